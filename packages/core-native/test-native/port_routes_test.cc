@@ -276,6 +276,21 @@ TEST_F(PortRoutesTest, WhatIsSpokenGoesByAddressWhereBothAre) {
   EXPECT_EQ(routes->FindPlace({}), nullptr);
 }
 
+TEST_F(PortRoutesTest, TheMemberThatHadAnAddressFirstIsTheFirstOneThere) {
+  Add(kSelf, 7, 1, "http://127.0.0.1:80/");
+  Add(3, 8, 1, "https://127.0.0.3:80/");
+  Add(kPeer, 8, 1, "https://127.0.0.2:80/a/");
+  Add(3, 8, 2, "https://127.0.0.2:80/b/");
+  Add(kPeer, 8, 2, "https://127.0.0.2:80/c/");
+  EXPECT_EQ(Routes()->FindPlace(At("127.0.0.2"))->peers, (std::vector<uint64_t>{kPeer, 3}));
+  state_.RemoveEntry({kPeer, 8, 1});
+  EXPECT_EQ(Routes()->FindPlace(At("127.0.0.2"))->peers, (std::vector<uint64_t>{3, kPeer}));
+  state_.RemoveEntry({3, 8, 2});
+  state_.RemoveEntry({kPeer, 8, 2});
+  EXPECT_EQ(Routes()->FindPlace(At("127.0.0.2")), nullptr);
+  EXPECT_EQ(Routes()->FindPlace(At("127.0.0.3"))->peers, std::vector<uint64_t>{3});
+}
+
 TEST_F(PortRoutesTest, AnAddressSpeaksWhatItDidUntilSomebodyElseHasIt) {
   Add(kPeer, 8, 1, "https://127.0.0.2:80/");
   state_.RemoveMember(kPeer, 1000);

@@ -158,6 +158,39 @@ TEST(PortRouting, FollowsEveryChange) {
   }
 }
 
+// A port begins and ceases to be mixed with one prefix, whatever else is there.
+TEST(PortRouting, KnowsThePlacesOfManyAddresses) {
+  constexpr uint32_t kAddresses = 300;
+  const auto address_of = [](uint32_t i) {
+    return "127.0." + std::to_string(i / 200) + "." + std::to_string(1 + i % 200);
+  };
+  PortState state(80);
+  PortRouting routing(80, kSelf);
+  for (uint32_t i = 0; i < kAddresses; ++i) {
+    const uint64_t member = 2 + i % 2;
+    ASSERT_TRUE(state.AddEntry({member, 1, i, 0, 0, "", "http://" + address_of(i) + ":80/"}, 1));
+    EXPECT_FALSE(routing.Update(state.entries_to_follow(), false)->is_mixed());
+  }
+  for (uint32_t step = 0; step < 3; ++step) {
+    ASSERT_TRUE(state.AddEntry({4, 1, 1, 0, 0, "", "https://127.1.0.1:80/"}, 1));
+    const auto mixed = routing.Update(state.entries_to_follow(), false);
+    ASSERT_TRUE(mixed->is_mixed());
+    EXPECT_TRUE(mixed->FindPlace(Local("127.1.0.1"))->is_secure);
+    for (uint32_t i = 0; i < kAddresses; ++i) {
+      const PortRoutes::Place* place = mixed->FindPlace(Local(address_of(i).c_str()));
+      ASSERT_EQ(place != nullptr, i % 3 >= step) << i;
+      if (place == nullptr) continue;
+      EXPECT_FALSE(place->is_secure);
+      EXPECT_EQ(place->peers, std::vector<uint64_t>{2 + i % 2});
+    }
+    state.RemoveEntry({4, 1, 1});
+    for (uint32_t i = step; i < kAddresses; i += 3) state.RemoveEntry({2 + i % 2, 1, i});
+    EXPECT_FALSE(routing.Update(state.entries_to_follow(), false)->is_mixed());
+    EXPECT_TRUE(mixed->is_mixed()) << "a version stays as it is";
+    EXPECT_NE(mixed->FindPlace(Local(address_of(step).c_str())), nullptr);
+  }
+}
+
 TEST(PortRouting, FollowsAnotherState) {
   PortState one(80);
   ASSERT_TRUE(one.AddEntry({2, 1, 1, 0, 0, "", "http://*:80/a/"}, 1));

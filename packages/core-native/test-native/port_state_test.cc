@@ -276,6 +276,22 @@ TEST_F(PortStateTest, AnExclusivePortIsAlone) {
   EXPECT_EQ(Add(kAlice, {.prefixes = {"http://*:80/b/"}, .flags = peer::kEntryExclusive}), 0);
 }
 
+TEST_F(PortStateTest, TheAddressesOfAnExclusiveServerHaveOneSchemeEach) {
+  const auto wish = [](std::vector<std::string> prefixes, uint32_t server_id = 1) {
+    return Wish{.prefixes = prefixes, .flags = peer::kEntryExclusive, .server_id = server_id};
+  };
+  EXPECT_EQ(Add(kAlice, wish({"http://127.0.0.1:80/", "https://127.0.0.2:80/"})), 0);
+  EXPECT_EQ(Check(kAlice, wish({"https://127.0.0.3:80/", "http://127.0.0.1:80/a/"})), 0);
+  EXPECT_EQ(Check(kAlice, wish({"https://127.0.0.1:80/a/"})), EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kScheme);
+  EXPECT_EQ(Check(kAlice, wish({"http://*:80/"})), EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kScheme);
+  EXPECT_EQ(prefix_, "https://127.0.0.2:80/");
+  EXPECT_EQ(Check(kAlice, wish({"http://127.0.0.3:80/"}, 2)), EADDRINUSE) << "another server";
+  EXPECT_EQ(reason_, ConflictReason::kExclusiveThere);
+  EXPECT_EQ(prefix_, "http://127.0.0.1:80/");
+}
+
 TEST_F(PortStateTest, NobodyIsExclusiveBesideOthers) {
   EXPECT_EQ(Add(kAlice, {.prefixes = {"http://*:80/a/"}}), 0);
   EXPECT_EQ(Check(kBob, {.prefixes = {"http://*:80/b/"}, .flags = peer::kEntryExclusive}),

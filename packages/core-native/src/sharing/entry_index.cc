@@ -4,22 +4,23 @@
 
 namespace httpsys::sharing {
 
-EntryIndex::Shape EntryIndex::ShapeOf(const StateEntry& entry) {
-  Shape shape;
-  shape.is_absent = entry.is_absent();
-  shape.is_https = entry.parsed.is_https;
-  shape.is_bound = entry.parsed.host_kind == HostKind::kIpBound;
-  if (shape.is_bound) shape.ip = entry.parsed.ip;
-  shape.flags = entry.entry.flags & static_cast<uint8_t>(~peer::kEntryOffline);
-  return shape;
+EntryIndex::Kind EntryIndex::KindOf(const StateEntry& entry) {
+  Kind kind;
+  kind.is_absent = entry.is_absent();
+  kind.is_https = entry.parsed.is_https;
+  kind.is_bound = entry.parsed.host_kind == HostKind::kIpBound;
+  kind.flags = entry.entry.flags & static_cast<uint8_t>(~peer::kEntryOffline);
+  return kind;
+}
+
+EntryIndex::Address EntryIndex::AddressOf(const StateEntry& entry) {
+  return entry.parsed.host_kind == HostKind::kIpBound ? entry.parsed.ip : Address{};
 }
 
 void EntryIndex::Add(const StateEntry& entry) {
   const peer::Entry& told = entry.entry;
   const ServerId server_id{told.member, told.server_id};
-  ByOrder& of_shape = shapes_[ShapeOf(entry)][server_id];
-  if (of_shape.empty()) ++structure_;
-  of_shape.emplace(entry.order, &entry);
+  kinds_[KindOf(entry)][AddressOf(entry)][server_id].emplace(entry.order, &entry);
   if (entry.is_absent()) {
     expiries_.emplace(std::pair{entry.absent_until_ms, entry.order}, &entry);
     return;
@@ -27,7 +28,7 @@ void EntryIndex::Add(const StateEntry& entry) {
   Server& server = servers_[server_id];
   if (server.entries++ == 0) {
     server.since = entry.order;
-    ++structure_;
+    ++server_changes_;
   }
   ++queues_[told.queue];
   if (entry.hello_key.empty()) return;
@@ -38,14 +39,13 @@ void EntryIndex::Add(const StateEntry& entry) {
 void EntryIndex::Remove(const StateEntry& entry) {
   const peer::Entry& told = entry.entry;
   const ServerId server_id{told.member, told.server_id};
-  const auto shape = shapes_.find(ShapeOf(entry));
-  const auto of_shape = shape->second.find(server_id);
-  of_shape->second.erase(entry.order);
-  if (of_shape->second.empty()) {
-    ++structure_;
-    shape->second.erase(of_shape);
-    if (shape->second.empty()) shapes_.erase(shape);
-  }
+  const auto kind = kinds_.find(KindOf(entry));
+  const auto address = kind->second.find(AddressOf(entry));
+  const auto there = address->second.find(server_id);
+  there->second.erase(entry.order);
+  if (there->second.empty()) address->second.erase(there);
+  if (address->second.empty()) kind->second.erase(address);
+  if (kind->second.empty()) kinds_.erase(kind);
   if (entry.is_absent()) {
     expiries_.erase({entry.absent_until_ms, entry.order});
     return;
@@ -53,7 +53,7 @@ void EntryIndex::Remove(const StateEntry& entry) {
   const auto server = servers_.find(server_id);
   if (--server->second.entries == 0) {
     servers_.erase(server);
-    ++structure_;
+    ++server_changes_;
   }
   const auto queue = queues_.find(told.queue);
   if (--queue->second == 0) queues_.erase(queue);
@@ -80,8 +80,8 @@ std::vector<EntryIndex::ServerId> EntryIndex::ServersInOrder() const {
 
 bool EntryIndex::HasScheme(bool is_https) const {
   for (const bool is_absent : {false, true}) {
-    const auto first = shapes_.lower_bound({.is_absent = is_absent, .is_https = is_https});
-    if (first != shapes_.end() && first->first.is_absent == is_absent &&
+    const auto first = kinds_.lower_bound({.is_absent = is_absent, .is_https = is_https});
+    if (first != kinds_.end() && first->first.is_absent == is_absent &&
         first->first.is_https == is_https) {
       return true;
     }

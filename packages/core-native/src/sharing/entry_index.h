@@ -23,25 +23,23 @@ class EntryIndex {
   using ByOrder = std::map<uint64_t, const StateEntry*>;
   using ServerId = std::pair<uint64_t, uint32_t>;  // Member and server.
 
-  // Entries of the same shape are in the way of the same registrations, but for those of their own
-  // server and those with the same key.
-  struct Shape {
+  using Address = std::array<uint8_t, 16>;
+
+  // Entries of the same kind and address are in the way of the same registrations, except for
+  // registrations of their own server and those with the same key. There are few kinds, each of
+  // which may have entries at many thousands of addresses.
+  struct Kind {
     bool is_absent = false;
     bool is_https = false;
-    bool is_bound = false;         // To the address `ip`.
-    uint8_t flags = 0;             // peer::EntryFlags without kEntryOffline.
-    std::array<uint8_t, 16> ip{};  // Last: shapes that differ in it alone are neighbours.
+    bool is_bound = false;  // To one address.
+    uint8_t flags = 0;      // peer::EntryFlags without kEntryOffline.
 
-    auto operator<=>(const Shape&) const = default;
-    // The last one that differs from this one in its address alone.
-    Shape LastOfKind() const {
-      Shape last = *this;
-      last.ip.fill(0xff);
-      return last;
-    }
+    auto operator<=>(const Kind&) const = default;
   };
   using Servers = std::map<ServerId, ByOrder>;
-  using Shapes = std::map<Shape, Servers>;
+  // The entries that are not bound have the address 0.
+  using Addresses = std::map<Address, Servers>;
+  using Kinds = std::map<Kind, Addresses>;
 
   // The entries of one server, in one queue, that a ClientHello cannot tell apart.
   using Sharers = std::map<std::tuple<uint64_t, uint32_t, std::string>, ByOrder>;
@@ -52,11 +50,15 @@ class EntryIndex {
   void Remove(const StateEntry& entry);
   void Clear() { *this = EntryIndex(); }
 
-  const Shapes& shapes() const { return shapes_; }
+  const Kinds& kinds() const { return kinds_; }
   // The servers that have a prefix, absent ones not counted, in the order in which they got their
   // first one.
   std::vector<ServerId> ServersInOrder() const;
   size_t server_count() const { return servers_.size(); }
+  // True if all entries are this server's; absent ones count, too.
+  bool HasOnly(const ServerId& server) const {
+    return !has_absent() && servers_.size() == 1 && servers_.contains(server);
+  }
   // True if an entry has its server, and has this queue.
   bool HasQueue(const std::string& queue) const { return queues_.contains(queue); }
   // True if there are entries with TLS, or without; absent ones count, too.
@@ -68,8 +70,8 @@ class EntryIndex {
   std::optional<uint64_t> NextExpiry() const;
   // The absent entries whose time is over, in the order in which they came.
   std::vector<const StateEntry*> DueAt(uint64_t now_ms) const;
-  // Rises whenever a server or a shape comes or goes, or a server gets or loses its part in one.
-  uint64_t structure() const { return structure_; }
+  // Rises whenever the result of ServersInOrder() changes.
+  uint64_t server_changes() const { return server_changes_; }
 
  private:
   struct Server {
@@ -77,14 +79,15 @@ class EntryIndex {
     uint64_t since = 0;  // The order of the entry that was its first one.
   };
 
-  static Shape ShapeOf(const StateEntry& entry);
+  static Kind KindOf(const StateEntry& entry);
+  static Address AddressOf(const StateEntry& entry);
 
-  Shapes shapes_;
+  Kinds kinds_;
   std::map<ServerId, Server> servers_;
   std::map<std::string, size_t> queues_;
   std::map<std::string, ByTerms> hellos_;
   std::map<std::pair<uint64_t, uint64_t>, const StateEntry*> expiries_;  // By time and order.
-  uint64_t structure_ = 0;
+  uint64_t server_changes_ = 0;
 };
 
 }  // namespace httpsys::sharing

@@ -5,10 +5,7 @@
 
 namespace httpsys::sharing {
 const PortRoutes::Place* PortRoutes::FindPlace(const LocalAddress& local) const {
-  if (!local.is_ip) return nullptr;
-  const auto found = std::find_if(places_.begin(), places_.end(),
-                                  [&](const Place& place) { return place.ip == local.ip; });
-  return found == places_.end() ? nullptr : &*found;
+  return is_mixed_ && local.is_ip ? places_.Find(local.ip) : nullptr;
 }
 
 Route PortRoutes::Find(std::string_view name, std::string_view target,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/shared_chunks.h"
+#include "base/sorted_chunks.h"
 #include "url/url_prefix_table.h"
 
 namespace httpsys::sharing {
@@ -91,12 +92,13 @@ class PortRoutes {
 
   // True if some addresses of the port use TLS and others do not. Then every prefix is bound to one
   // address.
-  bool is_mixed() const { return !places_.empty(); }
+  bool is_mixed() const { return is_mixed_; }
   // One address of a mixed port.
   struct Place {
     std::array<uint8_t, 16> ip{};
     bool is_secure = false;
-    std::vector<uint64_t> peers;  // The other members with a prefix bound to this address.
+    // The other members with a prefix bound to this address, the one that had it first in front.
+    std::vector<uint64_t> peers;
   };
   // Finds the place of an address on a mixed port; nullptr = nobody has registered anything there.
   const Place* FindPlace(const LocalAddress& local) const;
@@ -116,7 +118,8 @@ class PortRoutes {
   size_t target_count_ = 0;
   std::vector<uint64_t> peers_;
   std::vector<uint32_t> local_servers_;
-  std::vector<Place> places_;
+  bool is_mixed_ = false;
+  SortedChunks<Place, &Place::ip> places_;  // Kept also where all addresses speak the same.
 };
 
 }  // namespace httpsys::sharing

@@ -20,9 +20,11 @@ std::shared_ptr<const PortRoutes> PortRouting::Update(PortEntries* entries, bool
   if (is_new) changes = BeginAnew(*entries, next.get());
   for (const auto& [key, prefix] : changes.prefixes) {
     UpdatePrefix(key, prefix, *entries, next.get());
+    if (prefix.host_kind == HostKind::kIpBound) UpdatePlace(prefix.ip, index, next.get());
   }
-  if (is_new || structure_ != index.structure()) UpdateServers(index, next.get());
-  structure_ = index.structure();
+  if (is_new || server_changes_ != index.server_changes()) UpdateServers(index, next.get());
+  server_changes_ = index.server_changes();
+  next->is_mixed_ = index.HasScheme(true) && index.HasScheme(false);
   next->has_idle_ = has_idle;
   // Connections to a server that leaves are others' too, also when only others are left. What a
   // server without a prefix is asked for is never its own.
@@ -117,34 +119,45 @@ void PortRouting::UpdateServers(const EntryIndex& index, PortRoutes* next) const
       next->peers_.push_back(member);
     }
   }
-  next->places_ = PlacesOf(index, next->peers_);
 }
 
-std::vector<PortRouting::Place> PortRouting::PlacesOf(const EntryIndex& index,
-                                                      const std::vector<uint64_t>& peers) {
-  if (!index.HasScheme(true) || !index.HasScheme(false)) return {};
-  const EntryIndex::Shapes& shapes = index.shapes();
-  std::map<std::array<uint8_t, 16>, std::pair<bool, std::set<uint64_t>>> by_ip;
+// Works out what is spoken at one address, and who is there.
+void PortRouting::UpdatePlace(const EntryIndex::Address& ip, const EntryIndex& index,
+                              PortRoutes* next) const {
+  bool is_there = false;
+  Place place{ip, false, {}};
+  std::map<uint64_t, uint64_t> since;  // The order of the first entry at the address, by member.
   for (const bool is_absent : {true, false}) {
-    for (const auto& [shape, servers] : shapes) {
-      // Only an absent one can be bound to none.
-      if (!shape.is_bound || shape.is_absent != is_absent) continue;
-      auto& [is_place_secure, members] = by_ip[shape.ip];
+    for (const auto& [kind, addresses] : index.kinds()) {
+      if (!kind.is_bound || kind.is_absent != is_absent) continue;
+      const auto found = addresses.find(ip);
+      if (found == addresses.end()) continue;
+      is_there = true;
       // An owner that has gone says less than one that is there, and of two such that with TLS.
-      is_place_secure = shape.is_https;
+      place.is_secure = kind.is_https;
       if (is_absent) continue;
-      for (const auto& [server, entries] : servers) members.insert(server.first);
+      for (const auto& [server, entries] : found->second) {
+        const uint64_t first = entries.begin()->first;
+        const auto [known, is_new] = since.try_emplace(server.first, first);
+        known->second = std::min(known->second, first);
+      }
     }
   }
-  std::vector<Place> places;
-  for (const auto& [ip, found] : by_ip) {
-    Place place{ip, found.first, {}};
-    for (const uint64_t peer : peers) {
-      if (found.second.contains(peer)) place.peers.push_back(peer);
-    }
-    places.push_back(std::move(place));
+  since.erase(self_);
+  std::map<uint64_t, uint64_t> in_order;
+  for (const auto& [member, order] : since) in_order.emplace(order, member);
+  for (const auto& [order, member] : in_order) place.peers.push_back(member);
+  auto& places = next->places_;
+  const auto at = places.LowerBound(ip);
+  const Place* last = places.At(at);
+  const bool is_known = last != nullptr && last->ip == ip;
+  if (is_there && is_known) {
+    places.Edit(at) = std::move(place);
+  } else if (is_there) {
+    (void)places.Insert(at, std::move(place));
+  } else if (is_known) {
+    places.Erase(at);
   }
-  return places;
 }
 
 // Whoever is there would serve what this engine is given in the same way.
@@ -152,10 +165,13 @@ bool PortRouting::IsOneCluster(const EntryIndex& index, const PortRoutes& routes
   if (routes.target_count() != 1 || routes.local_servers().size() != 1) return false;
   constexpr uint8_t kWorker = peer::kEntryPlain | peer::kEntryFed;
   const EntryIndex::ServerId own{self_, routes.local_servers()[0]};
-  return std::any_of(index.shapes().begin(), index.shapes().end(), [&](const auto& item) {
-    const auto& [shape, servers] = item;
-    return !shape.is_absent && (shape.flags & kWorker) == kWorker && servers.contains(own);
-  });
+  for (const auto& [kind, addresses] : index.kinds()) {
+    if (kind.is_absent || (kind.flags & kWorker) != kWorker) continue;
+    const bool is_one = std::any_of(addresses.begin(), addresses.end(),
+                                    [&](const auto& item) { return item.second.contains(own); });
+    if (is_one) return true;
+  }
+  return false;
 }
 
 }  // namespace httpsys::sharing

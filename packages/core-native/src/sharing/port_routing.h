@@ -37,14 +37,14 @@ class PortRouting {
   void SetTarget(const UrlPrefix& prefix, Target target, PortRoutes* next);
   void RemoveTarget(const UrlPrefix& prefix, PortRoutes* next);
   void UpdateServers(const EntryIndex& index, PortRoutes* next) const;
-  static std::vector<Place> PlacesOf(const EntryIndex& index, const std::vector<uint64_t>& peers);
+  void UpdatePlace(const EntryIndex::Address& ip, const EntryIndex& index, PortRoutes* next) const;
   bool IsOneCluster(const EntryIndex& index, const PortRoutes& routes) const;
 
   const uint16_t port_;
   const uint64_t self_;
   std::vector<UrlPrefix> reserved_;
   std::shared_ptr<const PortRoutes> last_;  // nullptr = the next ones are made from nothing.
-  uint64_t structure_ = 0;                  // EntryIndex::structure() at the last update.
+  uint64_t server_changes_ = 0;             // EntryIndex::server_changes() at the last update.
   std::vector<uint32_t> free_ids_;          // Ids of targets that are not in use.
 };
 

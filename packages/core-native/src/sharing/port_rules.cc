@@ -159,15 +159,24 @@ ConflictReason PortRules::ReasonAt(const StateEntry& there, const StateEntry& ca
   return meet_as_ports ? ConflictReason::kPlain : ConflictReason::kNone;
 }
 
-// The first entry of a shape that is in the candidate's way, or nullptr. Entries of one server and
-// shape are all in its way or none is, but for ports as a whole.
-const StateEntry* PortRules::FirstInTheWay(const EntryIndex::Shape& shape,
+bool PortRules::ArePlain(const EntryIndex::Kind& kind) const {
+  return (kind.flags & wanted_.flags & peer::kEntryPlain) != 0;
+}
+
+bool PortRules::IsExclusive(const EntryIndex::Kind& kind) const {
+  return ((kind.flags | wanted_.flags) & peer::kEntryExclusive) != 0;
+}
+
+// The first entry of a kind and address that is in the candidate's way, or nullptr. Of one server,
+// all such entries are in its way or none is, except for ports as a whole.
+const StateEntry* PortRules::FirstInTheWay(const EntryIndex::Kind& kind,
                                            const EntryIndex::Servers& servers,
                                            const StateEntry& candidate) const {
-  const bool are_plain = (shape.flags & wanted_.flags & peer::kEntryPlain) != 0;
-  const bool is_exclusive = ((shape.flags | wanted_.flags) & peer::kEntryExclusive) != 0;
+  const bool are_plain = ArePlain(kind);
   const UrlPrefix& prefix = servers.begin()->second.begin()->second->parsed;
-  if (!are_plain && !is_exclusive && !MeetOnOneSocket(prefix, candidate.parsed)) return nullptr;
+  if (!are_plain && !IsExclusive(kind) && !MeetOnOneSocket(prefix, candidate.parsed)) {
+    return nullptr;
+  }
   const StateEntry* first = nullptr;
   for (const auto& [server, entries] : servers) {
     for (const auto& [order, there] : entries) {
@@ -180,30 +189,25 @@ const StateEntry* PortRules::FirstInTheWay(const EntryIndex::Shape& shape,
 }
 
 PortRules::Found PortRules::FindByPlace(const StateEntry& candidate) const {
-  const EntryIndex::Shapes& shapes = entries_.index().shapes();
+  const EntryIndex& index = entries_.index();
+  const UrlPrefix& prefix = candidate.parsed;
+  const bool is_bound = prefix.host_kind == HostKind::kIpBound;
+  // Prefixes of one server meet by their schemes alone.
+  const bool is_alone = index.HasOnly({member_, wanted_.server_id});
   const StateEntry* first = nullptr;
-  const auto look_at = [&](const auto& item) {
-    const StateEntry* found = FirstInTheWay(item.first, item.second, candidate);
-    if (found != nullptr && (first == nullptr || found->order < first->order)) first = found;
-  };
-  // Many thousands of shapes may differ in their address alone.
-  for (auto kind = shapes.begin(); kind != shapes.end() && !kind->first.is_absent;) {
-    const EntryIndex::Shape& shape = kind->first;
-    const auto next = shapes.upper_bound(shape.LastOfKind());
-    const bool are_plain = (shape.flags & wanted_.flags & peer::kEntryPlain) != 0;
-    const bool is_exclusive = ((shape.flags | wanted_.flags) & peer::kEntryExclusive) != 0;
-    const bool is_bound = candidate.parsed.host_kind == HostKind::kIpBound;
-    if (are_plain || is_exclusive || !shape.is_bound || !is_bound) {
-      const bool may_meet =
-          are_plain || is_exclusive || shape.is_https != candidate.parsed.is_https;
-      if (may_meet) std::for_each(kind, next, look_at);
-    } else {
-      EntryIndex::Shape same = shape;
-      same.ip = candidate.parsed.ip;
-      const auto there = shapes.find(same);
-      if (there != shapes.end()) look_at(*there);
+  for (const auto& [kind, addresses] : index.kinds()) {
+    if (kind.is_absent) break;
+    const auto look_at = [&, &kind = kind](const auto& item) {
+      const StateEntry* found = FirstInTheWay(kind, item.second, candidate);
+      if (found != nullptr && (first == nullptr || found->order < first->order)) first = found;
+    };
+    const bool meet_anywhere = !is_alone && (ArePlain(kind) || IsExclusive(kind));
+    if (!meet_anywhere && kind.is_https == prefix.is_https) continue;
+    if (meet_anywhere || !kind.is_bound || !is_bound) {
+      std::for_each(addresses.begin(), addresses.end(), look_at);
+    } else if (const auto there = addresses.find(prefix.ip); there != addresses.end()) {
+      look_at(*there);
     }
-    kind = next;
   }
   if (first == nullptr) return {};
   return {first, ReasonAt(*first, candidate)};

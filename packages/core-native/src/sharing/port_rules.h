@@ -66,9 +66,12 @@ class PortRules {
   const std::string* FindOwnScheme(size_t index);
   Found FindConflict(const StateEntry& candidate);
   Found FindByPlace(const StateEntry& candidate) const;
+  // Whether entries of a kind and the registration are in each other's way as whole ports, and
+  // whether one of the two wants the port for itself.
+  bool ArePlain(const EntryIndex::Kind& kind) const;
+  bool IsExclusive(const EntryIndex::Kind& kind) const;
   ConflictReason ReasonAt(const StateEntry& there, const StateEntry& candidate) const;
-  const StateEntry* FirstInTheWay(const EntryIndex::Shape& shape,
-                                  const EntryIndex::Servers& servers,
+  const StateEntry* FirstInTheWay(const EntryIndex::Kind& kind, const EntryIndex::Servers& servers,
                                   const StateEntry& candidate) const;
   const StateEntry* FindOtherTerms(const StateEntry& candidate);
   const std::vector<Other>& OthersOf(const StateEntry& candidate);

@@ -189,13 +189,15 @@ PortState::Expired PortState::Expire(uint64_t now_ms) {
 
 std::vector<std::string> PortState::FedAddresses() const {
   std::map<uint64_t, std::string> found;  // By the order of the first entry.
-  for (const auto& [shape, servers] : entries_.index().shapes()) {
-    if (shape.is_absent || (shape.flags & peer::kEntryFed) == 0) continue;
-    const StateEntry* first = servers.begin()->second.begin()->second;
-    for (const auto& [server, entries] : servers) {
-      if (entries.begin()->first < first->order) first = entries.begin()->second;
+  for (const auto& [kind, addresses] : entries_.index().kinds()) {
+    if (kind.is_absent || (kind.flags & peer::kEntryFed) == 0) continue;
+    for (const auto& [ip, servers] : addresses) {
+      const StateEntry* first = servers.begin()->second.begin()->second;
+      for (const auto& [server, entries] : servers) {
+        if (entries.begin()->first < first->order) first = entries.begin()->second;
+      }
+      found.emplace(first->order, AddressOf(first->parsed, first->entry.flags));
     }
-    found.emplace(first->order, AddressOf(first->parsed, first->entry.flags));
   }
   std::vector<std::string> addresses;
   for (const auto& [order, address] : found) {
