@@ -149,6 +149,28 @@ test('a server that has lost its only prefix of a port listens there on, until i
   assert.equal(await statusOf(lost, '/anything'), 200)
 })
 
+test('a socket of one address stays open for a prefix that is lost, and closes with the last one', {
+  ...limits, skip: limits.skip || (process.platform !== 'linux' && 'needs more loopback addresses than one')
+}, async (t) => {
+  ownUrlacl(t)
+  const port = await freePort()
+  const at = (/** @type {number} */ last, path = '/') => `http://127.0.0.${last}:${port}${path}`
+  const server = createServer(echo)
+  await serve(t, server, [at(1), at(2, '/a/'), at(2, '/b/')])
+  const statusAt2 = async (/** @type {string} */ path) => (await request({ port, host: '127.0.0.2', path })).status
+  addReservation(at(2, '/a/'), kTheirs)
+  await until(async () => await statusAt2('/a/') === 503, 'the prefix is lost', kUntilMs)
+  await server.removePrefix(at(2, '/b/'))
+  assert.equal(await statusAt2('/a/'), 503)
+  deleteReservation(at(2, '/a/'))
+  await until(async () => await statusAt2('/a/') !== 503, 'the reservation is gone', kUntilMs)
+  await server.addPrefix(at(2, '/a/'))
+  assert.equal(await statusAt2('/a/'), 200)
+  await server.removePrefix(at(2, '/a/'))
+  await assert.rejects(statusAt2('/a/'), { code: 'ECONNREFUSED' })
+  assert.equal((await request({ port, host: '127.0.0.1' })).status, 200)
+})
+
 test('a port goes on speaking TLS when its prefixes are lost', limits, async (t) => {
   ownUrlacl(t)
   const port = await freePort()

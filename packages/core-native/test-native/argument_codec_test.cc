@@ -164,7 +164,7 @@ template <typename T>
 class ArgumentCodecTest : public testing::Test {};
 
 using Arguments =
-    testing::Types<Http2Settings, KernelSettings, TlsPlace, ServerSettings, RegistrationFlags,
+    testing::Types<Http2Settings, KernelSettings, SpokenPlace, ServerSettings, RegistrationFlags,
                    Registration, NumberedPrefix, ServerPrefixes, RegistrationResult, PortSockets,
                    KeptFile, Stranger, HelloReply, UrlResult, TlsSettings, TlsSettings::Host>;
 TYPED_TEST_SUITE(ArgumentCodecTest, Arguments);

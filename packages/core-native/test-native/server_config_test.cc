@@ -32,6 +32,20 @@ Route Find(const ServerConfig& config, uint16_t port, std::string_view host,
   return config.FindPrefix(port, head, {});
 }
 
+LocalAddress AddressOf(const char* text) {
+  LocalAddress address;
+  address.is_ip = ParseIpAddress(text, &address.ip);
+  return address;
+}
+
+ServerSettings WithTls() {
+  ServerSettings settings;
+  SSL_CTX* context = SSL_CTX_new(TLS_server_method());
+  settings.tls = MakeTlsContext(context, {});
+  SSL_CTX_free(context);
+  return settings;
+}
+
 TEST(ServerConfig, AnEmptyPrefixIsAnIdThatIsNotInUse) {
   const auto config = Config({"", "http://*:80/a/", ""});
   ASSERT_NE(config, nullptr);
@@ -68,24 +82,48 @@ TEST(ServerConfigTest, OnlyAServerOfPrefixesWantsAValidHost) {
 }
 
 TEST(ServerConfigTest, TlsGoesByPortOrByAddress) {
-  ServerSettings settings;
-  SSL_CTX* context = SSL_CTX_new(TLS_server_method());
-  settings.tls = MakeTlsContext(context, {});
-  SSL_CTX_free(context);
+  const LocalAddress one = AddressOf("127.0.0.1");
+  const LocalAddress other = AddressOf("::1");
+  ServerSettings settings = WithTls();
   ASSERT_NE(settings.tls, TlsContextId::kNone);
-  LocalAddress one;
-  LocalAddress other;
-  one.is_ip = ParseIpAddress("127.0.0.1", &one.ip);
-  other.is_ip = ParseIpAddress("::1", &other.ip);
   EXPECT_NE(ServerConfig::Create(settings)->TlsOf(80, {}), nullptr) << "everywhere";
-  settings.tls_places = {{443, {}}, {80, one}};
+  settings.prefixes = {.is_everything = false,
+                       .changes = {},
+                       .places = {{443, true, {}}, {80, true, one}, {80, false, {}}}};
   const auto config = ServerConfig::Create(settings);
   EXPECT_NE(config->TlsOf(443, one), nullptr);
   EXPECT_NE(config->TlsOf(443, {}), nullptr);
   EXPECT_NE(config->TlsOf(80, one), nullptr);
   EXPECT_EQ(config->TlsOf(80, other), nullptr);
   EXPECT_EQ(config->TlsOf(80, {}), nullptr) << "a Unix socket";
+  EXPECT_EQ(config->TlsOf(79, one), nullptr);
   EXPECT_EQ(config->TlsOf(81, one), nullptr);
+}
+
+TEST(ServerConfigTest, APortSpeaksTlsAtEveryAddressUntilItSpeaksBoth) {
+  const LocalAddress one = AddressOf("127.0.0.1");
+  const LocalAddress other = AddressOf("::1");
+  ServerSettings settings = WithTls();
+  settings.prefixes = {.is_everything = false, .changes = {}, .places = {{80, true, one}}};
+  std::vector<std::shared_ptr<const ServerConfig>> versions{ServerConfig::Create(settings)};
+  const auto change = [&](std::vector<SpokenPlace> places) {
+    settings.prefixes = {.is_everything = false, .is_whole = false, .changes = {}};
+    settings.prefixes.places = std::move(places);
+    versions.push_back(ServerConfig::Create(settings, versions.back().get()));
+    return versions.back();
+  };
+  EXPECT_NE(versions[0]->TlsOf(80, other), nullptr);
+  // Parsing what is no address leaves bytes behind.
+  EXPECT_EQ(change({{80, false, AddressOf("")}})->TlsOf(80, other), nullptr);
+  EXPECT_NE(versions.back()->TlsOf(80, one), nullptr);
+  EXPECT_NE(change({{80, true, other}, {80, true, other}})->TlsOf(80, other), nullptr);
+  EXPECT_EQ(change({{80, true, other, false}})->TlsOf(80, other), nullptr) << "told twice is one";
+  EXPECT_NE(change({{80, false, {}, false}})->TlsOf(80, other), nullptr);
+  EXPECT_EQ(change({{80, true, one, false}})->TlsOf(80, one), nullptr);
+  EXPECT_EQ(change({{81, true, {}}, {80, true, other, false}})->TlsOf(80, one), nullptr);
+  EXPECT_NE(versions[0]->TlsOf(80, other), nullptr) << "a version stays as it is";
+  EXPECT_EQ(versions[1]->TlsOf(80, other), nullptr);
+  EXPECT_NE(versions[2]->TlsOf(80, other), nullptr);
 }
 
 TEST(ServerConfigTest, BadAndRepeatedPrefixesAreRefused) {

@@ -42,7 +42,6 @@ const kSettings = {
   wantsErrors: false,
   wantsTlsErrors: false,
   tls: null,
-  tlsPlaces: [],
   http2: {
     plain: false,
     alone: false,
@@ -80,7 +79,7 @@ class RawServer {
       assert.equal(this.engine.addReplySegment(lane, bytes), 0)
       return { bytes, words: new Int32Array(bytes.buffer), offset: 0 }
     })
-    this.engine.configure(1, { ...kSettings, prefixes: { isEverything: true, isWhole: true, changes: [] } })
+    this.engine.configure(1, { ...kSettings, prefixes: { isEverything: true, isWhole: true, changes: [], places: [] } })
     this.engine.ref()
   }
 
@@ -276,11 +275,16 @@ test('prefixes that are not canonical, or change what is not there, are refused'
   const server = new RawServer(1)
   t.after(() => server.close())
   const configure = (/** @type {unknown} */ prefixes) => server.engine.configure(2, /** @type {any} */ ({ ...kSettings, prefixes }))
-  const whole = (/** @type {string} */ text) => ({ isEverything: false, isWhole: true, changes: [{ id: 0, text }] })
-  for (const prefixes of [undefined, [], {}, { isEverything: false, isWhole: true }, { isEverything: false, isWhole: true, changes: ['http://a:80/'] }]) {
+  const whole = (/** @type {string} */ text) => ({ isEverything: false, isWhole: true, changes: [{ id: 0, text }], places: [] })
+  const nothing = { isEverything: false, isWhole: true, changes: [], places: [] }
+  const place = { port: 80, isHttps: true, address: '127.0.0.1', isThere: true }
+  for (const prefixes of [
+    undefined, [], {}, { ...nothing, changes: undefined }, { ...nothing, changes: ['http://a:80/'] }, { ...nothing, places: undefined },
+    ...[0, {}, { ...place, port: '80' }, { ...place, isHttps: 1 }, { ...place, address: 'a' }, { ...place, isThere: undefined }].map((each) => ({ ...nothing, places: [each] }))
+  ]) {
     assert.throws(() => configure(prefixes), /settings of a server/)
   }
-  const change = { isEverything: false, isWhole: false, changes: [] }
+  const change = { isEverything: false, isWhole: false, changes: [], places: [place] }
   assert.throws(() => configure(change), /not canonical/, 'nothing is there')
   assert.throws(() => configure(whole('http://a/')), /not canonical/)
   configure(whole('http://a:80/'))

@@ -58,10 +58,8 @@ export interface ServerConfig {
   endsIdle: boolean
   /** Whether JavaScript wants to hear of handshakes that fail. */
   wantsTlsErrors: boolean
-  /** Of createTlsContext(); null = plain. */
+  /** Of createTlsContext(); null = plain. Without prefixes it is used everywhere, otherwise where a place says so. */
   tls: unknown
-  /** Where it has it: an IP address, or '' for all of the port; none = everywhere. */
-  tlsPlaces: { port: number, address: string }[]
   /** How often the server has listened again after close(): connections of before are compared with its present rules. */
   listening: number
   /** TCP_NODELAY on accepted connections. */
@@ -79,10 +77,22 @@ export interface ServerConfig {
 export interface ServerPrefixes {
   /** It has none: it serves everything on its sockets. */
   isEverything: boolean
-  /** `changes` are all of its prefixes. Needed at first, and behind unlisten(). */
+  /** `changes` are all of its prefixes, and `places` all its places. Needed at first, and behind unlisten(). */
   isWhole: boolean
   /** Canonical, e.g. `http://*:8080/shop/`; '' = the id is not in use any more. */
   changes: { id: number, text: string }[]
+  /** Also those of prefixes that the server has lost but keeps the sockets of. */
+  places: SpokenPlace[]
+}
+
+/** Where a server with prefixes begins or ends to speak HTTP with TLS, or without. */
+export interface SpokenPlace {
+  port: number
+  isHttps: boolean
+  /** An IP address; '' = all addresses of the port. Without TLS only the port is told. */
+  address: string
+  /** False: no prefix is there any more. */
+  isThere: boolean
 }
 
 /** 0 = what it does by default. */

@@ -105,7 +105,7 @@ function takeHandle (server, handle, { isShared = false, isForeign = false, hasM
       own.unref()
       if (handleOf(server) === handle || handleOf(server) === null) {
         listener.unlisten()
-        for (const { handle } of listener.beside.splice(0)) handle.close()
+        for (const { handle } of listener.beside.take()) handle.close()
       } else if (isListening && listener.listening > 0) {
         listener.stopListening(key, handle)
       }
@@ -369,13 +369,13 @@ function socketless (server, endpoint, feeder, backlog) {
     const found = shared ?? bindBeside(endpoint, backlog, there)
     for (const socket of there) if (socket !== shared) socket.close()
     if (typeof found === 'number') return fed.some((address) => covers({ address }, endpoint)) ? 0 : found
-    return replaceHandle(server, handle, found, shared !== undefined, backlog)
+    return replaceHandle(server, { endpoint, handle }, found, shared !== undefined, backlog)
   })))
   return handle
 }
 
-/** @param {ListenServer} server @param {ListenHandle} old @param {BoundHandle} handle @param {boolean} isShared @param {number} backlog @returns {number} 0 or a negative errno */
-function replaceHandle (server, old, handle, isShared, backlog) {
+/** @param {ListenServer} server @param {import('./sockets-beside').SocketBeside} socket the own one or one beside it @param {BoundHandle} handle @param {boolean} isShared @param {number} backlog @returns {number} 0 or a negative errno */
+function replaceHandle (server, { endpoint, handle: old }, handle, isShared, backlog) {
   takeHandle(server, handle, { isShared })
   const status = handle.listen(backlog || kBacklogDefault)
   if (status !== 0) {
@@ -383,7 +383,7 @@ function replaceHandle (server, old, handle, isShared, backlog) {
     return status
   }
   if (!old.hasRef()) handle.unref()
-  const item = server[kListener].beside.find((other) => other.handle === old)
+  const item = server[kListener].beside.at(endpoint).find((other) => other.handle === old)
   if (item === undefined) setHandle(server, handle)
   else item.handle = handle
   old.close()
@@ -458,29 +458,22 @@ function covers ({ address }, { host }) {
  */
 function listenBeside (server, opened, backlog) {
   const { beside } = server[kListener]
-  const before = beside.length
+  /** @type {import('./sockets-beside').SocketBeside[]} */
+  const listening = []
   for (const [at, item] of opened.entries()) {
     const { endpoint, handle } = item
     takeHandle(server, handle, item)
     const status = handle.listen(backlog || kBacklogDefault)
     if (status === 0) {
-      beside.push({ endpoint, handle })
+      const socket = { endpoint, handle }
+      beside.add(socket)
+      listening.push(socket)
       continue
     }
-    for (const { handle } of [...opened.slice(at), ...beside.splice(before)]) handle.close()
+    for (const socket of listening) beside.delete(socket)
+    for (const { handle } of [...opened.slice(at), ...listening]) handle.close()
     throw listenError(status, endpoint.host ?? '::', endpoint.port)
   }
-}
-
-/**
- * The endpoints of a listening server, its own handle first.
- *
- * @param {ListenServer} server
- * @returns {Endpoint[]}
- */
-function listeningOn (server) {
-  const { beside } = server[kListener]
-  return [ownEndpoint(server), ...beside.map(({ endpoint }) => endpoint)]
 }
 
 /** @param {ListenServer} server @returns {Endpoint} */
@@ -493,9 +486,10 @@ function ownEndpoint (server) {
   return host === '::' || host === '0.0.0.0' ? { port } : { host, port }
 }
 
-/** @param {Endpoint[]} open @param {Endpoint} wanted */
-function isOpen (open, { host, port }) {
-  return open.some((endpoint) => endpoint.port === port && (endpoint.host === undefined || endpoint.host === host))
+/** @param {ListenServer} server that listens @param {Endpoint} wanted */
+function isOpen (server, wanted) {
+  const { host, port } = ownEndpoint(server)
+  return (port === wanted.port && (host === undefined || host === wanted.host)) || server[kListener].beside.covers(wanted)
 }
 
 /**
@@ -507,11 +501,10 @@ function isOpen (open, { host, port }) {
  * @returns {Promise<void>}
  */
 function openFor (server, parsed, id) {
-  const open = listeningOn(server)
   const { givenPort } = server[kListener]
   const plan = {
     // A socket that listen({ prefix, fd }) was given is the only one of its port.
-    endpoints: endpointsOf([parsed], undefined).filter((endpoint) => endpoint.port !== givenPort && !isOpen(open, endpoint)),
+    endpoints: endpointsOf([parsed], undefined).filter((endpoint) => endpoint.port !== givenPort && !isOpen(server, endpoint)),
     prefixes: [{ id, port: parsed.port, text: parsed.prefix }],
     isPlain: false
   }
@@ -530,24 +523,29 @@ function openFor (server, parsed, id) {
 }
 
 /**
- * Closes what none of the server's prefixes needs any more. Connections that were accepted stay.
+ * Closes what no prefix needs now that one has gone. Connections that were accepted stay.
  *
- * @param {ListenServer} server
+ * @param {ListenServer} server that listens
+ * @param {UrlPrefix} gone
  */
-function closeUnneeded (server) {
-  const listener = server[kListener]
-  const needed = endpointsOf(listener.prefixes.places(), undefined)
-  const isNeeded = (/** @type {Endpoint} */ endpoint) => needed.some(({ host, port }) =>
-    port === endpoint.port && (endpoint.host === undefined || endpoint.host === host || port === listener.givenPort))
-  for (const item of [...listener.beside]) {
-    if (isNeeded(item.endpoint)) continue
-    listener.beside.splice(listener.beside.indexOf(item), 1)
-    item.handle.close()
+function closeUnneeded (server, gone) {
+  const { beside, givenPort, prefixes: { places } } = server[kListener]
+  const isNeeded = (/** @type {Endpoint} */ endpoint) =>
+    places.needs(endpoint) || (endpoint.port === givenPort && places.hasPort(givenPort))
+  // The narrower sockets of a port go, too, if a wildcard socket has been opened beside them since.
+  const isAll = places.hasWildcard(gone.port) || !places.hasPort(gone.port)
+  const mayGo = isAll ? beside.ofPort(gone.port) : endpointsOf([gone], undefined).flatMap((endpoint) => beside.at(endpoint))
+  for (const socket of mayGo) {
+    if (isNeeded(socket.endpoint)) continue
+    beside.delete(socket)
+    socket.handle.close()
   }
-  if (isNeeded(ownEndpoint(server)) || listener.beside.length === 0) return
+  const next = beside.first()
+  if (next === undefined || isNeeded(ownEndpoint(server))) return
   // Another one becomes the server's own, which address() tells and close() closes.
   const handle = /** @type {ListenHandle} */ (handleOf(server)) // It listens.
-  setHandle(server, /** @type {typeof listener.beside[number]} */ (listener.beside.shift()).handle)
+  beside.delete(next)
+  setHandle(server, next.handle)
   handle.close()
 }
 

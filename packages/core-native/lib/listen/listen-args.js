@@ -11,6 +11,7 @@ const { nearest } = require('../base/nearest')
 const { ListenArgsError, OptionError, PrefixSyntaxError } = require('../base/errors')
 const { kCloseOptions, kPlaceOf, kQueueOptions, refuseIgnored } = require('../options/option-names')
 const { kAdapterTls, kTlsOptions, splitOptions } = require('../options/tls-options')
+const { kLoopback4, kLoopback6 } = require('../prefixes/places')
 const { parseUrlPrefix } = require('../prefixes/url-prefix')
 const { keyOf } = require('../prefixes/prefixes')
 const { standIn } = require('../options/stand-in')
@@ -61,8 +62,6 @@ const kQueueNameMax = 255
 const kRestartMsDefault = 10_000
 const kRestartMsMax = 300_000
 const kPlaces = ['port', 'host', 'path', 'handle', '_handle']
-const kLoopback4 = '127.0.0.1'
-const kLoopback6 = '::1'
 
 /**
  * @param {unknown[]} args

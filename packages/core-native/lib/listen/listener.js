@@ -29,11 +29,11 @@ const { EngineServerResponse } = require('../http/outgoing')
 const { unwatch } = require('./live-reservations')
 const { Prefixes } = require('../prefixes/prefixes')
 const { introduce, onRegistered, release, withdraw } = require('./registrations')
+const { SocketsBeside } = require('./sockets-beside')
 const { served } = require('../http/served')
 const { refusedOption } = require('../tls/system-certificate')
 const { systemErrorText } = require('../base/system-error')
 
-/** @typedef {import('./listen-args').Endpoint} Endpoint */
 /** @typedef {import('../../types').EngineServerOptions & http.ServerOptions} ServerOptions what a user has given: whether it is that, is found out where it is taken */
 /** @typedef {import('../../types/internal').EngineListener} EngineListener */
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */
@@ -221,8 +221,8 @@ class Listener {
     this.asking = new Map()
     /** The port whose socket listen({ prefix, fd }) was given; 0: none. */
     this.givenPort = 0
-    /** The endpoints that the server listens on beside server._handle. @type {{ endpoint: Endpoint, handle: ListenHandle }[]} */
-    this.beside = []
+    /** The sockets that the server listens on beside server._handle. */
+    this.beside = new SocketsBeside()
     /** @type {NodeJS.Timeout | undefined} */
     this.checker = undefined
     /** An https.Server: what is given no scheme is TLS. */
@@ -243,7 +243,7 @@ class Listener {
   tlsChanged () {
     if (this.id === 0) return
     const { native } = theEngine()
-    if (this.tls !== null && this.tlsPlaces !== null && loadBinding().capabilities.listensOnSockets) {
+    if (this.tls !== null && this.hasTls && loadBinding().capabilities.listensOnSockets) {
       const conflict = native.changeTerms(this.id, this.tls.handle)
       if (conflict !== undefined) throw new TlsTermsError(conflict.wanted, conflict.prefix, conflict.pid)
     }
@@ -350,28 +350,20 @@ class Listener {
     return ALPNProtocols === undefined && ALPNCallback === undefined && this.http2.isWanted !== false && loadBinding().hasHttp2
   }
 
-  // The places where the server speaks TLS; [] = everywhere, null = nowhere. They have an address where the port has both: there all prefixes
-  // are bound to addresses, and elsewhere the server may also accept at those of others.
-  get tlsPlaces () {
-    if (this.tls === null) return null
-    if (this.prefixes.isImplied) return this.isSecure || this.isTlsPort ? [] : null
-    const all = this.prefixes.places()
-    const plainPorts = new Set(all.filter(({ scheme }) => scheme === 'http').map(({ port }) => port))
-    const places = all.filter(({ scheme }) => scheme === 'https')
-      .map(({ port, bind }) => ({ port, address: (plainPorts.has(port) && bind.host) || '' }))
-    return places.length === 0 ? null : places
+  // Whether the server speaks TLS anywhere.
+  get hasTls () {
+    if (this.tls === null) return false
+    return this.prefixes.isImplied ? this.isSecure || this.isTlsPort : this.prefixes.places.hasTls
   }
 
   /** @param {{ address?: string, port?: number }} socket no port: not TCP */
   isTls ({ address, port }) {
-    const places = this.tlsPlaces
-    return places !== null && port !== undefined &&
-      (places.length === 0 || places.some((place) => place.port === port && (place.address === '' || place.address === address)))
+    return this.hasTls && port !== undefined && (this.prefixes.isImplied || this.prefixes.places.isTls(port, address))
   }
 
   // Settings that the lanes read. Called whenever one of them may have changed.
   configure () {
-    const { server, own, tlsPlaces } = this
+    const { server, own } = this
     theEngine().native.configure(this.id, {
       ...connectionOptionsOf(server),
       maxHeaderLines: headerLinesMax(server),
@@ -392,8 +384,7 @@ class Listener {
         server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
       // Node's own listener only goes on to 'clientError'.
       wantsTlsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('tlsClientError') > (this.isSecure ? 1 : 0),
-      tls: tlsPlaces === null ? null : /** @type {ServerTls} */ (this.tls).handle,
-      tlsPlaces: tlsPlaces ?? [],
+      tls: this.hasTls ? /** @type {ServerTls} */ (this.tls).handle : null,
       listening: this.timesReopened,
       http2: this.http2.settings,
       kernel: {
@@ -464,9 +455,8 @@ class Listener {
     const ids = prefixes.map(({ id }) => id)
     const isKnown = ports.filter((port) => this.ports.has(port))
       .map((port) => release(theEngine(), this, port, ids, { stays: this.prefixes.hasLostOn(port) }))
-    const places = this.prefixes.places()
     for (const port of ports) {
-      if (!places.some((place) => place.port === port)) this.ports.delete(port)
+      if (!this.prefixes.places.hasPort(port)) this.ports.delete(port)
     }
     return Promise.all(isKnown)
   }

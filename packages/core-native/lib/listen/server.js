@@ -127,6 +127,8 @@ function methodsOf (Base) {
       } catch (error) {
         prefixes.delete(parsed)
         listener.configure()
+        // Another prefix, which has opened a socket for both, may have been removed meanwhile.
+        if (handleOf(this)) closeUnneeded(this, parsed)
         catchUpWithReservations(listener)
         throw error
       }
@@ -150,7 +152,7 @@ function methodsOf (Base) {
       }
       const isEverywhere = this[kListener].unregister([parsed.port], [{ id }])
       this[kListener].configure()
-      closeUnneeded(this)
+      closeUnneeded(this, parsed)
       await isEverywhere
     }
 

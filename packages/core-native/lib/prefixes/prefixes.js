@@ -2,6 +2,7 @@
 
 // The URL prefixes of one server, and the numbers by which lanes name them.
 
+const { Places } = require('./places')
 const { comparablePath } = require('./url-prefix')
 
 /** @typedef {import('./url-prefix').UrlPrefix} UrlPrefix */
@@ -59,11 +60,15 @@ class Prefixes {
   #retired = []
   /** Taken away by reservations: the server still has their sockets. @type {Map<string, UrlPrefix>} */
   #lost = new Map()
-  /** Of those that the server's sockets are open for, lost ones too: by socket, and by host. */
-  #places = new Groups(placeOf)
+  /** Where the server's sockets are open, also for lost prefixes. */
+  places = new Places()
+  /** Of the same prefixes, by host. */
   #hosts = new Groups(hostOf)
+  #lostPlaces = new Places()
   /** What the lanes have not been told, by id; '' is an id that is not in use any more. @type {Map<number, string>} */
   #untold = new Map()
+  /** Places in the same way, the last change of each. @type {Map<string, import('../../types/binding').SpokenPlace>} */
+  #untoldPlaces = new Map()
   /** The lanes know what is not untold. */
   #isTold = false
   /** The prefix of a server that was given a port: everything at its address, registered as id 0. @type {UrlPrefix | null} */
@@ -89,11 +94,6 @@ class Prefixes {
     return this.implied === null ? [] : [this.implied]
   }
 
-  /** One prefix for each scheme, port and address that the server's sockets are open for. @returns {UrlPrefix[]} */
-  places () {
-    return this.#places.list()
-  }
-
   /** One prefix for each scheme, host and port. @returns {UrlPrefix[]} */
   hosts () {
     return this.#hosts.list()
@@ -106,8 +106,7 @@ class Prefixes {
 
   /** @param {number} port */
   hasLostOn (port) {
-    for (const lost of this.#lost.values()) if (lost.port === port) return true
-    return false
+    return this.#lostPlaces.hasPort(port)
   }
 
   /** How they differ from what the lanes know. @returns {import('../../types/binding').ServerPrefixes} */
@@ -115,25 +114,27 @@ class Prefixes {
     const changes = this.#isTold
       ? Array.from(this.#untold, ([id, text]) => ({ id, text }))
       : Array.from(this.#entries.values(), ({ id, parsed }) => ({ id, text: parsed.prefix }))
-    return { isEverything: !this.haveNames, isWhole: !this.#isTold, changes }
+    const places = this.#isTold ? [...this.#untoldPlaces.values()] : this.places.list()
+    return { isEverything: !this.haveNames, isWhole: !this.#isTold, changes, places }
   }
 
   /** The lanes know the changes. */
   told () {
     this.#untold.clear()
+    this.#untoldPlaces.clear()
     this.#isTold = true
   }
 
   /** The lanes have forgotten all of them. */
   forgotten () {
     this.#untold.clear()
+    this.#untoldPlaces.clear()
     this.#isTold = false
   }
 
   clear () {
     for (const parsed of this.list()) this.delete(parsed)
-    for (const parsed of this.#lost.values()) this.#leave(parsed)
-    this.#lost.clear()
+    for (const parsed of [...this.#lost.values()]) this.regain(parsed)
     this.implied = null
     this.haveNames = false
   }
@@ -166,15 +167,22 @@ class Prefixes {
   lose (parsed) {
     this.makeExplicit(parsed)
     const id = this.idOf(parsed) ?? 0
-    if (!this.#lost.has(keyOf(parsed))) this.#enter(parsed)
+    if (!this.#lost.has(keyOf(parsed))) {
+      this.#enter(parsed)
+      this.#lostPlaces.add(parsed)
+      this.#lost.set(keyOf(parsed), parsed)
+    }
     this.delete(parsed)
-    this.#lost.set(keyOf(parsed), parsed)
     return id
   }
 
   /** @param {UrlPrefix} parsed that is registered, perhaps again */
   regain (parsed) {
-    if (this.#lost.delete(keyOf(parsed))) this.#leave(parsed)
+    const lost = this.#lost.get(keyOf(parsed))
+    if (lost === undefined) return
+    this.#lost.delete(keyOf(parsed))
+    this.#lostPlaces.remove(lost)
+    this.#leave(lost)
   }
 
   /** @param {number} id @param {UrlPrefix} parsed */
@@ -199,21 +207,22 @@ class Prefixes {
 
   /** @param {UrlPrefix} parsed that needs a socket */
   #enter (parsed) {
-    this.#places.add(parsed)
+    this.#note(this.places.add(parsed))
     this.#hosts.add(parsed)
   }
 
   /** @param {UrlPrefix} parsed */
   #leave (parsed) {
-    this.#places.remove(parsed)
+    this.#note(this.places.remove(parsed))
     this.#hosts.remove(parsed)
   }
-}
 
-// Prefixes that are served on the same sockets.
-/** @param {UrlPrefix} parsed */
-function placeOf ({ scheme, port, bind }) {
-  return `${scheme} ${port} ${bind.kind} ${bind.host ?? ''}`
+  /** @param {import('../../types/binding').SpokenPlace | null} place that has changed */
+  #note (place) {
+    if (place === null || !this.#isTold) return
+    const { isHttps, port, address } = place
+    this.#untoldPlaces.set(`${isHttps} ${port} ${address}`, place)
+  }
 }
 
 // A certificate is bound to a host and port.

@@ -92,14 +92,17 @@ struct KernelSettings {
   }
 };
 
-// A place where a server uses TLS.
-struct TlsPlace {
+// A place where a server with prefixes begins or ends to speak HTTP with TLS, or without.
+struct SpokenPlace {
   uint16_t port = 0;
-  LocalAddress address;  // No IP address = all addresses of the port.
+  bool is_https = false;
+  // No IP address = all addresses of the port. Without TLS only the port is told.
+  LocalAddress address;
+  bool is_there = true;  // False: no prefix is there any more.
 
   template <typename Visitor>
   void Fields(Visitor& visit) {
-    visit(port, address);
+    visit(port, is_https, address, is_there);
   }
 };
 
@@ -117,12 +120,14 @@ struct NumberedPrefix {
 // have many thousands, and add them one by one.
 struct ServerPrefixes {
   bool is_everything = true;  // The server has none, and serves everything on its sockets.
-  bool is_whole = true;       // `changes` has all prefixes.
+  bool is_whole = true;       // `changes` has all prefixes, and `places` all places.
   std::vector<NumberedPrefix> changes;  // An empty text = the id is not in use any more.
+  // The places of the prefixes, also of those that the server has lost but keeps the sockets of.
+  std::vector<SpokenPlace> places;
 
   template <typename Visitor>
   void Fields(Visitor& visit) {
-    visit(is_everything, is_whole, changes);
+    visit(is_everything, is_whole, changes, places);
   }
 };
 
@@ -152,10 +157,10 @@ struct ServerSettings {
   uint32_t keep_alive_delay_s = 0;
   Http2Settings http2;
   ServerPrefixes prefixes;
-  TlsContextId tls{};                // kNone = no TLS.
-  std::vector<TlsPlace> tls_places;  // The places with TLS; empty = all.
-  uint32_t listening = 0;            // Grows with each listen() after close(): see tls::Maker.
-  bool wants_tls_errors = false;     // 'tlsClientError' has a listener.
+  // kNone = no TLS. Without prefixes TLS is spoken everywhere, otherwise where a place says so.
+  TlsContextId tls{};
+  uint32_t listening = 0;         // Grows with each listen() after close(): see tls::Maker.
+  bool wants_tls_errors = false;  // 'tlsClientError' has a listener.
   KernelSettings kernel;
 
   template <typename Visitor>
@@ -164,7 +169,7 @@ struct ServerSettings {
           allow_half_open, wants_errors, ends_idle, is_url_strict, connections_per_client,
           connections_per_prefix, queue_limit, queue_timeout_ms, verbosity_503, send_rate_min,
           send_rate_ms, bandwidth_max, no_delay, keep_alive, keep_alive_delay_s, http2, prefixes,
-          tls, tls_places, listening, wants_tls_errors, kernel);
+          tls, listening, wants_tls_errors, kernel);
   }
 };
 

@@ -39,12 +39,34 @@ bool ReadHttp2(Napi::Object config, Http2Settings* settings) {
          ReadNumber(from, "stallTimeout", &settings->stall_ms);
 }
 
+bool ReadPlace(Napi::Value value, SpokenPlace* place) {
+  if (!value.IsObject()) return false;
+  const Napi::Object from = value.As<Napi::Object>();
+  const Napi::Value address = from.Get("address");
+  if (!address.IsString()) return false;
+  const std::string text = address.As<Napi::String>();
+  place->address.is_ip = ParseIpAddress(text, &place->address.ip);
+  return (text.empty() || place->address.is_ip) && ReadNumber(from, "port", &place->port) &&
+         ReadBoolean(from, "isHttps", &place->is_https) &&
+         ReadBoolean(from, "isThere", &place->is_there);
+}
+
+bool ReadPlaces(Napi::Value value, std::vector<SpokenPlace>* places) {
+  if (!value.IsArray()) return false;
+  const Napi::Array list = value.As<Napi::Array>();
+  for (uint32_t i = 0; i < list.Length(); ++i) {
+    if (!ReadPlace(list.Get(i), &places->emplace_back())) return false;
+  }
+  return true;
+}
+
 bool ReadPrefixes(Napi::Object config, ServerPrefixes* prefixes) {
   const Napi::Value value = config.Get("prefixes");
   if (!value.IsObject()) return false;
   const Napi::Object from = value.As<Napi::Object>();
   const Napi::Value changes = from.Get("changes");
   return changes.IsArray() && ReadNumberedPrefixes(changes.As<Napi::Array>(), &prefixes->changes) &&
+         ReadPlaces(from.Get("places"), &prefixes->places) &&
          ReadBoolean(from, "isEverything", &prefixes->is_everything) &&
          ReadBoolean(from, "isWhole", &prefixes->is_whole);
 }

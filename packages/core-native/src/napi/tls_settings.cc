@@ -126,21 +126,8 @@ HelloReply ReadHelloReply(Napi::Object given) {
 bool ReadBackendSettings(Napi::Object config, ServerSettings* settings) {
   settings->tls = TlsContextOf(config.Get("tls"));
   const Napi::Value listening = config.Get("listening");
-  const Napi::Value places = config.Get("tlsPlaces");
-  if (!listening.IsNumber() || !places.IsArray()) return false;
+  if (!listening.IsNumber()) return false;
   settings->listening = listening.As<Napi::Number>().Uint32Value();
-  for (uint32_t i = 0; i < places.As<Napi::Array>().Length(); ++i) {
-    const Napi::Value given = places.As<Napi::Array>().Get(i);
-    if (!given.IsObject()) return false;
-    const Napi::Value port = given.As<Napi::Object>().Get("port");
-    const std::string address = BytesOf(given.As<Napi::Object>().Get("address"));
-    if (!port.IsNumber()) return false;
-    TlsPlace place;
-    place.port = static_cast<uint16_t>(port.As<Napi::Number>().Uint32Value());
-    place.address.is_ip = ParseIpAddress(address, &place.address.ip);
-    if (!address.empty() && !place.address.is_ip) return false;
-    settings->tls_places.push_back(place);
-  }
   return true;
 }
 

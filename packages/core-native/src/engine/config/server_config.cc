@@ -16,6 +16,7 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
   if (!is_whole) {
     config->prefixes_ = last->prefixes_;
     config->ports_ = last->ports_;
+    config->places_ = last->places_;
     config->shadowed_ = last->shadowed_;
   }
   const auto changes = std::exchange(settings.prefixes.changes, {});
@@ -23,6 +24,9 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
   for (const NumberedPrefix& changed : changes) config->RemovePrefix(changed.id);
   for (const NumberedPrefix& changed : changes) {
     if (!changed.text.empty() && !config->AddPrefix(changed)) return nullptr;
+  }
+  for (const SpokenPlace& changed : std::exchange(settings.prefixes.places, {})) {
+    config->ChangePlace(changed);
   }
   for (PortTable& port : config->ports_) {
     port.matches_everything = port.table.MatchesEverything(&port.everything_id);
@@ -100,13 +104,38 @@ Route ServerConfig::FindPrefix(uint16_t local_port, const http1::RequestHead& he
 
 std::shared_ptr<const tls::ServerContext> ServerConfig::TlsOf(uint16_t local_port,
                                                               const LocalAddress& local) const {
-  const std::vector<TlsPlace>& places = settings_.tls_places;
-  const bool is_meant =
-      places.empty() || std::any_of(places.begin(), places.end(), [&](const TlsPlace& place) {
-        return place.port == local_port &&
-               (!place.address.is_ip || (local.is_ip && local.ip == place.address.ip));
-      });
-  return is_meant ? tls_ : nullptr;
+  return !has_prefixes() || IsSecure(local_port, local) ? tls_ : nullptr;
+}
+
+// The bytes of what is no IP address mean nothing.
+ServerConfig::Spoken::Place ServerConfig::Spoken::At(uint16_t port, bool is_https,
+                                                     const LocalAddress& address) {
+  if (!address.is_ip) return {port, is_https, false, {}};
+  return {port, is_https, true, address.ip};
+}
+
+void ServerConfig::ChangePlace(const SpokenPlace& changed) {
+  const auto& [port, is_https, address, is_there] = changed;
+  const Spoken::Place place = Spoken::At(port, is_https, address);
+  const auto at = places_.LowerBound(place);
+  const Spoken* there = places_.At(at);
+  const bool is_known = there != nullptr && there->place == place;
+  if (is_there && !is_known) (void)places_.Insert(at, {place});
+  if (!is_there && is_known) places_.Erase(at);
+}
+
+bool ServerConfig::Speaks(uint16_t port, bool is_https, const LocalAddress& address) const {
+  return places_.Find(Spoken::At(port, is_https, address)) != nullptr;
+}
+
+// Where a port has both, all prefixes are bound to addresses, and the server may also accept at the
+// addresses of others. Elsewhere the port decides.
+bool ServerConfig::IsSecure(uint16_t port, const LocalAddress& local) const {
+  if (Speaks(port, false, {})) {
+    return Speaks(port, true, {}) || (local.is_ip && Speaks(port, true, local));
+  }
+  const Spoken* first = places_.At(places_.LowerBound(Spoken::At(port, true, {})));
+  return first != nullptr && std::get<0>(first->place) == port;
 }
 
 }  // namespace httpsys::engine

@@ -1,9 +1,11 @@
 #pragma once
 // The settings of a listening server, as the lanes have them.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "backend/backend.h"
@@ -50,13 +52,27 @@ class ServerConfig {
     UrlPrefixTable table;
   };
 
+  // A place where something is spoken, by port, whether with TLS, and address; no address comes
+  // first.
+  struct Spoken {
+    using Place = std::tuple<uint16_t, bool, bool, std::array<uint8_t, 16>>;
+
+    static Place At(uint16_t port, bool is_https, const LocalAddress& address);
+
+    Place place;
+  };
+
   bool AddPrefix(const NumberedPrefix& added);
   void RemovePrefix(uint32_t id);
+  void ChangePlace(const SpokenPlace& changed);
+  bool Speaks(uint16_t port, bool is_https, const LocalAddress& address) const;
+  bool IsSecure(uint16_t port, const LocalAddress& local) const;
 
   ServerSettings settings_;
   std::shared_ptr<const tls::ServerContext> tls_;
   SortedChunks<NumberedPrefix, &NumberedPrefix::id> prefixes_;
   std::vector<PortTable> ports_;
+  SortedChunks<Spoken, &Spoken::place> places_;
   // Prefixes whose place another one has, of the other scheme.
   std::vector<NumberedPrefix> shadowed_;
 };
