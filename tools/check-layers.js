@@ -24,6 +24,7 @@ const kRooms = {
   url: ['base'],
   peer: [],
   http1: ['base', 'url'],
+  semantics: ['base'],
   http2: ['base', 'http1'],
   websocket: ['base'],
   tls: ['base', 'url'],

@@ -1,0 +1,47 @@
+#pragma once
+// Dates of header fields: Date, Last-Modified, Expires, If-Modified-Since (RFC 9110,
+// section 5.6.7).
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace httpsys::semantics {
+
+// Length of an IMF-fixdate, `Sun, 06 Nov 1994 08:49:37 GMT`.
+inline constexpr size_t kHttpDateBytes = 29;
+
+// The dates that an IMF-fixdate can name, whose year has four digits: the first second of the year
+// 0 and the last one of the year 9999, in seconds since 1970.
+inline constexpr int64_t kHttpDateSecondsMin = -62'167'219'200;
+inline constexpr int64_t kHttpDateSecondsMax = 253'402'300'799;
+
+enum class DateCase : uint8_t {
+  kExact,  // Names of days and months have the case of the grammar.
+  kAny,    // The case does not matter, as for a cache (RFC 9111, section 4.2).
+};
+
+// Parses one of the three formats that recipients must accept: IMF-fixdate, that of RFC 850 and
+// that of asctime(). Returns seconds since 1970, or nothing for any other text, for white space
+// around the date, and for days and times that do not exist. A leap second counts as the second
+// after it. The name of the day must be one of the seven, but need not be that of the date: the
+// date is clear without it. `now_seconds` decides about the two digits of a year in the format of
+// RFC 850: a date more than 50 years later than `now_seconds` is in the century before. Allocates
+// nothing. Thread: any.
+[[nodiscard]] std::optional<int64_t> ParseHttpDate(std::string_view text, int64_t now_seconds,
+                                                   DateCase date_case = DateCase::kExact);
+
+// Text of a date, without a final NUL.
+struct HttpDateText {
+  std::array<char, kHttpDateBytes> bytes;
+
+  std::string_view view() const { return {bytes.data(), bytes.size()}; }
+};
+
+// Formats seconds since 1970 as IMF-fixdate. A date before kHttpDateSecondsMin or after
+// kHttpDateSecondsMax, which a file can have, becomes that one. Thread: any.
+[[nodiscard]] HttpDateText FormatHttpDate(int64_t seconds);
+
+}  // namespace httpsys::semantics
