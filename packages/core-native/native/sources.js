@@ -168,6 +168,7 @@ const kEngine = [
   'napi/tls_settings.cc',
   'peer/frame_reader.cc',
   'records/addresses.cc',
+  'semantics/entity_tag.cc',
   'semantics/http_date.cc',
   'sharing/channel.cc',
   'sharing/entry_index.cc',

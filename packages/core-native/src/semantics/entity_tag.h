@@ -1,0 +1,48 @@
+#pragma once
+// Entity tags, alone and in the lists of If-Match and If-None-Match (RFC 9110,
+// sections 8.8.3, 13.1.1 and 13.1.2).
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace httpsys::semantics {
+
+struct EntityTag {
+  std::string_view opaque;  // With its quotes, without `W/`: never empty for a tag that was parsed.
+  bool is_weak = false;
+};
+
+// Parses exactly one entity tag: `"x"` or `W/"x"`, without white space around it. The result views
+// `text`. Returns nothing for any other text. Thread: any.
+[[nodiscard]] std::optional<EntityTag> ParseEntityTag(std::string_view text);
+
+enum class TagComparison : uint8_t {
+  kStrong,  // Neither tag is weak.
+  kWeak,
+};
+
+[[nodiscard]] bool IsSameTag(const EntityTag& a, const EntityTag& b, TagComparison comparison);
+
+// Members of a field value that lists entity tags, from first to last. The value is that of one
+// line, or of several lines that were joined with commas. Empty members are skipped. Allocates
+// nothing, and reads each byte once. Thread: any, one at a time.
+class EntityTagList {
+ public:
+  explicit EntityTagList(std::string_view value);
+
+  // Returns true if the whole value is `*`, which has no members.
+  bool is_any() const { return is_any_; }
+  // Moves to the next member. Returns false after the last one, and for a member that is no entity
+  // tag: neither it nor the text behind it can match anything.
+  [[nodiscard]] bool Next(EntityTag* tag);
+
+ private:
+  std::string_view left_;
+  bool is_any_;
+};
+
+// Returns true if the list has a member that is the same as `tag`. A list that is `*` has none.
+[[nodiscard]] bool HasTag(std::string_view list, const EntityTag& tag, TagComparison comparison);
+
+}  // namespace httpsys::semantics
