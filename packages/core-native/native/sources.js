@@ -170,6 +170,7 @@ const kEngine = [
   'records/addresses.cc',
   'semantics/entity_tag.cc',
   'semantics/http_date.cc',
+  'semantics/preconditions.cc',
   'sharing/channel.cc',
   'sharing/entry_index.cc',
   'sharing/listening_socket.cc',
