@@ -168,6 +168,7 @@ const kEngine = [
   'napi/tls_settings.cc',
   'peer/frame_reader.cc',
   'records/addresses.cc',
+  'semantics/byte_ranges.cc',
   'semantics/entity_tag.cc',
   'semantics/http_date.cc',
   'semantics/preconditions.cc',

@@ -1,0 +1,79 @@
+#pragma once
+// Ranges of bytes that a request wants of a representation (RFC 9110, sections 14.1, 14.2
+// and 14.4).
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "semantics/fixed_text.h"
+
+namespace httpsys::semantics {
+
+// Ranges of one answer that there is memory for: as many as the output cache takes.
+inline constexpr size_t kRangesCapacity = 16;
+// Ranges of one request for a file, above which it is answered as a whole: a part has a head of its
+// own, and pieces of the sender's queue. Programs that show documents ask for two or three.
+inline constexpr size_t kFileRangesMax = 8;
+// Ranges of one request that overlap with another one. More of them are no use to anybody but an
+// attacker (RFC 9110, section 14.2).
+inline constexpr size_t kOverlappingRangesMax = 2;
+// Bytes between two ranges below which they become one: the head of a part is as long (RFC 9110,
+// section 15.3.7.2).
+inline constexpr uint64_t kMergedGapBytes = 80;
+
+struct RangeLimits {
+  size_t ranges_max = kFileRangesMax;  // At most kRangesCapacity.
+  size_t overlapping_max = kOverlappingRangesMax;
+  uint64_t merged_gap_bytes = kMergedGapBytes;
+};
+
+struct ByteRange {
+  uint64_t first = 0;
+  uint64_t last = 0;  // The last byte itself, not the one behind it.
+
+  uint64_t bytes() const { return last - first + 1; }
+  bool operator==(const ByteRange&) const = default;
+};
+
+enum class RangeOutcome : uint8_t {
+  kWhole,          // The field does not count: 200.
+  kPartial,        // 206, with one part or several.
+  kUnsatisfiable,  // 416.
+};
+
+struct ByteRanges {
+  RangeOutcome outcome = RangeOutcome::kWhole;
+  size_t count = 0;  // With kPartial: at least 1.
+  std::array<ByteRange, kRangesCapacity> ranges{};
+
+  std::span<const ByteRange> view() const { return {ranges.data(), count}; }
+};
+
+// Reads the value of a Range field for a representation of `size` bytes. The outcome is
+// - kWhole for another unit; for a malformed value, one malformed range and a range whose end is
+//   before its beginning included; for more than `ranges_max` ranges; for more than
+//   `overlapping_max` ranges that overlap with another one; if all ranges together are longer than
+//   the representation; and for a suffix of an empty representation, which no Content-Range can
+//   name;
+// - kUnsatisfiable if all ranges begin at or behind the end, or are suffixes of no bytes;
+// - otherwise kPartial. Ranges that cannot be satisfied are left out, and those that overlap, or
+// have
+//   fewer than `merged_gap_bytes` between them, are merged at the place of the first one. Ranges
+//   are within the representation, never overlap, and are in the order of the request.
+// A suffix that is longer than the representation is the whole of it. Allocates nothing, and reads
+// each byte once. Thread: any.
+[[nodiscard]] ByteRanges ParseByteRanges(std::string_view value, uint64_t size,
+                                         const RangeLimits& limits = {});
+
+// The value of a Content-Range field, at most `bytes`, a space, three numbers and two marks.
+using ContentRangeText = FixedText<8 + 3 * kNumberBytesMax>;
+
+// Returns `bytes 0-4/10`.
+[[nodiscard]] ContentRangeText ContentRange(const ByteRange& range, uint64_t size);
+// Returns `bytes */10`, for an answer with 416.
+[[nodiscard]] ContentRangeText UnsatisfiedContentRange(uint64_t size);
+
+}  // namespace httpsys::semantics
