@@ -171,6 +171,7 @@ const kEngine = [
   'semantics/byte_ranges.cc',
   'semantics/entity_tag.cc',
   'semantics/http_date.cc',
+  'semantics/multipart_byteranges.cc',
   'semantics/preconditions.cc',
   'sharing/channel.cc',
   'sharing/entry_index.cc',
