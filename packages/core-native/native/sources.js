@@ -169,6 +169,7 @@ const kEngine = [
   'peer/frame_reader.cc',
   'records/addresses.cc',
   'semantics/byte_ranges.cc',
+  'semantics/content_coding.cc',
   'semantics/entity_tag.cc',
   'semantics/http_date.cc',
   'semantics/multipart_byteranges.cc',

@@ -1,0 +1,58 @@
+#pragma once
+// The content coding that suits a client best (RFC 9110, section 12.5.3).
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+namespace httpsys::semantics {
+
+// Codings in the order of preference among those that the client likes equally: the smaller output
+// first, and identity, which is no coding, last.
+enum class ContentCoding : uint8_t { kBr, kZstd, kGzip, kIdentity };
+inline constexpr uint8_t kContentCodings = 4;
+
+// The name of a coding in Content-Encoding and Accept-Encoding.
+[[nodiscard]] std::string_view CodingName(ContentCoding coding);
+
+// Codings of which a server has the representation.
+class CodingSet {
+ public:
+  constexpr CodingSet() = default;
+  constexpr CodingSet(std::initializer_list<ContentCoding> codings) {
+    for (const ContentCoding coding : codings) Add(coding);
+  }
+
+  constexpr void Add(ContentCoding coding) { bits_ |= BitOf(coding); }
+  constexpr void Remove(ContentCoding coding) { bits_ &= static_cast<uint8_t>(~BitOf(coding)); }
+  [[nodiscard]] constexpr bool Has(ContentCoding coding) const {
+    return (bits_ & BitOf(coding)) != 0;
+  }
+  bool operator==(const CodingSet&) const = default;
+
+ private:
+  static constexpr uint8_t BitOf(ContentCoding coding) {
+    return static_cast<uint8_t>(1u << static_cast<uint8_t>(coding));
+  }
+
+  uint8_t bits_ = 0;
+};
+
+// Chooses among the codings of `available` and identity, which is always available. The one with
+// the highest q value wins; among equal ones the order of ContentCoding decides, so that a coding
+// wins over identity. Without a field (nothing) the answer is identity: a client that does not ask
+// may know no coding. In a field,
+// - `*` stands for all that the field does not name, identity included;
+// - `q=0` refuses a coding; what is neither named nor meant by `*` is refused, too, except
+// identity,
+//   which is then the last choice;
+// - `x-gzip` is gzip; of several q values for one coding the smallest counts;
+// - a member that is malformed does not count.
+// Several lines of the field are joined with commas. Returns nothing if the client refuses identity
+// and everything available; a server may send identity then, or answer 406. Allocates nothing, and
+// reads each byte once. Thread: any.
+[[nodiscard]] std::optional<ContentCoding> ChooseCoding(
+    std::optional<std::string_view> accept_encoding, CodingSet available);
+
+}  // namespace httpsys::semantics
