@@ -25,6 +25,7 @@ const kRooms = {
   peer: [],
   http1: ['base', 'url'],
   semantics: ['base'],
+  files: ['url'],
   http2: ['base', 'http1'],
   websocket: ['base'],
   tls: ['base', 'url'],

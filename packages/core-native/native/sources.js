@@ -150,6 +150,7 @@ const kEngine = [
   'files/open_files.cc',
   'files/read_ahead.cc',
   'files/sent_parts.cc',
+  'files/request_path.cc',
   'http2/frame_walker.cc',
   'http2/nghttp2_api.cc',
   'http2/nghttp2_memory.cc',

@@ -152,6 +152,28 @@ TEST(DecodePath, OverlongFormsStayAsTheyAre) {
   EXPECT_EQ(DecodePath("/%252F%2f%2F"), "/%2F%2f%2F");
 }
 
+TEST(HasOnlyUtf8Escapes, TheEscapesOfAPathAreWholeCharacters) {
+  for (const char* path :
+       {"", "/", "/a", "/%41", "/%C3%84", "/%F0%90%80%80/%E0%A4%AD", "/%2F%00%25"}) {
+    EXPECT_TRUE(HasOnlyUtf8Escapes(path)) << path;
+  }
+  for (const char* path :
+       {"%", "/%4", "/%zz", "/%u0041", "/%C3", "/%C3/%84", "/%C3a%84", "/%C0%AF", "/%E0%80%AF",
+        "/%ED%A0%80", "/%F4%90%80%80", "/%84", "/%FF", "/%C3%84%", "/%C3%C3%84", "/%C3%25%84"}) {
+    EXPECT_FALSE(HasOnlyUtf8Escapes(path)) << path;
+  }
+}
+
+TEST(HasOnlyUtf8Escapes, DecodePathThenLeavesNoEscapeButThatOfASlash) {
+  for (int first = 0; first < 256; first++) {
+    for (int second = 0; second < 256; second++) {
+      const std::string path = "/" + Escaped(first) + Escaped(second);
+      if (first == '%' || second == '%' || first == '/' || second == '/') continue;
+      EXPECT_EQ(HasOnlyUtf8Escapes(path), DecodePath(path).find('%') == std::string::npos) << path;
+    }
+  }
+}
+
 TEST(IsStrictTarget, TimeIsLinear) {
   const auto took = [](std::string_view piece, size_t count) {
     std::string path = "/";

@@ -229,6 +229,21 @@ std::string DecodePath(std::string_view path) {
   return decoded;
 }
 
+bool HasOnlyUtf8Escapes(std::string_view path) {
+  Utf8 utf8;
+  for (size_t at = 0; at < path.size();) {
+    if (path[at] != '%') {
+      if (!utf8.is_whole()) return false;
+      at += 1;
+      continue;
+    }
+    const int byte = EscapedByte(path.substr(at));
+    if (byte < 0 || !utf8.Add(byte)) return false;
+    at += 3;
+  }
+  return utf8.is_whole();
+}
+
 TargetParts SplitTarget(std::string_view target) {
   TargetParts parts;
   if (!target.starts_with('/')) {

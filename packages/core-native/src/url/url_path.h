@@ -20,6 +20,10 @@ inline constexpr size_t kUrlSegmentsMax = 255;
 // `path` begins with '/'; so does the result. Linear in the length of `path`.
 [[nodiscard]] std::string DecodePath(std::string_view path);
 
+// True if every '%' of `path` begins %XX, and the escapes are characters of UTF-8 as they stand.
+// Then DecodePath() decodes all of them but `%2F`. Linear in the length of `path`.
+[[nodiscard]] bool HasOnlyUtf8Escapes(std::string_view path);
+
 struct TargetParts {
   std::string_view path;       // The path without its query; "/" if the target has no path.
   std::string_view authority;  // The authority of an absolute-form target; otherwise empty.

@@ -1,0 +1,94 @@
+#include "files/request_path.h"
+
+#include <algorithm>
+
+#include "url/url_path.h"
+
+namespace httpsys::files {
+namespace {
+
+// Bytes that a request target may have, and that mean nothing but themselves in a path.
+bool IsPlainByte(char c) { return c > ' ' && c < 0x7F && c != '\\'; }
+
+// Returns true if the path decodes as a whole, and to nothing that a file's name cannot have.
+bool IsWellFormed(std::string_view path) {
+  if (!HasOnlyUtf8Escapes(path)) return false;
+  for (size_t at = 0; at < path.size(); ++at) {
+    if (!IsPlainByte(path[at])) return false;
+    if (path[at] != '%') continue;
+    for (const std::string_view refused : {"00", "2f", "2F", "5c", "5C"}) {
+      if (path.substr(at + 1, 2) == refused) return false;
+    }
+    at += 2;
+  }
+  return true;
+}
+
+// Calls `visit` with each segment that is not empty.
+template <typename Visit>
+void ForEachSegment(std::string_view path, Visit visit) {
+  while (!path.empty()) {
+    const size_t bytes = std::min(path.find('/'), path.size());
+    if (bytes > 0) visit(path.substr(0, bytes));
+    path.remove_prefix(std::min(bytes + 1, path.size()));
+  }
+}
+
+// Returns true if the segment is so many dots, each of them decoded or not.
+bool IsDots(std::string_view segment, size_t dots) {
+  for (size_t i = 0; i < dots; ++i) {
+    const size_t bytes = segment.starts_with('.')                                   ? 1
+                         : segment.starts_with("%2e") || segment.starts_with("%2E") ? 3
+                                                                                    : 0;
+    if (bytes == 0) return false;
+    segment.remove_prefix(bytes);
+  }
+  return segment.empty();
+}
+
+// Returns true if some `..` has no segment before it to remove. DecodePath() ignores it (RFC 3986,
+// section 5.2.4), but no honest client sends it.
+bool LeavesRoot(std::string_view path) {
+  size_t depth = 0;
+  bool leaves = false;
+  ForEachSegment(path, [&](std::string_view segment) {
+    if (IsDots(segment, 1)) return;
+    if (!IsDots(segment, 2)) {
+      ++depth;
+    } else if (depth == 0) {
+      leaves = true;
+    } else {
+      --depth;
+    }
+  });
+  return leaves;
+}
+
+RequestPath Refused(PathStatus status) {
+  RequestPath result;
+  result.status = status;
+  return result;
+}
+
+}  // namespace
+
+RequestPath ReadRequestPath(std::string_view path, size_t prefix_bytes) {
+  if (path.size() > kRequestPathBytesMax) return Refused(PathStatus::kTooLong);
+  if (!IsWellFormed(path)) return Refused(PathStatus::kMalformed);
+  if (LeavesRoot(path)) return Refused(PathStatus::kOutside);
+  const std::string decoded = DecodePath(path);
+  RequestPath result;
+  // A path without the final slash of the prefix is shorter than the prefix.
+  result.has_final_slash = decoded.size() >= prefix_bytes && decoded.ends_with('/');
+  const std::string_view below =
+      std::string_view(decoded).substr(std::min(prefix_bytes, decoded.size()));
+  ForEachSegment(below, [&](std::string_view segment) {
+    if (segment.starts_with('.')) result.has_dotfile = true;
+    if (!result.relative.empty()) result.relative.push_back('/');
+    result.relative.append(segment);
+  });
+  if (result.relative.size() > kFilePathBytesMax) return Refused(PathStatus::kTooLong);
+  return result;
+}
+
+}  // namespace httpsys::files

@@ -1,0 +1,48 @@
+#pragma once
+// The file that the path of a request names.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace httpsys::files {
+
+// Longest path that is opened, without a final NUL: PATH_MAX of Linux. The longest path of a
+// request that can name one has three bytes for each of its own; a longer one is not even decoded.
+inline constexpr size_t kFilePathBytesMax = 4095;
+inline constexpr size_t kRequestPathBytesMax = 3 * kFilePathBytesMax;
+
+enum class PathStatus : uint8_t {
+  kValid,
+  kMalformed,  // 400.
+  kOutside,    // 403: `..` leaves the root of the server.
+  kTooLong,    // 404: no file has such a name.
+};
+
+struct RequestPath {
+  PathStatus status = PathStatus::kValid;
+  // With kValid: segments with one slash between them, below the folder that is served. Empty for
+  // the folder itself. No segment is empty, `.` or `..`, and none has a slash, backslash or NUL.
+  std::string relative;
+  bool has_final_slash = false;  // The request means a folder: `/sub/`.
+  bool has_dotfile = false;      // A segment begins with a dot: `/.well-known/`, `/a/.env`.
+};
+
+// Reads the path of a request that has matched a URL prefix. `path` is SplitTarget(target).path as
+// received, from which UrlPrefixTable::Match() found the prefix. `prefix_bytes` is the length of
+// the prefix's path, final slash included.
+//
+// The prefix and the file come from the same string: both functions decode the path once, by
+// DecodePath(), which removes dot segments and then has the prefix at its beginning (in another
+// case, which does not change its length). So `/files/../x` names no file below `/files/`, because
+// it does not match that prefix, and `/x/../files/a` names `a`. A path of `/files` without its
+// slash is the folder itself, without a final slash.
+//
+// Malformed are: a '%' that begins no %XX; %XX that together are no UTF-8, overlong forms and
+// surrogates included; %00; `%2F`, `%5C` and a backslash, which file systems or other programs may
+// take for a separator; and bytes that no request target has. Linear in the length of `path`.
+// Thread: any.
+[[nodiscard]] RequestPath ReadRequestPath(std::string_view path, size_t prefix_bytes);
+
+}  // namespace httpsys::files
