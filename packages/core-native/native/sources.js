@@ -150,7 +150,10 @@ const kEngine = [
   'files/open_files.cc',
   'files/read_ahead.cc',
   'files/sent_parts.cc',
+  'files/file_facts.cc',
+  'files/open_beneath_walk.cc',
   'files/request_path.cc',
+  'files/root_folder.cc',
   'http2/frame_walker.cc',
   'http2/nghttp2_api.cc',
   'http2/nghttp2_memory.cc',
@@ -233,6 +236,7 @@ const kOnLinux = [
   'engine/accept/listener_poll_epoll.cc',
   'engine/connection/send_rate_linux.cc',
   'files/file_calls_linux.cc',
+  'files/open_beneath_linux.cc',
   'sharing/meeting_place_abstract.cc',
   'sharing/proc_names.cc',
   'sharing/unix_diag.cc',
@@ -246,6 +250,7 @@ const kElsewhere = [
   'engine/accept/listener_poll_other.cc',
   'engine/connection/send_rate_other.cc',
   'files/file_calls_other.cc',
+  'files/open_beneath_other.cc',
   'sharing/meeting_place_other.cc',
 ]
 

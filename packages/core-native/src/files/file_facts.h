@@ -1,0 +1,24 @@
+#pragma once
+// What the file system says about a file.
+
+#include <cstdint>
+
+namespace httpsys::files {
+
+enum class FileKind : uint8_t { kFile, kFolder, kOther };
+
+struct FileFacts {
+  FileKind kind = FileKind::kOther;
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  uint64_t size = 0;        // Bytes.
+  int64_t modified_ns = 0;  // Nanoseconds since 1970: between the years 1678 and 2262.
+  int64_t changed_ns = 0;   // The same of the inode, which nobody can set.
+
+  bool operator==(const FileFacts&) const = default;
+};
+
+// Reads the facts of an open descriptor. Returns 0 or an errno. Thread: any.
+[[nodiscard]] int ReadFileFacts(int fd, FileFacts* facts);
+
+}  // namespace httpsys::files

@@ -1,0 +1,44 @@
+#pragma once
+// Opens files below a folder, and nothing else, whatever the path and whoever changes the folder
+// meanwhile.
+
+#include <cstdint>
+#include <string>
+
+namespace httpsys::files {
+
+enum class LinkPolicy : uint8_t {
+  kRefuse,         // A path with a symbolic link opens nothing.
+  kFollowBeneath,  // Links are followed unless they lead out of the folder, or are absolute.
+};
+
+// Attempts of one opening when the system says that it was disturbed (EAGAIN: somebody renamed a
+// folder on the way; EINTR). Whoever renames all the time may not keep a thread.
+inline constexpr int kOpenAttemptsMax = 8;
+// Folders that a walk has open at a time: as deep as a path may go. Each is a descriptor.
+inline constexpr size_t kWalkDepthMax = 64;
+// Links that a walk follows for one path, as the system does.
+inline constexpr int kWalkLinksMax = 40;
+
+// Opens a folder as the root of others. It is open for its name only: nothing is read from it.
+// Returns a descriptor or a negative errno. Thread: any.
+[[nodiscard]] int OpenRoot(const std::string& path);
+
+// Returns true if the system can open below a folder in one call: Linux since 5.6, unless a filter
+// of system calls (an old one of a container) refuses it. `root` is an open folder. Thread: any.
+[[nodiscard]] bool CanOpenBeneath(int root);
+
+// Opens for reading, without waiting for anything but the disk (a FIFO without a writer opens at
+// once). `relative` is a path of ReadRequestPath(); empty for the folder itself. Returns a
+// descriptor that programs started later do not get, or a negative errno: what leads out of the
+// folder is -EXDEV, a link that is refused or too many of them -ELOOP. Only if CanOpenBeneath().
+// May wait for a slow disk or a network. Thread: any.
+[[nodiscard]] int OpenBeneath(int root, const std::string& relative, LinkPolicy links);
+
+// The same by one call for each segment of the path. Works on every system.
+namespace portable {
+
+[[nodiscard]] int OpenBeneath(int root, const std::string& relative, LinkPolicy links);
+
+}  // namespace portable
+}  // namespace httpsys::files

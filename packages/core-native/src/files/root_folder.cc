@@ -1,0 +1,57 @@
+#include "files/root_folder.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace httpsys::files {
+
+RootFolder::RootFolder(std::string path, LinkPolicy links, int fd, bool walks,
+                       const FileFacts& facts)
+    : path_(std::move(path)), links_(links), fd_(fd), walks_(walks), facts_(facts) {}
+
+RootFolder::~RootFolder() { close(fd_); }
+
+std::unique_ptr<RootFolder> RootFolder::Open(std::string path, LinkPolicy links, OpenWay way,
+                                             int* error) {
+  const int fd = OpenRoot(path);
+  if (fd < 0) {
+    *error = -fd;
+    return nullptr;
+  }
+  FileFacts facts;
+  *error = ReadFileFacts(fd, &facts);
+  if (*error != 0) {
+    close(fd);
+    return nullptr;
+  }
+  const bool walks = way == OpenWay::kWalk || !CanOpenBeneath(fd);
+  return std::unique_ptr<RootFolder>(new RootFolder(std::move(path), links, fd, walks, facts));
+}
+
+OpenedFile RootFolder::OpenFile(const std::string& relative) const {
+  OpenedFile opened;
+  const int fd =
+      walks_ ? portable::OpenBeneath(fd_, relative, links_) : OpenBeneath(fd_, relative, links_);
+  if (fd < 0) {
+    opened.error = -fd;
+    return opened;
+  }
+  opened.error = ReadFileFacts(fd, &opened.facts);
+  if (opened.error == 0 && opened.facts.kind == FileKind::kFile) {
+    opened.fd = fd;
+  } else {
+    close(fd);
+  }
+  return opened;
+}
+
+bool RootFolder::IsCurrent() const {
+  struct stat found {};
+  if (stat(path_.c_str(), &found) != 0) return false;
+  return static_cast<uint64_t>(found.st_dev) == facts_.device &&
+         static_cast<uint64_t>(found.st_ino) == facts_.inode;
+}
+
+}  // namespace httpsys::files

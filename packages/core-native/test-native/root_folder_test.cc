@@ -1,0 +1,283 @@
+// Both ways to open files below a folder, which must not differ.
+
+#include "files/root_folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cerrno>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/temporary_folder.h"
+
+namespace httpsys::files {
+namespace {
+
+class RootFolderTest : public testing::TestWithParam<OpenWay> {
+ protected:
+  RootFolderTest() {
+    folder_.MakeFolder("root/sub/deep");
+    folder_.MakeFolder("root-other");
+    folder_.Write("root/a.txt", "a");
+    folder_.Write("root/sub/b.txt", "bb");
+    folder_.Write("root/sub/deep/c.txt", "ccc");
+    folder_.Write("root/empty", "");
+    folder_.Write("secret", "secret");
+    folder_.Write("root-other/d.txt", "secret");
+  }
+
+  std::unique_ptr<RootFolder> Open(LinkPolicy links = LinkPolicy::kRefuse) const {
+    int error = 0;
+    auto root = RootFolder::Open(folder_.PathOf("root"), links, GetParam(), &error);
+    EXPECT_EQ(error, 0);
+    return root;
+  }
+
+  // The text of a file, "folder", "other", or the name of an errno.
+  static std::string Read(const RootFolder& root, const std::string& relative) {
+    const OpenedFile opened = root.OpenFile(relative);
+    if (opened.error != 0) {
+      EXPECT_EQ(opened.fd, -1);
+      return strerrorname_np(opened.error);
+    }
+    if (opened.facts.kind != FileKind::kFile) {
+      EXPECT_EQ(opened.fd, -1);
+      return opened.facts.kind == FileKind::kFolder ? "folder" : "other";
+    }
+    std::string text = test::ReadStart(opened.fd);
+    EXPECT_EQ(opened.facts.size, text.size());
+    EXPECT_NE(fcntl(opened.fd, F_GETFD) & FD_CLOEXEC, 0);
+    close(opened.fd);
+    return text;
+  }
+
+  const test::TemporaryFolder folder_;
+};
+
+TEST_P(RootFolderTest, FilesAndFoldersOfTheRoot) {
+  const auto root = Open();
+  EXPECT_EQ(root->walks(), GetParam() == OpenWay::kWalk) << "Linux has openat2 since 5.6";
+  EXPECT_EQ(Read(*root, "a.txt"), "a");
+  EXPECT_EQ(Read(*root, "sub/b.txt"), "bb");
+  EXPECT_EQ(Read(*root, "sub/deep/c.txt"), "ccc");
+  EXPECT_EQ(Read(*root, "empty"), "");
+  EXPECT_EQ(Read(*root, "sub"), "folder");
+  EXPECT_EQ(Read(*root, ""), "folder");
+  EXPECT_EQ(Read(*root, "b.txt"), "ENOENT");
+  EXPECT_EQ(Read(*root, "none/b.txt"), "ENOENT");
+  EXPECT_EQ(Read(*root, "a.txt/b"), "ENOTDIR");
+  EXPECT_EQ(Read(*root, std::string(256, 'x')), "ENAMETOOLONG");
+}
+
+TEST_P(RootFolderTest, PathsThatLeaveTheRootOpenNothing) {
+  for (const LinkPolicy links : {LinkPolicy::kRefuse, LinkPolicy::kFollowBeneath}) {
+    const auto root = Open(links);
+    EXPECT_EQ(Read(*root, "../secret"), "EXDEV");
+    EXPECT_EQ(Read(*root, ".."), "EXDEV");
+    EXPECT_EQ(Read(*root, "sub/../../secret"), "EXDEV");
+    EXPECT_EQ(Read(*root, "../root-other/d.txt"), "EXDEV");
+    EXPECT_EQ(Read(*root, "sub/../a.txt"), "a");
+  }
+}
+
+TEST_P(RootFolderTest, LinksAreRefusedUnlessTheyAreAllowed) {
+  folder_.Link("root/link.txt", "a.txt");
+  folder_.Link("root/link", "sub");
+  const auto root = Open();
+  EXPECT_EQ(Read(*root, "link.txt"), "ELOOP");
+  EXPECT_EQ(Read(*root, "link/b.txt"), "ELOOP");
+  EXPECT_EQ(Read(*root, "link"), "ELOOP");
+}
+
+TEST_P(RootFolderTest, LinksThatStayInTheRootAreFollowed) {
+  folder_.Link("root/link.txt", "a.txt");
+  folder_.Link("root/link", "sub/deep");
+  folder_.Link("root/chain", "./link//");
+  folder_.Link("root/sub/deep/up", "../../sub/b.txt");
+  folder_.Link("root/here", ".");
+  folder_.Link("root/sub/parent", "..");
+  const auto root = Open(LinkPolicy::kFollowBeneath);
+  EXPECT_EQ(Read(*root, "link.txt"), "a");
+  EXPECT_EQ(Read(*root, "link/c.txt"), "ccc");
+  EXPECT_EQ(Read(*root, "chain/c.txt"), "ccc");
+  EXPECT_EQ(Read(*root, "chain"), "folder");
+  EXPECT_EQ(Read(*root, "link/up"), "bb");
+  EXPECT_EQ(Read(*root, "here/here/a.txt"), "a");
+  EXPECT_EQ(Read(*root, "here"), "folder");
+  EXPECT_EQ(Read(*root, "sub/parent/a.txt"), "a");
+  EXPECT_EQ(Read(*root, "sub/parent"), "folder");
+}
+
+TEST_P(RootFolderTest, LinksThatLeaveTheRootAreNeverFollowed) {
+  folder_.Link("root/out", "../secret");
+  folder_.Link("root/absolute", folder_.PathOf("secret"));
+  folder_.Link("root/inside", folder_.PathOf("root/a.txt"));
+  folder_.Link("root/folder", "../root-other");
+  folder_.Link("root/sub/deep/far", "../../../secret");
+  folder_.Link("root/back", "../root/a.txt");
+  folder_.Link("root/slash", "/");
+  const auto root = Open(LinkPolicy::kFollowBeneath);
+  EXPECT_EQ(Read(*root, "out"), "EXDEV");
+  EXPECT_EQ(Read(*root, "absolute"), "EXDEV");
+  EXPECT_EQ(Read(*root, "inside"), "EXDEV") << "absolute, although it names a file of the root";
+  EXPECT_EQ(Read(*root, "folder/d.txt"), "EXDEV");
+  EXPECT_EQ(Read(*root, "sub/deep/far"), "EXDEV");
+  EXPECT_EQ(Read(*root, "back"), "EXDEV") << "leaves the root on its way";
+  EXPECT_EQ(Read(*root, "slash"), "EXDEV");
+}
+
+TEST_P(RootFolderTest, ALoopOfLinksEnds) {
+  folder_.Link("root/self", "self");
+  folder_.Link("root/x", "y");
+  folder_.Link("root/y", "x");
+  const auto root = Open(LinkPolicy::kFollowBeneath);
+  EXPECT_EQ(Read(*root, "self"), "ELOOP");
+  EXPECT_EQ(Read(*root, "x/a"), "ELOOP");
+}
+
+TEST_P(RootFolderTest, ALinkToNothingIsNotFound) {
+  folder_.Link("root/dangling", "nothing");
+  EXPECT_EQ(Read(*Open(LinkPolicy::kFollowBeneath), "dangling"), "ENOENT");
+  EXPECT_EQ(Read(*Open(LinkPolicy::kFollowBeneath), "dangling/a"), "ENOENT");
+}
+
+TEST_P(RootFolderTest, AFifoIsOpenedWithoutWaitingAndIsNoFile) {
+  ASSERT_EQ(mkfifo(folder_.PathOf("root/fifo").c_str(), 0644), 0);
+  EXPECT_EQ(Read(*Open(), "fifo"), "other");
+}
+
+TEST_P(RootFolderTest, TheFactsAreThoseOfStat) {
+  const auto root = Open();
+  struct stat found {};
+  ASSERT_EQ(stat(folder_.PathOf("root/sub/b.txt").c_str(), &found), 0);
+  const OpenedFile opened = root->OpenFile("sub/b.txt");
+  ASSERT_EQ(opened.error, 0);
+  close(opened.fd);
+  EXPECT_EQ(opened.facts.device, found.st_dev);
+  EXPECT_EQ(opened.facts.inode, found.st_ino);
+  EXPECT_EQ(opened.facts.size, 2u);
+  EXPECT_EQ(opened.facts.modified_ns, found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec);
+  EXPECT_EQ(opened.facts.changed_ns, found.st_ctim.tv_sec * 1'000'000'000 + found.st_ctim.tv_nsec);
+}
+
+TEST_P(RootFolderTest, AnotherFolderWithTheNameIsNotCurrent) {
+  const auto root = Open();
+  EXPECT_TRUE(root->IsCurrent());
+  folder_.Rename("root", "old");
+  EXPECT_FALSE(root->IsCurrent());
+  folder_.Rename("root-other", "root");
+  EXPECT_FALSE(root->IsCurrent());
+  EXPECT_EQ(Read(*root, "a.txt"), "a") << "the folder that was opened";
+  folder_.Rename("root", "root-other");
+  folder_.Rename("old", "root");
+  EXPECT_TRUE(root->IsCurrent());
+}
+
+TEST_P(RootFolderTest, ALinkThatIsSwitchedIsNotCurrent) {
+  folder_.Link("current", "root");
+  int error = 0;
+  const auto root =
+      RootFolder::Open(folder_.PathOf("current"), LinkPolicy::kRefuse, GetParam(), &error);
+  ASSERT_NE(root, nullptr);
+  EXPECT_TRUE(root->IsCurrent());
+  folder_.Link("next", "root-other");
+  folder_.Rename("next", "current");
+  EXPECT_FALSE(root->IsCurrent());
+}
+
+TEST_P(RootFolderTest, WhatIsNoFolderIsNoRoot) {
+  int error = 0;
+  EXPECT_EQ(RootFolder::Open(folder_.PathOf("none"), LinkPolicy::kRefuse, GetParam(), &error),
+            nullptr);
+  EXPECT_EQ(error, ENOENT);
+  EXPECT_EQ(RootFolder::Open(folder_.PathOf("secret"), LinkPolicy::kRefuse, GetParam(), &error),
+            nullptr);
+  EXPECT_EQ(error, ENOTDIR);
+}
+
+TEST_P(RootFolderTest, NoDescriptorIsLeftOpen) {
+  folder_.Link("root/link", "sub/deep/../../sub");
+  folder_.Link("root/out", "sub/deep/../../../secret");
+  const auto root = Open(LinkPolicy::kFollowBeneath);
+  const auto next_descriptor = [] {
+    const int fd = dup(0);
+    close(fd);
+    return fd;
+  };
+  const int before = next_descriptor();
+  for (const char* path : {"", "a.txt", "sub/deep/c.txt", "sub/deep/none", "link/b.txt", "link",
+                           "out", "a.txt/x", "../x", "sub/deep/../../.."}) {
+    Read(*root, path);
+    EXPECT_EQ(next_descriptor(), before) << path;
+  }
+}
+
+TEST_P(RootFolderTest, DescriptorZeroIsADescriptor) {
+  const auto root = Open();
+  const int kept = dup(0);
+  close(0);
+  EXPECT_EQ(Read(*root, "sub/deep/c.txt"), "ccc");
+  const OpenedFile opened = root->OpenFile("a.txt");
+  EXPECT_EQ(opened.fd, 0);
+  EXPECT_EQ(test::ReadStart(opened.fd), "a");
+  close(opened.fd);
+  if (kept != -1) {
+    dup2(kept, 0);
+    close(kept);
+  }
+}
+
+TEST_P(RootFolderTest, AWalkHasALimitOfDepth) {
+  std::string path = "root";
+  std::string relative;
+  for (size_t i = 0; i <= kWalkDepthMax; ++i) {
+    path += "/d";
+    relative += "d/";
+    ASSERT_EQ(mkdir(folder_.PathOf(path).c_str(), 0755), 0);
+  }
+  folder_.Write(path.substr(0, path.size() - 2) + "/f", "near");
+  folder_.Write(path + "/f", "far");
+  const auto root = Open();
+  EXPECT_EQ(Read(*root, relative.substr(2) + "f"), "near");
+  EXPECT_EQ(Read(*root, relative + "f"), root->walks() ? "ENAMETOOLONG" : "far");
+}
+
+// A folder is swapped with a link out of the root, as fast as possible.
+TEST_P(RootFolderTest, ARaceOfRenamesOpensNothingOutside) {
+  folder_.MakeFolder("root/swap");
+  folder_.Write("root/swap/d.txt", "inside");
+  folder_.Link("root/link", "../root-other");
+  std::atomic<bool> stop = false;
+  std::thread renamer([&] {
+    while (!stop) {
+      folder_.Rename("root/swap", "root/away");
+      folder_.Rename("root/link", "root/swap");
+      folder_.Rename("root/swap", "root/link");
+      folder_.Rename("root/away", "root/swap");
+    }
+  });
+  for (const LinkPolicy links : {LinkPolicy::kRefuse, LinkPolicy::kFollowBeneath}) {
+    const auto root = Open(links);
+    int found = 0;
+    for (int i = 0; i < 20'000; ++i) {
+      const std::string text = Read(*root, i % 2 == 0 ? "swap/d.txt" : "sub/../swap/d.txt");
+      ASSERT_NE(text, "secret");
+      if (text == "inside") ++found;
+    }
+    EXPECT_GT(found, 0);
+  }
+  stop = true;
+  renamer.join();
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, RootFolderTest, testing::Values(OpenWay::kBest, OpenWay::kWalk),
+                         [](const testing::TestParamInfo<OpenWay>& way) {
+                           return way.param == OpenWay::kBest ? "Best" : "Walk";
+                         });
+
+}  // namespace
+}  // namespace httpsys::files
