@@ -25,7 +25,7 @@ const kRooms = {
   peer: [],
   http1: ['base', 'url'],
   semantics: ['base'],
-  files: ['url'],
+  files: ['base', 'url', 'semantics'],
   http2: ['base', 'http1'],
   websocket: ['base'],
   tls: ['base', 'url'],

@@ -151,6 +151,8 @@ const kEngine = [
   'files/read_ahead.cc',
   'files/sent_parts.cc',
   'files/file_facts.cc',
+  'files/file_search.cc',
+  'files/header_rules.cc',
   'files/open_beneath_walk.cc',
   'files/request_path.cc',
   'files/root_folder.cc',

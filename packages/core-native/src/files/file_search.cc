@@ -1,0 +1,79 @@
+#include "files/file_search.h"
+
+#include <array>
+#include <cerrno>
+
+#include "base/check.h"
+#include "files/path_names.h"
+
+namespace httpsys::files {
+namespace {
+
+// Errors that say that nothing is there that may be served: the last two, that a link leads out of
+// the root, or that links are refused.
+bool IsNotFound(int error) {
+  return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG || error == ELOOP ||
+         error == EXDEV;
+}
+
+}  // namespace
+
+FileSearch::FileSearch(const StaticOptions* options, const RequestPath& path)
+    : options_(options), base_(path.relative), path_(base_) {
+  if (!path.has_final_slash) return;
+  step_ = Step::kIndex;
+  TryNext(0);
+}
+
+void FileSearch::Report(int error, FileKind kind) {
+  HTTPSYS_CHECK(status_ == SearchStatus::kTry);
+  if (error == 0 && kind == FileKind::kFile) {
+    status_ = SearchStatus::kFound;
+  } else if (step_ == Step::kItself) {
+    ReportItself(error, kind);
+  } else {
+    TryNext(error);
+  }
+}
+
+void FileSearch::ReportItself(int error, FileKind kind) {
+  if (error == ENOENT && ExtensionOf(base_).empty()) {
+    step_ = Step::kExtensions;
+    TryNext(error);
+  } else if (error == 0 && kind == FileKind::kFolder && options_->redirect) {
+    status_ = SearchStatus::kRedirect;
+  } else {
+    Fail(error);
+  }
+}
+
+void FileSearch::TryNext(int error) {
+  const bool is_index = step_ == Step::kIndex;
+  const auto& names = is_index ? options_->index : options_->extensions;
+  if (next_ == names.size()) {
+    Fail(error);
+    return;
+  }
+  path_ = base_;
+  if (!is_index) {
+    path_ += '.';
+  } else if (!path_.empty()) {
+    path_ += '/';
+  }
+  path_ += names[next_++];
+}
+
+void FileSearch::Fail(int error) {
+  status_ = error == 0 || IsNotFound(error) ? SearchStatus::kNotFound : SearchStatus::kFailed;
+}
+
+std::string SiblingPath(std::string_view path, semantics::ContentCoding coding) {
+  constexpr std::array<std::string_view, semantics::kContentCodings> kSuffixes = {".br", ".zst",
+                                                                                  ".gz", ""};
+  HTTPSYS_CHECK(coding != semantics::ContentCoding::kIdentity);
+  std::string sibling(path);
+  sibling += kSuffixes[static_cast<size_t>(coding)];
+  return sibling;
+}
+
+}  // namespace httpsys::files
