@@ -1,0 +1,185 @@
+#include "files/static_decision.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "files/file_fields.h"
+#include "files/html_document.h"
+#include "url/url_path.h"
+
+namespace httpsys::files {
+namespace {
+
+using semantics::ByteRanges;
+using semantics::CodingSet;
+using semantics::ConditionalMethod;
+using semantics::ContentCoding;
+using semantics::PreconditionOutcome;
+using semantics::RangeOutcome;
+
+bool IsHead(const StaticRequest& request) { return request.method == ConditionalMethod::kHead; }
+
+// Adds a document to a response, and the fields with which a browser runs nothing of it.
+void AddDocument(const StaticRequest& request, std::string document, StaticResponse* response) {
+  AppendField("Content-Type", "text/html; charset=UTF-8", &response->fields);
+  AppendField("Content-Length", std::to_string(document.size()), &response->fields);
+  AppendField("Content-Security-Policy", "default-src 'none'", &response->fields);
+  AppendField("X-Content-Type-Options", "nosniff", &response->fields);
+  if (!IsHead(request)) response->body = std::move(document);
+}
+
+StaticResponse ErrorResponse(const StaticRequest& request, int status) {
+  StaticResponse response;
+  response.status = status;
+  AddDocument(request, HtmlDocument("Error", ErrorText(status)), &response);
+  return response;
+}
+
+StaticResponse PassedOn() {
+  StaticResponse response;
+  response.passes_on = true;
+  return response;
+}
+
+// Returns the target with a slash behind its path. Leading slashes become one: a browser would take
+// what follows two of them for a host.
+std::string RedirectLocation(std::string_view target) {
+  std::string_view path = SplitTarget(target).path;
+  const size_t slashes = std::min(path.find_first_not_of('/'), path.size());
+  path.remove_prefix(slashes > 0 ? slashes - 1 : 0);
+  std::string_view query;
+  const size_t end = target.find_first_of("?#");
+  if (end != std::string_view::npos && target[end] == '?') {
+    query = target.substr(end);
+    query = query.substr(0, query.find('#'));
+  }
+  return EncodeUrl(std::string(path) + "/" + std::string(query));
+}
+
+StaticResponse RedirectResponse(const StaticRequest& request) {
+  const std::string location = RedirectLocation(request.target);
+  StaticResponse response;
+  response.status = 301;
+  AddDocument(request, HtmlDocument("Redirecting", "Redirecting to " + location), &response);
+  AppendField("Location", location, &response.fields);
+  return response;
+}
+
+// The siblings that can be sent instead of the file: an older one has another content.
+CodingSet UsableSiblings(const StaticOptions& options, const FoundFile& file) {
+  CodingSet usable;
+  for (uint8_t i = 0; i < semantics::kContentCodings; ++i) {
+    const auto coding = static_cast<ContentCoding>(i);
+    const std::optional<FileFacts>& sibling = file.siblings[i];
+    if (coding == ContentCoding::kIdentity || !options.precompressed.Has(coding)) continue;
+    if (!sibling.has_value() || sibling->kind != FileKind::kFile) continue;
+    if (sibling->modified_ns >= file.facts.modified_ns) usable.Add(coding);
+  }
+  return usable;
+}
+
+ByteRanges WantedRanges(const StaticOptions& options, const StaticRequest& request, bool applies,
+                        uint64_t size) {
+  if (!options.accept_ranges || !applies || !request.range.has_value()) return {};
+  return semantics::ParseByteRanges(*request.range, size);
+}
+
+StaticResponse UnsatisfiableResponse(const StaticRequest& request, const FileFields& fields,
+                                     uint64_t size) {
+  StaticResponse response = ErrorResponse(request, 416);
+  AppendField("Content-Range", semantics::UnsatisfiedContentRange(size).view(), &response.fields);
+  fields.AppendVary(&response.fields);
+  return response;
+}
+
+// Adds the fields about the content, and what is to be sent.
+void AddContent(const FileFields& fields, const ByteRanges& ranges, uint64_t size,
+                const semantics::Boundary& boundary, StaticResponse* response) {
+  response->ranges = ranges;
+  response->part_type = fields.type();
+  std::string type(fields.type());
+  uint64_t bytes = size;
+  if (ranges.count == 1) bytes = ranges.ranges[0].bytes();
+  if (ranges.count > 1) {
+    const semantics::MultipartByteranges multipart(boundary, fields.type(), size, ranges.view());
+    bytes = multipart.content_bytes();
+    type.clear();
+    multipart.AppendContentType(&type);
+  }
+  AppendField("Content-Type", type, &response->fields);
+  fields.AppendOfContent(&response->fields);
+  if (ranges.count == 1) {
+    AppendField("Content-Range", semantics::ContentRange(ranges.ranges[0], size).view(),
+                &response->fields);
+  }
+  AppendField("Content-Length", std::to_string(bytes), &response->fields);
+}
+
+}  // namespace
+
+StaticResponse StaticDecision::ErrorOrPass(const StaticRequest& request, int status) const {
+  return options_->fallthrough && status < 500 ? PassedOn() : ErrorResponse(request, status);
+}
+
+std::optional<StaticResponse> StaticDecision::BeforeSearch(const StaticRequest& request,
+                                                           const RequestPath& path) const {
+  if (request.method == ConditionalMethod::kOther) {
+    if (options_->fallthrough) return PassedOn();
+    StaticResponse response;
+    response.status = 405;
+    AppendField("Allow", "GET, HEAD", &response.fields);
+    AppendField("Content-Length", "0", &response.fields);
+    return response;
+  }
+  if (path.status == PathStatus::kMalformed) return ErrorOrPass(request, 400);
+  if (path.status == PathStatus::kOutside) return ErrorOrPass(request, 403);
+  if (path.status == PathStatus::kTooLong) return ErrorOrPass(request, 404);
+  if (!path.has_dotfile || options_->dotfiles == Dotfiles::kAllow) return std::nullopt;
+  return ErrorOrPass(request, options_->dotfiles == Dotfiles::kDeny ? 403 : 404);
+}
+
+StaticResponse StaticDecision::WithoutFile(const StaticRequest& request,
+                                           SearchStatus status) const {
+  if (status == SearchStatus::kRedirect) return RedirectResponse(request);
+  return ErrorOrPass(request, status == SearchStatus::kNotFound ? 404 : 500);
+}
+
+StaticResponse StaticDecision::WithFile(const StaticRequest& request, const FoundFile& file,
+                                        int64_t now_seconds,
+                                        const semantics::Boundary& boundary) const {
+  const CodingSet siblings = UsableSiblings(*options_, file);
+  // A client that refuses everything gets the file as it is, rather than 406.
+  const ContentCoding coding =
+      semantics::ChooseCoding(request.accept_encoding, siblings).value_or(ContentCoding::kIdentity);
+  const FileFacts& facts =
+      coding == ContentCoding::kIdentity ? file.facts : *file.siblings[static_cast<size_t>(coding)];
+  const FileFields fields(options_, file.path, facts, coding, siblings != CodingSet());
+
+  semantics::ConditionFields conditions = request.conditions;
+  conditions.has_range = request.range.has_value();
+  conditions.is_reload =
+      request.cache_control.has_value() && semantics::HasNoCache(*request.cache_control);
+  const semantics::PreconditionResult result = semantics::EvaluatePreconditions(
+      request.method, conditions, fields.validators(now_seconds), now_seconds);
+  if (result.outcome == PreconditionOutcome::kPreconditionFailed) {
+    return ErrorResponse(request, 412);
+  }
+  StaticResponse response;
+  if (result.outcome == PreconditionOutcome::kNotModified) {
+    response.status = 304;
+    fields.AppendCommon(&response.fields);
+    return response;
+  }
+  const ByteRanges ranges = WantedRanges(*options_, request, result.range_applies, facts.size);
+  if (ranges.outcome == RangeOutcome::kUnsatisfiable) {
+    return UnsatisfiableResponse(request, fields, facts.size);
+  }
+  response.status = ranges.outcome == RangeOutcome::kPartial ? 206 : 200;
+  response.coding = coding;
+  response.sends_file = !IsHead(request);
+  fields.AppendCommon(&response.fields);
+  AddContent(fields, ranges, facts.size, boundary, &response);
+  return response;
+}
+
+}  // namespace httpsys::files

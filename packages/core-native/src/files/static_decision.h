@@ -1,0 +1,97 @@
+#pragma once
+// The response to a request for a static file: status, header fields and what is sent. Where
+// nothing else is said here, it is that of serve-static 2 (send 1.2), fields and documents
+// included.
+//
+// Different, because RFC 9110 says so:
+// - HEAD ignores Range (send: 206);
+// - a suffix that is longer than the file is the whole file (send: 416);
+// - several ranges are several parts (send: 200, unless they merge);
+// - a range that ends before its beginning makes the field malformed: 200 (send: 416 if no other);
+// - a weak tag never matches If-Match (send: 200) or If-Range (send: 206), and an ETag made here is
+//   weak;
+// - an If-Range date must be that of the file (send: not older), an If-Range that is neither a tag
+//   nor a date never applies, and the tag must be the whole value (send: may be a part);
+// - `If-Match: *` needs no ETag, and If-Unmodified-Since without a Last-Modified is ignored (send:
+//   412 for both);
+// - an empty If-Match or If-None-Match is a list without members (send: absent);
+// - dates have one of the three formats (send: whatever Date.parse() takes).
+// Different, because a path must have one reading: %2F, %5C and backslashes are 400, dot segments
+// are removed as in RFC 3986, and a link out of the root is 404.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "files/file_facts.h"
+#include "files/file_search.h"
+#include "files/request_path.h"
+#include "files/static_options.h"
+#include "semantics/byte_ranges.h"
+#include "semantics/content_coding.h"
+#include "semantics/multipart_byteranges.h"
+#include "semantics/preconditions.h"
+
+namespace httpsys::files {
+
+struct StaticRequest {
+  semantics::ConditionalMethod method = semantics::ConditionalMethod::kGet;
+  std::string_view target;  // The target of the request as received.
+  // `has_range` and `is_reload` are not read: they follow from the next fields.
+  semantics::ConditionFields conditions;
+  // Values, nothing where a field is absent. Several lines of one field are joined with commas.
+  std::optional<std::string_view> range = std::nullopt;
+  std::optional<std::string_view> accept_encoding = std::nullopt;
+  std::optional<std::string_view> cache_control = std::nullopt;
+};
+
+// A file that FileSearch has found, and the regular files at those of its SiblingPath()s that the
+// options name.
+struct FoundFile {
+  std::string_view path;
+  FileFacts facts;
+  std::array<std::optional<FileFacts>, semantics::kContentCodings> siblings{};  // By ContentCoding.
+};
+
+struct StaticResponse {
+  bool passes_on = false;  // The application answers instead. Nothing else is valid then.
+  int status = 0;
+  std::string fields;  // Lines `Name: value`, each with CRLF. No Date, Connection, blank line.
+  std::string body;    // A document. Empty with HEAD, and for a response that sends a file.
+  // A file is sent: that of the coding, as a whole if there are no ranges. With one range this
+  // range only, with several the content of MultipartByteranges with `part_type` and the boundary
+  // that was given.
+  bool sends_file = false;
+  semantics::ContentCoding coding = semantics::ContentCoding::kIdentity;
+  semantics::ByteRanges ranges;
+  std::string part_type;
+};
+
+// Answers requests with the options of one folder, which must live as long. The length of a
+// response without a file is at most some times that of the request's target. Thread: any.
+class StaticDecision {
+ public:
+  explicit StaticDecision(const StaticOptions* options) : options_(options) {}
+
+  // Looks at a request before its file is searched. Returns nothing if it is to be searched.
+  [[nodiscard]] std::optional<StaticResponse> BeforeSearch(const StaticRequest& request,
+                                                           const RequestPath& path) const;
+
+  // Answers after a search that has found no file.
+  [[nodiscard]] StaticResponse WithoutFile(const StaticRequest& request, SearchStatus status) const;
+
+  // Answers with a file. `now_seconds` is the time in seconds since 1970. `boundary` is used if
+  // several ranges are sent.
+  [[nodiscard]] StaticResponse WithFile(const StaticRequest& request, const FoundFile& file,
+                                        int64_t now_seconds,
+                                        const semantics::Boundary& boundary) const;
+
+ private:
+  [[nodiscard]] StaticResponse ErrorOrPass(const StaticRequest& request, int status) const;
+
+  const StaticOptions* options_;
+};
+
+}  // namespace httpsys::files
