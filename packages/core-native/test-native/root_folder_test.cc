@@ -4,9 +4,16 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#ifdef __linux__
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <string>
 #include <thread>
 #include <utility>
@@ -273,6 +280,37 @@ TEST_P(RootFolderTest, ARaceOfRenamesOpensNothingOutside) {
   stop = true;
   renamer.join();
 }
+
+#ifdef __linux__
+
+// From now on this thread gets an error for openat2(2), as in a container with an old filter.
+bool RefuseOpenat2(int error) {
+  sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{sizeof rules / sizeof rules[0], rules};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_P(RootFolderTest, AFilterThatRefusesTheCallMakesItWalk) {
+  for (const int error : {ENOSYS, EPERM}) {
+    std::thread filtered([&] {
+      ASSERT_TRUE(RefuseOpenat2(error));
+      const auto root = Open();
+      ASSERT_NE(root, nullptr);
+      EXPECT_TRUE(root->walks());
+      EXPECT_EQ(Read(*root, "sub/b.txt"), "bb");
+      EXPECT_EQ(Read(*root, "../secret"), "EXDEV");
+    });
+    filtered.join();
+  }
+}
+
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Ways, RootFolderTest, testing::Values(OpenWay::kBest, OpenWay::kWalk),
                          [](const testing::TestParamInfo<OpenWay>& way) {

@@ -392,7 +392,9 @@ TEST_F(StaticDecisionTest, ARedirectNeverNamesAnotherHost) {
         std::pair("http://h/sub?x", "/sub/?x"), std::pair("http://h//evil.test", "/evil.test/"),
         std::pair("/sub?", "/sub/?"), std::pair("/sub?a?b=/../c", "/sub/?a?b=/../c"),
         std::pair("/sub#x?y", "/sub/"), std::pair("/sub?x#y", "/sub/?x"),
-        std::pair("/sub?\r\nX: y", "/sub/?%0D%0AX:%20y"), std::pair("/\xC3\x84", "/%C3%84/")}) {
+        std::pair("/sub?\r\nX: y", "/sub/?%0D%0AX:%20y"), std::pair("/\xC3\x84", "/%C3%84/"),
+        std::pair("/", "/"), std::pair("//", "/"), std::pair("*", "/"), std::pair("http://h", "/"),
+        std::pair("http://h?x", "/?x")}) {
     request_.target = target;
     const StaticResponse response = decision.WithoutFile(request_, SearchStatus::kRedirect);
     EXPECT_EQ(FieldOf(response, "Location"), location) << target;

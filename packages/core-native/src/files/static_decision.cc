@@ -44,16 +44,14 @@ StaticResponse PassedOn() {
 // Returns the target with a slash behind its path. Leading slashes become one: a browser would take
 // what follows two of them for a host.
 std::string RedirectLocation(std::string_view target) {
-  std::string_view path = SplitTarget(target).path;
-  const size_t slashes = std::min(path.find_first_not_of('/'), path.size());
-  path.remove_prefix(slashes > 0 ? slashes - 1 : 0);
-  std::string_view query;
+  std::string location(SplitTarget(target).path);
+  location += '/';
+  location.erase(0, std::min(location.find_first_not_of('/'), location.size()) - 1);
   const size_t end = target.find_first_of("?#");
   if (end != std::string_view::npos && target[end] == '?') {
-    query = target.substr(end);
-    query = query.substr(0, query.find('#'));
+    location += target.substr(end, target.find('#', end) - end);
   }
-  return EncodeUrl(std::string(path) + "/" + std::string(query));
+  return EncodeUrl(location);
 }
 
 StaticResponse RedirectResponse(const StaticRequest& request) {
