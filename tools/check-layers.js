@@ -25,7 +25,7 @@ const kRooms = {
   peer: [],
   http1: ['base', 'url'],
   semantics: ['base'],
-  files: ['base', 'url', 'semantics'],
+  static_files: ['base', 'url', 'semantics', 'files'],
   http2: ['base', 'http1'],
   websocket: ['base'],
   tls: ['base', 'url'],

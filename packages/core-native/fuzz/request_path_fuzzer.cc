@@ -5,16 +5,16 @@
 #include <string>
 #include <string_view>
 
-#include "files/request_path.h"
+#include "static_files/request_path.h"
 #include "pieces.h"
 #include "url/url_path.h"
 #include "url/url_prefix_table.h"
 
 namespace {
 
-using httpsys::files::PathStatus;
-using httpsys::files::ReadRequestPath;
-using httpsys::files::RequestPath;
+using httpsys::static_files::PathStatus;
+using httpsys::static_files::ReadRequestPath;
+using httpsys::static_files::RequestPath;
 using httpsys::fuzz::Check;
 using httpsys::fuzz::Copy;
 

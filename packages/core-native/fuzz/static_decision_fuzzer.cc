@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "files/static_decision.h"
+#include "static_files/static_decision.h"
 #include "lines.h"
 #include "pieces.h"
 #include "url/url_path.h"
@@ -17,6 +17,7 @@ namespace {
 using httpsys::fuzz::Check;
 using httpsys::fuzz::TakeLine;
 using namespace httpsys::files;
+using namespace httpsys::static_files;
 using httpsys::semantics::ContentCoding;
 
 constexpr int64_t kNow = 1'795'910'400;

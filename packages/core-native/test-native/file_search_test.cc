@@ -1,4 +1,4 @@
-#include "files/file_search.h"
+#include "static_files/file_search.h"
 
 #include <gtest/gtest.h>
 
@@ -6,20 +6,20 @@
 #include <map>
 #include <string>
 
-#include "files/path_names.h"
+#include "static_files/path_names.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 namespace {
 
 using semantics::ContentCoding;
 
 struct Entry {
   int error = 0;
-  FileKind kind = FileKind::kFile;
+  files::FileKind kind = files::FileKind::kFile;
 };
 using Files = std::map<std::string, Entry>;
 
-const Entry kFolder{0, FileKind::kFolder};
+const Entry kFolder{0, files::FileKind::kFolder};
 const Entry kFile{};
 
 // The paths that were tried, and how the search ended.
@@ -31,7 +31,7 @@ std::string Search(const StaticOptions& options, std::string_view path, const Fi
   while (search.status() == SearchStatus::kTry) {
     tried += search.path() + " ";
     const auto found = files.find(search.path());
-    const Entry entry = found == files.end() ? Entry{ENOENT, FileKind::kOther} : found->second;
+    const Entry entry = found == files.end() ? Entry{ENOENT, files::FileKind::kOther} : found->second;
     search.Report(entry.error, entry.kind);
   }
   switch (search.status()) {
@@ -66,7 +66,7 @@ TEST(FileSearch, TheRootWithoutTheSlashOfItsPrefixIsRedirected) {
   const StaticOptions options;
   FileSearch search(&options, ReadRequestPath("/files", 7));
   EXPECT_EQ(search.path(), "");
-  search.Report(0, FileKind::kFolder);
+  search.Report(0, files::FileKind::kFolder);
   EXPECT_EQ(search.status(), SearchStatus::kRedirect);
 }
 
@@ -107,7 +107,7 @@ TEST(FileSearch, ExtensionsAreTriedForANameWithoutOne) {
 }
 
 TEST(FileSearch, WhatIsNoRegularFileIsNotFound) {
-  EXPECT_EQ(Search({}, "/fifo", {{"fifo", {0, FileKind::kOther}}}), "fifo 404");
+  EXPECT_EQ(Search({}, "/fifo", {{"fifo", {0, files::FileKind::kOther}}}), "fifo 404");
 }
 
 TEST(FileSearch, ErrorsOfTheFileSystem) {
@@ -137,4 +137,4 @@ TEST(ExtensionOf, AsInNode) {
 }
 
 }  // namespace
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

@@ -1,11 +1,11 @@
-#include "files/header_rules.h"
+#include "static_files/header_rules.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 namespace {
 
 bool Matches(std::string pattern, std::string_view path) {
@@ -63,4 +63,4 @@ TEST(HeaderRules, ManyStarsTakeNoLongTime) {
 }
 
 }  // namespace
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

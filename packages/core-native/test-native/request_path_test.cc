@@ -1,4 +1,4 @@
-#include "files/request_path.h"
+#include "static_files/request_path.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "url/url_path.h"
 #include "url/url_prefix_table.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 namespace {
 
 using namespace std::string_view_literals;
@@ -160,4 +160,4 @@ TEST(ReadRequestPath, LongPathsNameNoFile) {
 }
 
 }  // namespace
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

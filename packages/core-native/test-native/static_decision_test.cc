@@ -1,17 +1,17 @@
 // Responses for static files. Unless a test names RFC 9110, status, fields and documents are those
 // that serve-static 2.2.1 with send 1.2.1 gave for the same file.
 
-#include "files/static_decision.h"
+#include "static_files/static_decision.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 
-#include "files/file_fields.h"
-#include "files/html_document.h"
+#include "static_files/file_fields.h"
+#include "static_files/html_document.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 namespace {
 
 using semantics::ConditionalMethod;
@@ -28,7 +28,7 @@ class StaticDecisionTest : public testing::Test {
   StaticDecisionTest() {
     options_.types = {{"txt", "text/plain; charset=utf-8"}, {"js", "text/javascript"}};
     file_.path = "a.txt";
-    file_.facts = {.kind = FileKind::kFile, .size = 10, .modified_ns = kModifiedNs};
+    file_.facts = {.kind = files::FileKind::kFile, .size = 10, .modified_ns = kModifiedNs};
   }
 
   StaticResponse Answer() const {
@@ -39,7 +39,7 @@ class StaticDecisionTest : public testing::Test {
   void AddSibling(ContentCoding coding, uint64_t size) {
     options_.precompressed.Add(coding);
     file_.siblings[static_cast<size_t>(coding)] = {
-        .kind = FileKind::kFile, .size = size, .modified_ns = kModifiedNs};
+        .kind = files::FileKind::kFile, .size = size, .modified_ns = kModifiedNs};
   }
 
   StaticOptions options_;
@@ -300,9 +300,9 @@ TEST_F(StaticDecisionTest, ASiblingThatIsOlderOrNoFileOrNotWantedIsIgnored) {
   EXPECT_EQ(FieldOf(Answer(), "Vary"), "none");
   sibling->modified_ns = kModifiedNs + 1;
   EXPECT_EQ(Answer().coding, ContentCoding::kGzip);
-  sibling->kind = FileKind::kFolder;
+  sibling->kind = files::FileKind::kFolder;
   EXPECT_EQ(Answer().coding, ContentCoding::kIdentity);
-  sibling->kind = FileKind::kFile;
+  sibling->kind = files::FileKind::kFile;
   options_.precompressed = {};
   EXPECT_EQ(Answer().coding, ContentCoding::kIdentity);
 }
@@ -434,4 +434,4 @@ TEST(HtmlDocument, NothingInTheTextIsMarkup) {
 }
 
 }  // namespace
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

@@ -12,13 +12,13 @@
 #include <string_view>
 #include <vector>
 
-#include "files/request_path.h"
+#include "static_files/request_path.h"
 #include "files/root_folder.h"
 #include "support/temporary_folder.h"
 #include "url/url_path.h"
 #include "url/url_prefix_table.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 namespace {
 
 using namespace std::string_view_literals;
@@ -51,7 +51,7 @@ std::string Encode(std::string_view segment, std::string_view dot) {
   return encoded;
 }
 
-class TraversalTest : public testing::TestWithParam<OpenWay> {
+class TraversalTest : public testing::TestWithParam<files::OpenWay> {
  protected:
   static constexpr std::array kPrefixes = {"/"sv, "/files/"sv};
 
@@ -85,9 +85,9 @@ class TraversalTest : public testing::TestWithParam<OpenWay> {
       }
       EXPECT_TRUE(table_.Add(prefix, static_cast<uint32_t>(i)));
     }
-    for (const LinkPolicy links : {LinkPolicy::kRefuse, LinkPolicy::kFollowBeneath}) {
+    for (const files::LinkPolicy links : {files::LinkPolicy::kRefuse, files::LinkPolicy::kFollowBeneath}) {
       int error = 0;
-      roots_.push_back(RootFolder::Open(folder_.PathOf(root_), links, GetParam(), &error));
+      roots_.push_back(files::RootFolder::Open(folder_.PathOf(root_), links, GetParam(), &error));
       EXPECT_NE(roots_.back(), nullptr);
     }
   }
@@ -107,8 +107,8 @@ class TraversalTest : public testing::TestWithParam<OpenWay> {
   void Open(const RequestPath& read, const std::string& target) {
     if (read.status != PathStatus::kValid) return;
     for (const auto& root : roots_) {
-      const OpenedFile opened = root->OpenFile(read.relative);
-      if (opened.error == 0 && opened.facts.kind == FileKind::kFolder) {
+      const files::OpenedFile opened = root->OpenFile(read.relative);
+      if (opened.error == 0 && opened.facts.kind == files::FileKind::kFolder) {
         ASSERT_TRUE(folders_inside_.contains(opened.facts.inode)) << target << " names a folder";
       }
       if (opened.fd == -1) continue;
@@ -122,7 +122,7 @@ class TraversalTest : public testing::TestWithParam<OpenWay> {
   const test::TemporaryFolder folder_;
   std::string root_;
   std::set<uint64_t> folders_inside_;  // By their inodes.
-  std::vector<std::unique_ptr<RootFolder>> roots_;
+  std::vector<std::unique_ptr<files::RootFolder>> roots_;
   UrlPrefixTable table_;
   int attacks_ = 0;
   int opened_ = 0;
@@ -209,10 +209,10 @@ TEST_P(TraversalTest, TheCanaryIsThere) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, TraversalTest, testing::Values(OpenWay::kBest, OpenWay::kWalk),
-                         [](const testing::TestParamInfo<OpenWay>& way) {
-                           return way.param == OpenWay::kBest ? "Best" : "Walk";
+INSTANTIATE_TEST_SUITE_P(Ways, TraversalTest, testing::Values(files::OpenWay::kBest, files::OpenWay::kWalk),
+                         [](const testing::TestParamInfo<files::OpenWay>& way) {
+                           return way.param == files::OpenWay::kBest ? "Best" : "Walk";
                          });
 
 }  // namespace
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

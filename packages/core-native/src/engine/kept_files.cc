@@ -29,7 +29,7 @@ KeptFile KeptFiles::Find(const std::string& path) {
 
 KeptFile KeptFiles::Keep(const std::string& path, Descriptor fd) {
   files::FileFacts facts;
-  if (files::LookAtFile(fd, &facts) != 0 || !facts.is_regular) return {};
+  if (files::ReadFileFacts(fd, &facts) != 0 || facts.kind != files::FileKind::kFile) return {};
   std::unique_ptr<files::OpenFile> file = files::OpenFile::Take(fd, path);
   return file == nullptr ? KeptFile{} : Use(table_->Add(std::move(file), NowMs()), facts.size);
 }

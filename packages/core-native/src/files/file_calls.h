@@ -5,32 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace httpsys::files {
 
-// What a file is.
-struct FileFacts {
-  bool is_regular = false;
-  bool is_in_memory = false;  // The bytes are always in memory (tmpfs). Set by LookAtFile() only.
-  uint64_t device = 0;
-  uint64_t inode = 0;
-  uint64_t size = 0;
-  int64_t modified_ns = 0;
-  int64_t changed_ns = 0;  // Also by a change of what only its owner may change, such as its mode.
-
-  // True if nothing was done to the file between the two.
-  bool IsSame(const FileFacts& other) const {
-    return device == other.device && inode == other.inode && size == other.size &&
-           modified_ns == other.modified_ns && changed_ns == other.changed_ns;
-  }
-};
-
-// Waits for no server of a network file system: sizes and times may be older than theirs. Returns 0
-// or a positive errno.
-int LookAtFile(int fd, FileFacts* facts);
-// Follows symbolic links, and may wait. Returns 0 or a positive errno.
-int LookAtPath(const std::string& path, FileFacts* facts);
+// Returns true if the bytes of an open file are always in memory (tmpfs). Asks no file system.
+bool IsAlwaysInMemory(int fd);
 // Reads like pread(2) what is in memory. Returns -1 with errno EAGAIN where reading would wait, and
 // EOPNOTSUPP where nothing says whether it would. Fewer bytes than asked for say nothing about the
 // end of the file.

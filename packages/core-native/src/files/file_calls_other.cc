@@ -1,5 +1,4 @@
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,42 +9,7 @@
 
 namespace httpsys::files {
 
-namespace {
-
-void Fill(const struct stat& found, FileFacts* facts) {
-#ifdef __APPLE__
-  const timespec& modified = found.st_mtimespec;
-  const timespec& changed = found.st_ctimespec;
-#else
-  const timespec& modified = found.st_mtim;
-  const timespec& changed = found.st_ctim;
-#endif
-  const auto time = [](const timespec& at) {
-    return int64_t{at.tv_sec} * 1'000'000'000 + at.tv_nsec;
-  };
-  facts->is_regular = S_ISREG(found.st_mode);
-  facts->device = static_cast<uint64_t>(found.st_dev);
-  facts->inode = found.st_ino;
-  facts->size = static_cast<uint64_t>(found.st_size);
-  facts->modified_ns = time(modified);
-  facts->changed_ns = time(changed);
-}
-
-}  // namespace
-
-int LookAtFile(int fd, FileFacts* facts) {
-  struct stat found;
-  if (fstat(fd, &found) != 0) return errno;
-  Fill(found, facts);
-  return 0;
-}
-
-int LookAtPath(const std::string& path, FileFacts* facts) {
-  struct stat found;
-  if (stat(path.c_str(), &found) != 0) return errno;
-  Fill(found, facts);
-  return 0;
-}
+bool IsAlwaysInMemory(int) { return false; }
 
 // The system does not say what is in memory.
 ssize_t ReadInMemory(int, void*, size_t, uint64_t) {

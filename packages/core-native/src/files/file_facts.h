@@ -2,6 +2,7 @@
 // What the file system says about a file.
 
 #include <cstdint>
+#include <string>
 
 namespace httpsys::files {
 
@@ -18,7 +19,12 @@ struct FileFacts {
   bool operator==(const FileFacts&) const = default;
 };
 
-// Reads the facts of an open descriptor. Returns 0 or an errno. Thread: any.
+// Reads the facts of an open descriptor. Waits for no server of a network file system where the
+// system can do that: sizes and times are then those that it has told last, by opening the file for
+// instance. Returns 0 or an errno. Thread: any.
 [[nodiscard]] int ReadFileFacts(int fd, FileFacts* facts);
+
+// The same of what a path names, behind symbolic links. May wait.
+[[nodiscard]] int ReadPathFacts(const std::string& path, FileFacts* facts);
 
 }  // namespace httpsys::files

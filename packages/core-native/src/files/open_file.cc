@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "files/file_calls.h"
+
 namespace httpsys::files {
 
 class OpenFile::Use {
@@ -35,14 +37,14 @@ class OpenFile::Use {
 
 std::unique_ptr<OpenFile> OpenFile::Take(int fd, std::string path) {
   std::unique_ptr<OpenFile> file(new OpenFile(fd, std::move(path)));
-  int error = LookAtFile(fd, &file->facts_);
-  if (error == 0 && !file->facts_.is_regular) error = EINVAL;
+  int error = ReadFileFacts(fd, &file->facts_);
+  if (error == 0 && file->facts_.kind != FileKind::kFile) error = EINVAL;
   if (error != 0) {
     file.reset();
     errno = error;
     return nullptr;
   }
-  if (file->facts_.is_in_memory) file->way_ = ReadWay::kMemory;
+  if (IsAlwaysInMemory(fd)) file->way_ = ReadWay::kMemory;
   // Finds out whether the file system takes probes.
   char byte;
   (void)file->ReadNow(&byte, 1, 0);
@@ -117,8 +119,8 @@ int OpenFile::Reopen() const {
   const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return errno;
   FileFacts facts;
-  int error = LookAtFile(fd, &facts);
-  if (error == 0 && !facts.IsSame(facts_)) error = ESTALE;
+  int error = ReadFileFacts(fd, &facts);
+  if (error == 0 && facts != facts_) error = ESTALE;
   // Another thread may have been faster.
   int none = -1;
   if (error != 0 || !fd_.compare_exchange_strong(none, fd, std::memory_order_relaxed)) {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "files/file_calls.h"
+#include "files/file_facts.h"
 
 namespace httpsys::files {
 

@@ -31,7 +31,7 @@ std::shared_ptr<const OpenFile> OpenFiles::Find(std::string_view path, uint64_t 
   // The descriptor keeps the inode, so that no other file gets its number; without a descriptor,
   // the file is opened and compared as a whole.
   const FileFacts& was = file->facts();
-  if (!is_same_user || LookAtPath(file->path(), facts) != 0 || facts->device != was.device ||
+  if (!is_same_user || ReadPathFacts(file->path(), facts) != 0 || facts->device != was.device ||
       facts->inode != was.inode || facts->changed_ns != was.changed_ns) {
     Forget(file);
     return nullptr;

@@ -1,6 +1,5 @@
 #include "files/root_folder.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <utility>
@@ -48,10 +47,9 @@ OpenedFile RootFolder::OpenFile(const std::string& relative) const {
 }
 
 bool RootFolder::IsCurrent() const {
-  struct stat found {};
-  if (stat(path_.c_str(), &found) != 0) return false;
-  return static_cast<uint64_t>(found.st_dev) == facts_.device &&
-         static_cast<uint64_t>(found.st_ino) == facts_.inode;
+  FileFacts found;
+  return ReadPathFacts(path_, &found) == 0 && found.device == facts_.device &&
+         found.inode == facts_.inode;
 }
 
 }  // namespace httpsys::files

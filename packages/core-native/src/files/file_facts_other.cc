@@ -1,10 +1,10 @@
-#include "files/file_facts.h"
-
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+
+#include "files/file_facts.h"
 
 namespace httpsys::files {
 namespace {
@@ -21,11 +21,7 @@ FileKind KindOf(mode_t mode) {
   return S_ISDIR(mode) ? FileKind::kFolder : FileKind::kOther;
 }
 
-}  // namespace
-
-int ReadFileFacts(int fd, FileFacts* facts) {
-  struct stat found {};
-  if (fstat(fd, &found) != 0) return errno;
+void Fill(const struct stat& found, FileFacts* facts) {
 #ifdef __APPLE__
   const timespec& modified = found.st_mtimespec;
   const timespec& changed = found.st_ctimespec;
@@ -39,6 +35,21 @@ int ReadFileFacts(int fd, FileFacts* facts) {
             .size = static_cast<uint64_t>(std::max<off_t>(found.st_size, 0)),
             .modified_ns = Nanoseconds(modified),
             .changed_ns = Nanoseconds(changed)};
+}
+
+}  // namespace
+
+int ReadFileFacts(int fd, FileFacts* facts) {
+  struct stat found {};
+  if (fstat(fd, &found) != 0) return errno;
+  Fill(found, facts);
+  return 0;
+}
+
+int ReadPathFacts(const std::string& path, FileFacts* facts) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0) return errno;
+  Fill(found, facts);
   return 0;
 }
 

@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "files/header_rules.h"
 #include "semantics/content_coding.h"
+#include "static_files/header_rules.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 
 // Longest time for which a response is fresh, as in serve-static: a year.
 inline constexpr uint64_t kMaxAgeSecondsMax = 365 * 24 * 60 * 60;
@@ -47,4 +47,4 @@ struct StaticOptions {
   std::vector<HeaderRule> header_rules;
 };
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

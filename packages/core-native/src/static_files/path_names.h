@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 
 // Returns the last segment.
 constexpr std::string_view LastSegment(std::string_view path) {
@@ -19,4 +19,4 @@ constexpr std::string_view ExtensionOf(std::string_view path) {
   return dot == std::string_view::npos || dot == 0 ? std::string_view() : name.substr(dot);
 }
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

@@ -1,10 +1,10 @@
-#include "files/request_path.h"
+#include "static_files/request_path.h"
 
 #include <algorithm>
 
 #include "url/url_path.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 namespace {
 
 // Bytes that a request target may have, and that mean nothing but themselves in a path.
@@ -91,4 +91,4 @@ RequestPath ReadRequestPath(std::string_view path, size_t prefix_bytes) {
   return result;
 }
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

@@ -1,12 +1,12 @@
-#include "files/header_rules.h"
+#include "static_files/header_rules.h"
 
 #include <bitset>
 #include <cstddef>
 
-#include "files/path_names.h"
-#include "files/request_path.h"
+#include "static_files/path_names.h"
+#include "static_files/request_path.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 namespace {
 
 // A set of places in a text: bit n is the place before byte n.
@@ -75,4 +75,4 @@ bool IsRuleFor(const HeaderRule& rule, std::string_view path) {
   return MatchesGlob(rule.pattern, has_folders ? path : name);
 }
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 
 // Returns a document with this title, and a text in which nothing is markup.
 [[nodiscard]] std::string HtmlDocument(std::string_view title, std::string_view text);
@@ -17,4 +17,4 @@ namespace httpsys::files {
 // Returns the reason phrase of one of the errors of static files.
 [[nodiscard]] std::string_view ErrorText(int status);
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

@@ -1,12 +1,12 @@
-#include "files/file_search.h"
+#include "static_files/file_search.h"
 
 #include <array>
 #include <cerrno>
 
 #include "base/check.h"
-#include "files/path_names.h"
+#include "static_files/path_names.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 namespace {
 
 // Errors that say that nothing is there that may be served: the last two, that a link leads out of
@@ -25,9 +25,9 @@ FileSearch::FileSearch(const StaticOptions* options, const RequestPath& path)
   TryNext(0);
 }
 
-void FileSearch::Report(int error, FileKind kind) {
+void FileSearch::Report(int error, files::FileKind kind) {
   HTTPSYS_CHECK(status_ == SearchStatus::kTry);
-  if (error == 0 && kind == FileKind::kFile) {
+  if (error == 0 && kind == files::FileKind::kFile) {
     status_ = SearchStatus::kFound;
   } else if (step_ == Step::kItself) {
     ReportItself(error, kind);
@@ -36,11 +36,11 @@ void FileSearch::Report(int error, FileKind kind) {
   }
 }
 
-void FileSearch::ReportItself(int error, FileKind kind) {
+void FileSearch::ReportItself(int error, files::FileKind kind) {
   if (error == ENOENT && ExtensionOf(base_).empty()) {
     step_ = Step::kExtensions;
     TryNext(error);
-  } else if (error == 0 && kind == FileKind::kFolder && options_->redirect) {
+  } else if (error == 0 && kind == files::FileKind::kFolder && options_->redirect) {
     status_ = SearchStatus::kRedirect;
   } else {
     Fail(error);
@@ -76,4 +76,4 @@ std::string SiblingPath(std::string_view path, semantics::ContentCoding coding) 
   return sibling;
 }
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

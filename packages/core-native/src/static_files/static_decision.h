@@ -26,15 +26,15 @@
 #include <string_view>
 
 #include "files/file_facts.h"
-#include "files/file_search.h"
-#include "files/request_path.h"
-#include "files/static_options.h"
 #include "semantics/byte_ranges.h"
 #include "semantics/content_coding.h"
 #include "semantics/multipart_byteranges.h"
 #include "semantics/preconditions.h"
+#include "static_files/file_search.h"
+#include "static_files/request_path.h"
+#include "static_files/static_options.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 
 struct StaticRequest {
   semantics::ConditionalMethod method = semantics::ConditionalMethod::kGet;
@@ -51,8 +51,9 @@ struct StaticRequest {
 // options name.
 struct FoundFile {
   std::string_view path;
-  FileFacts facts;
-  std::array<std::optional<FileFacts>, semantics::kContentCodings> siblings{};  // By ContentCoding.
+  files::FileFacts facts;
+  std::array<std::optional<files::FileFacts>, semantics::kContentCodings>
+      siblings{};  // By ContentCoding.
 };
 
 struct StaticResponse {
@@ -94,4 +95,4 @@ class StaticDecision {
   const StaticOptions* options_;
 };
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

@@ -1,10 +1,10 @@
-#include "files/html_document.h"
+#include "static_files/html_document.h"
 
 #include <cstddef>
 
 #include "base/ascii.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 namespace {
 
 std::string_view EntityOf(char c) {
@@ -78,4 +78,4 @@ std::string_view ErrorText(int status) {
   }
 }
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

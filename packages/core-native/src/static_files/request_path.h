@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 
 // Longest path that is opened, without a final NUL: PATH_MAX of Linux. The longest path of a
 // request that can name one has three bytes for each of its own; a longer one is not even decoded.
@@ -45,4 +45,4 @@ struct RequestPath {
 // Thread: any.
 [[nodiscard]] RequestPath ReadRequestPath(std::string_view path, size_t prefix_bytes);
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

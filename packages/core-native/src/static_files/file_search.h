@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "files/file_facts.h"
-#include "files/request_path.h"
-#include "files/static_options.h"
 #include "semantics/content_coding.h"
+#include "static_files/request_path.h"
+#include "static_files/static_options.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 
 enum class SearchStatus : uint8_t {
   kTry,       // path() is to be opened, and what it is to be reported.
@@ -39,12 +39,12 @@ class FileSearch {
   const std::string& path() const { return path_; }
 
   // Says what path() is: an errno and nothing else, or 0 and its kind. Only with kTry.
-  void Report(int error, FileKind kind);
+  void Report(int error, files::FileKind kind);
 
  private:
   enum class Step : uint8_t { kItself, kExtensions, kIndex };
 
-  void ReportItself(int error, FileKind kind);
+  void ReportItself(int error, files::FileKind kind);
   // Names the next one of the list, or ends with the error of the last one.
   void TryNext(int error);
   void Fail(int error);
@@ -60,4 +60,4 @@ class FileSearch {
 // Returns the path at which a coding of the file may be: `a.js.br`. Not for kIdentity.
 [[nodiscard]] std::string SiblingPath(std::string_view path, semantics::ContentCoding coding);
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

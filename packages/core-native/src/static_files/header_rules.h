@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 
 struct HeaderRule {
   // Which files get the field:
@@ -22,4 +22,4 @@ struct HeaderRule {
 // kFilePathBytesMax long. Takes at most the product of the two lengths. Thread: any.
 [[nodiscard]] bool IsRuleFor(const HeaderRule& rule, std::string_view path);
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

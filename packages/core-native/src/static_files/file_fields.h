@@ -9,21 +9,21 @@
 #include <vector>
 
 #include "files/file_facts.h"
-#include "files/static_options.h"
 #include "semantics/content_coding.h"
 #include "semantics/preconditions.h"
+#include "static_files/static_options.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 
 // Appends `name: value` as a line.
 void AppendField(std::string_view name, std::string_view value, std::string* fields);
 
 // Returns the time of the last change in milliseconds, rounded as stock Node's `stat.mtime` is.
-[[nodiscard]] int64_t ModifiedMs(const FileFacts& facts);
+[[nodiscard]] int64_t ModifiedMs(const files::FileFacts& facts);
 
 // Returns the entity tag that `send` makes of a file: `W/"size-mtime"`, both in hexadecimal. That
 // of a coding has its name at the end, so that it differs from that of the file in any case.
-[[nodiscard]] std::string MakeEtag(const FileFacts& facts, semantics::ContentCoding coding);
+[[nodiscard]] std::string MakeEtag(const files::FileFacts& facts, semantics::ContentCoding coding);
 
 // The fields of one file in one coding: those of the rules for the file, and those of the options
 // that no rule has set.
@@ -31,7 +31,7 @@ class FileFields {
  public:
   // `path` is that of the file itself, also if a coding of it is sent. `has_siblings` says whether
   // the coding depends on the request. Options and path must live as long.
-  FileFields(const StaticOptions* options, std::string_view path, const FileFacts& facts,
+  FileFields(const StaticOptions* options, std::string_view path, const files::FileFacts& facts,
              semantics::ContentCoding coding, bool has_siblings);
 
   // What preconditions are compared with. Views the object.
@@ -59,4 +59,4 @@ class FileFields {
   std::string type_;
 };
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

@@ -1,13 +1,13 @@
-#include "files/static_decision.h"
+#include "static_files/static_decision.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "files/file_fields.h"
-#include "files/html_document.h"
+#include "static_files/file_fields.h"
+#include "static_files/html_document.h"
 #include "url/url_path.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 namespace {
 
 using semantics::ByteRanges;
@@ -68,9 +68,9 @@ CodingSet UsableSiblings(const StaticOptions& options, const FoundFile& file) {
   CodingSet usable;
   for (uint8_t i = 0; i < semantics::kContentCodings; ++i) {
     const auto coding = static_cast<ContentCoding>(i);
-    const std::optional<FileFacts>& sibling = file.siblings[i];
+    const std::optional<files::FileFacts>& sibling = file.siblings[i];
     if (coding == ContentCoding::kIdentity || !options.precompressed.Has(coding)) continue;
-    if (!sibling.has_value() || sibling->kind != FileKind::kFile) continue;
+    if (!sibling.has_value() || sibling->kind != files::FileKind::kFile) continue;
     if (sibling->modified_ns >= file.facts.modified_ns) usable.Add(coding);
   }
   return usable;
@@ -149,7 +149,7 @@ StaticResponse StaticDecision::WithFile(const StaticRequest& request, const Foun
   // A client that refuses everything gets the file as it is, rather than 406.
   const ContentCoding coding =
       semantics::ChooseCoding(request.accept_encoding, siblings).value_or(ContentCoding::kIdentity);
-  const FileFacts& facts =
+  const files::FileFacts& facts =
       coding == ContentCoding::kIdentity ? file.facts : *file.siblings[static_cast<size_t>(coding)];
   const FileFields fields(options_, file.path, facts, coding, siblings != CodingSet());
 
@@ -180,4 +180,4 @@ StaticResponse StaticDecision::WithFile(const StaticRequest& request, const Foun
   return response;
 }
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files

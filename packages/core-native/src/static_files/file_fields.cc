@@ -1,14 +1,14 @@
-#include "files/file_fields.h"
+#include "static_files/file_fields.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/ascii.h"
-#include "files/path_names.h"
 #include "semantics/fixed_text.h"
 #include "semantics/http_date.h"
+#include "static_files/path_names.h"
 
-namespace httpsys::files {
+namespace httpsys::static_files {
 namespace {
 
 using semantics::ContentCoding;
@@ -68,7 +68,7 @@ void AppendField(std::string_view name, std::string_view value, std::string* fie
   fields->append(name).append(": ").append(value).append("\r\n");
 }
 
-int64_t ModifiedMs(const FileFacts& facts) {
+int64_t ModifiedMs(const files::FileFacts& facts) {
   // Node computes with floating point, in which a time just below half a millisecond can be rounded
   // up. The same sum gives the same tag as a server in JavaScript.
   constexpr int64_t kNsPerSecond = 1'000'000'000;
@@ -78,7 +78,7 @@ int64_t ModifiedMs(const FileFacts& facts) {
   return static_cast<int64_t>(std::floor(ms + 0.5));
 }
 
-std::string MakeEtag(const FileFacts& facts, ContentCoding coding) {
+std::string MakeEtag(const files::FileFacts& facts, ContentCoding coding) {
   const int64_t ms = ModifiedMs(facts);
   const auto magnitude = ms < 0 ? ~static_cast<uint64_t>(ms) + 1 : static_cast<uint64_t>(ms);
   semantics::FixedText<semantics::kNumberBytesMax> size_text;
@@ -91,8 +91,8 @@ std::string MakeEtag(const FileFacts& facts, ContentCoding coding) {
   return etag.append("\"");
 }
 
-FileFields::FileFields(const StaticOptions* options, std::string_view path, const FileFacts& facts,
-                       ContentCoding coding, bool has_siblings)
+FileFields::FileFields(const StaticOptions* options, std::string_view path,
+                       const files::FileFacts& facts, ContentCoding coding, bool has_siblings)
     : options_(options),
       coding_(coding),
       has_siblings_(has_siblings),
@@ -154,4 +154,4 @@ const HeaderRule* FileFields::FindRule(std::string_view lower_name) const {
   return found == rules_.end() ? nullptr : *found;
 }
 
-}  // namespace httpsys::files
+}  // namespace httpsys::static_files
