@@ -163,10 +163,10 @@ class Filler {
 template <typename T>
 class ArgumentCodecTest : public testing::Test {};
 
-using Arguments =
-    testing::Types<Http2Settings, KernelSettings, SpokenPlace, ServerSettings, RegistrationFlags,
-                   Registration, NumberedPrefix, ServerPrefixes, RegistrationResult, PortSockets,
-                   KeptFile, Stranger, HelloReply, UrlResult, TlsSettings, TlsSettings::Host>;
+using Arguments = testing::Types<Http2Settings, KernelSettings, SpokenPlace, ServerSettings,
+                                 RegistrationFlags, Registration, NumberedPrefix, ServerPrefixes,
+                                 StaticMount, RegistrationResult, PortSockets, KeptFile, Stranger,
+                                 HelloReply, UrlResult, TlsSettings, TlsSettings::Host>;
 TYPED_TEST_SUITE(ArgumentCodecTest, Arguments);
 
 TYPED_TEST(ArgumentCodecTest, ListsAllItsFields) {

@@ -116,6 +116,38 @@ struct NumberedPrefix {
   }
 };
 
+// A folder whose files the lanes of a server send without JavaScript: the options of
+// static_files::StaticOptions, which JavaScript has checked.
+struct StaticMount {
+  uint32_t prefix_id = 0;  // The prefix below which it is; 0 = the server has none.
+  std::string path;        // Decoded, of URLs, from '/' on, with a final slash.
+  std::string root;        // An absolute path.
+  bool fallthrough = true;
+  uint8_t dotfiles = 0;  // static_files::Dotfiles
+  bool redirect = true;
+  bool cache_control = true;
+  uint32_t max_age_s = 0;
+  bool immutable = false;
+  bool etag = true;
+  bool last_modified = true;
+  bool accept_ranges = true;
+  uint32_t precompressed = 0;  // Bits by static_files' ContentCoding.
+  bool follows_links = false;
+  std::vector<std::string> index;
+  std::vector<std::string> extensions;
+  std::vector<std::string> types;    // An extension and its type, by turns.
+  std::vector<std::string> headers;  // Pattern, name and value, by turns.
+
+  bool operator==(const StaticMount&) const = default;
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(prefix_id, path, root, fallthrough, dotfiles, redirect, cache_control, max_age_s,
+          immutable, etag, last_modified, accept_ranges, precompressed, follows_links, index,
+          extensions, types, headers);
+  }
+};
+
 // The prefixes of a server, or how they have changed since it was configured last: a server may
 // have many thousands, and add them one by one.
 struct ServerPrefixes {
@@ -157,6 +189,7 @@ struct ServerSettings {
   uint32_t keep_alive_delay_s = 0;
   Http2Settings http2;
   ServerPrefixes prefixes;
+  std::vector<StaticMount> statics;
   // kNone = no TLS. Without prefixes TLS is spoken everywhere, otherwise where a place says so.
   TlsContextId tls{};
   uint32_t listening = 0;         // Grows with each listen() after close(): see tls::Maker.
@@ -169,7 +202,7 @@ struct ServerSettings {
           allow_half_open, wants_errors, ends_idle, is_url_strict, connections_per_client,
           connections_per_prefix, queue_limit, queue_timeout_ms, verbosity_503, send_rate_min,
           send_rate_ms, bandwidth_max, no_delay, keep_alive, keep_alive_delay_s, http2, prefixes,
-          tls, listening, wants_tls_errors, kernel);
+          statics, tls, listening, wants_tls_errors, kernel);
   }
 };
 
@@ -333,6 +366,7 @@ struct BackendCapabilities {
   bool named_queues = false;
   bool caches = false;
   bool sends_files = false;
+  bool serves_files = false;
   bool kernel_options = false;
   bool system_certificates = false;
   bool foreign_hosts = false;

@@ -28,6 +28,7 @@ inline constexpr BackendCapabilities kEngineCapabilities = {
     .native_frames = true,
     .named_queues = true,
     .sends_files = true,
+    .serves_files = true,
     .foreign_hosts = true,
     .ipv6 = true,
 };

@@ -64,7 +64,11 @@ Engine::Engine(BackendOptions options)
     : methods_(std::move(options.methods)),
       signal_(options.wake_consumer),
       wake_consumer_(std::move(options.wake_consumer)),
-      ahead_([this] { return open_files_.Sweep(uv_hrtime() / kNsPerMillisecond); }),
+      ahead_([this] {
+        const uint64_t now_ms = uv_hrtime() / kNsPerMillisecond;
+        const bool has_known = sites_.Sweep(now_ms);
+        return open_files_.Sweep(now_ms) || has_known;
+      }),
       open_files_(files::OpenFiles::SparedDescriptors(),
                   [this](std::unique_ptr<const files::OpenFile> file) {
                     ahead_.SweepLater();
@@ -124,7 +128,7 @@ void Engine::Wake(size_t lane) {
 int Engine::Configure(uint32_t server_id, ServerSettings settings) {
   const auto last = configs_.find(server_id);
   std::shared_ptr<const ServerConfig> config = ServerConfig::Create(
-      std::move(settings), last == configs_.end() ? nullptr : last->second.get());
+      std::move(settings), last == configs_.end() ? nullptr : last->second.get(), &sites_);
   if (config == nullptr) return -EINVAL;
   if (is_closed_) return -EBADF;
   for (size_t lane = 0; lane < lanes_.size(); ++lane) {

@@ -18,6 +18,7 @@
 #include "files/read_ahead.h"
 #include "http1/method_table.h"
 #include "sharing/shared_ports.h"
+#include "static_files/static_sites.h"
 
 namespace httpsys::engine {
 
@@ -93,6 +94,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   Bandwidths bandwidths_;
   files::ReadAhead ahead_;
   files::OpenFiles open_files_;
+  static_files::StaticSites sites_{&open_files_};
   KeptFiles kept_files_{&open_files_};
   std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;  // By server id.
   sharing::SharedPorts sharing_;

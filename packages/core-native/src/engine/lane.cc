@@ -229,6 +229,7 @@ void Lane::OnAnnounced(Connection* connection) { parts_->router->OnAnnounced(con
 void Lane::OnDetached(Connection* connection) {
   parts_->handshakes->OnDetached(connection);
   parts_->router->OnDetached(connection);
+  parts_->statics->OnDetached(connection);
 }
 
 void Lane::FallAsleep() {

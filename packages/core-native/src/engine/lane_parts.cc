@@ -15,14 +15,16 @@ LaneParts::LaneParts(const Wanted& wanted) {
   handshakes = std::make_unique<TlsHandshakes>(transport.get(), router.get(), answers.get());
   gate = std::make_unique<RequestGate>(methods, &clock);
   exchanges = std::make_unique<Exchanges>(transport.get(), router.get());
+  statics = std::make_unique<StaticRequests>(methods, answers.get(), input.get(), wanted.ahead,
+                                             *wanted.post);
   websockets =
       std::make_unique<WebSocketSession>(loop, wanted.pool->get(), transport.get(), input.get());
   upgraded = std::make_unique<UpgradedSession>(transport.get(), input.get());
   http2 = std::make_unique<Http2Session>(loop, methods, transport.get(), input.get(), router.get(),
-                                         gate.get(), answers.get());
+                                         gate.get(), answers.get(), statics.get());
   http1 = std::make_unique<Http1Session>(methods, transport.get(), input.get(), router.get(),
                                          http2.get(), gate.get(), answers.get(), exchanges.get(),
-                                         &clock);
+                                         statics.get(), &clock);
   relay_input =
       std::make_unique<RelayInput>(methods, transport.get(), input.get(), router.get(),
                                    exchanges.get(), answers.get(), http1->writer(), http1.get());

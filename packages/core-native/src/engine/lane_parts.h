@@ -26,6 +26,7 @@
 #include "engine/requests/native_answer.h"
 #include "engine/requests/queue_expiry.h"
 #include "engine/requests/request_gate.h"
+#include "engine/requests/static_requests.h"
 #include "engine/tls/tls_handshakes.h"
 #include "engine/upgraded/upgraded_session.h"
 #include "engine/websocket/websocket_session.h"
@@ -69,6 +70,7 @@ struct LaneParts {
   Protocols protocols;
   std::unique_ptr<Input> input;
   std::unique_ptr<Exchanges> exchanges;
+  std::unique_ptr<StaticRequests> statics;
   std::unique_ptr<Http1Session> http1;
   std::unique_ptr<UpgradedSession> upgraded;
   std::unique_ptr<RelayInput> relay_input;

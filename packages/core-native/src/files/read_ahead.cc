@@ -23,11 +23,9 @@ namespace httpsys::files {
 class ReadAhead::Pool {
  public:
   struct Task {
-    std::shared_ptr<const OpenFile> file;
-    uint64_t offset;
-    size_t bytes;
-    bool keeps;
-    Done done;
+    uint64_t device;
+    std::function<void()> work;
+    std::function<void()> done;  // May be empty. Also called if there is no thread.
   };
 
   // Adds a task, and starts a thread for it if there is none.
@@ -51,7 +49,7 @@ class ReadAhead::Pool {
   bool Add(Task task) {
     const std::lock_guard lock(mutex_);
     if (is_closed_) return false;
-    const uint64_t device = task.file->facts().device;
+    const uint64_t device = task.device;
     tasks_[device].push_back(std::move(task));
     if (busy_.contains(device)) return false;
     if (idle_ > called_) {
@@ -73,7 +71,7 @@ class ReadAhead::Pool {
     failed.swap(tasks_);
     for (const auto& [device, tasks] : failed) {
       for (const Task& task : tasks) {
-        if (task.done != nullptr) task.done({-ENOMEM, nullptr});
+        if (task.done != nullptr) task.done();
       }
     }
   }
@@ -119,31 +117,18 @@ class ReadAhead::Pool {
       busy_.insert(device);
       ++reading_;
       lock.unlock();
-      Result result = ReadTask(task);
-      task.file.reset();  // Which may close the file, and wait for its server.
+      task.work();
+      task.work = nullptr;  // Which may close a file, and wait for its server.
       lock.lock();
       --reading_;
       busy_.erase(device);
-      if (!is_closed_ && task.done != nullptr) task.done(result);
+      if (!is_closed_ && task.done != nullptr) task.done();
     }
     --threads_;
     has_ended_.notify_all();
   }
 
   static constexpr std::chrono::milliseconds kUnused{limits::kUnusedMs};
-
-  static Result ReadTask(const Task& task) {
-    if (task.bytes == 0) return {};
-    auto block = std::make_shared<FileBlock>();
-    block->memory.reset(new (std::nothrow) uint8_t[task.bytes]);
-    if (block->memory == nullptr) return {-ENOMEM, nullptr};
-    const ssize_t got = task.file->Read(block->memory.get(), task.bytes, task.offset);
-    if (got < 0) return {-errno, nullptr};
-    block->offset = task.offset;
-    block->bytes = static_cast<size_t>(got);
-    if (!task.keeps || got == 0) block.reset();
-    return {got, std::move(block)};
-  }
 
   std::mutex mutex_;
   std::condition_variable has_tasks_;
@@ -184,17 +169,43 @@ void ReadAhead::Pool::StartThread(const std::shared_ptr<Pool>& pool) {
   pthread_detach(thread);
 }
 
+namespace {
+
+ReadAhead::Result ReadBlock(const OpenFile& file, uint64_t offset, size_t bytes, bool keeps) {
+  auto block = std::make_shared<FileBlock>();
+  block->memory.reset(new (std::nothrow) uint8_t[bytes]);
+  if (block->memory == nullptr) return {-ENOMEM, nullptr};
+  const ssize_t got = file.Read(block->memory.get(), bytes, offset);
+  if (got < 0) return {-errno, nullptr};
+  block->offset = offset;
+  block->bytes = static_cast<size_t>(got);
+  if (!keeps || got == 0) block.reset();
+  return {got, std::move(block)};
+}
+
+}  // namespace
+
 void ReadAhead::Read(std::shared_ptr<const OpenFile> file, uint64_t offset, size_t bytes,
                      bool keeps, Done done) {
   const size_t count = std::min(bytes, limits::kFileWindowBytes);
-  Pool::Start(pool_, {std::move(file), offset, count, keeps, std::move(done)});
+  const uint64_t device = file->facts().device;
+  const auto result = std::make_shared<Result>(Result{-ENOMEM, nullptr});
+  const auto work = [file = std::move(file), offset, count, keeps, result] {
+    *result = ReadBlock(*file, offset, count, keeps);
+  };
+  Pool::Start(pool_, {device, work, [result, done = std::move(done)] { done(*result); }});
+}
+
+void ReadAhead::Run(uint64_t device, std::function<void()> work, std::function<void()> done) {
+  Pool::Start(pool_, {device, std::move(work), std::move(done)});
 }
 
 std::shared_ptr<const OpenFile> ReadAhead::Share(std::unique_ptr<const OpenFile> file) {
   const auto let_go = [pool = pool_](const OpenFile* last) {
     std::shared_ptr<const OpenFile> owner(last);
     if (last->way() != ReadWay::kUnsure && last->path().empty()) return;
-    Pool::Start(pool, {std::move(owner), 0, 0, false, nullptr});
+    const uint64_t device = owner->facts().device;
+    Pool::Start(pool, {device, [owner = std::move(owner)] {}, nullptr});
   };
   return {file.release(), let_go};
 }

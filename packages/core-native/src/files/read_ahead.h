@@ -43,6 +43,9 @@ class ReadAhead {
   // `done` must not wait, and must not use this object.
   void Read(std::shared_ptr<const OpenFile> file, uint64_t offset, size_t bytes, bool keeps,
             Done done);
+  // Calls `work` on a thread of this, and then `done`, as Read(). `device` names what the work may
+  // wait for.
+  void Run(uint64_t device, std::function<void()> work, std::function<void()> done);
   // Calls `sweep` every limits::kUnusedMs from now on, on a thread of this, until it returns false.
   void SweepLater();
   // Returns a shared file. A thread of this closes it if that may take its time: the kernel may

@@ -35,6 +35,7 @@ Napi::Object CapabilitiesObject(Napi::Env env, const BackendCapabilities& capabi
   set("namedQueues", capabilities.named_queues);
   set("caches", capabilities.caches);
   set("sendsFiles", capabilities.sends_files);
+  set("servesFiles", capabilities.serves_files);
   set("kernelOptions", capabilities.kernel_options);
   set("systemCertificates", capabilities.system_certificates);
   set("foreignHosts", capabilities.foreign_hosts);

@@ -71,6 +71,55 @@ bool ReadPrefixes(Napi::Object config, ServerPrefixes* prefixes) {
          ReadBoolean(from, "isWhole", &prefixes->is_whole);
 }
 
+bool ReadStrings(Napi::Object from, const char* name, std::vector<std::string>* to) {
+  const Napi::Value value = from.Get(name);
+  if (!value.IsArray()) return false;
+  *to = Strings(value.As<Napi::Array>());
+  return to->size() == value.As<Napi::Array>().Length();
+}
+
+bool ReadString(Napi::Object from, const char* name, std::string* to) {
+  const Napi::Value value = from.Get(name);
+  if (!value.IsString()) return false;
+  *to = value.As<Napi::String>();
+  return true;
+}
+
+bool ReadStatic(Napi::Value value, StaticMount* mount) {
+  if (!value.IsObject()) return false;
+  const Napi::Object from = value.As<Napi::Object>();
+  uint32_t dotfiles = 0;
+  constexpr uint32_t kDotfilesMax = 2;
+  if (!ReadNumber(from, "dotfiles", &dotfiles) || dotfiles > kDotfilesMax) return false;
+  mount->dotfiles = static_cast<uint8_t>(dotfiles);
+  return ReadNumber(from, "prefixId", &mount->prefix_id) &&
+         ReadString(from, "path", &mount->path) && mount->path.ends_with('/') &&
+         ReadString(from, "root", &mount->root) &&
+         ReadBoolean(from, "fallthrough", &mount->fallthrough) &&
+         ReadBoolean(from, "redirect", &mount->redirect) &&
+         ReadBoolean(from, "cacheControl", &mount->cache_control) &&
+         ReadNumber(from, "maxAgeSeconds", &mount->max_age_s) &&
+         ReadBoolean(from, "immutable", &mount->immutable) &&
+         ReadBoolean(from, "etag", &mount->etag) &&
+         ReadBoolean(from, "lastModified", &mount->last_modified) &&
+         ReadBoolean(from, "acceptRanges", &mount->accept_ranges) &&
+         ReadNumber(from, "precompressed", &mount->precompressed) &&
+         ReadBoolean(from, "followsLinks", &mount->follows_links) &&
+         ReadStrings(from, "index", &mount->index) &&
+         ReadStrings(from, "extensions", &mount->extensions) &&
+         ReadStrings(from, "types", &mount->types) && ReadStrings(from, "headers", &mount->headers);
+}
+
+bool ReadStatics(Napi::Object config, std::vector<StaticMount>* statics) {
+  const Napi::Value value = config.Get("statics");
+  if (!value.IsArray()) return false;
+  const Napi::Array list = value.As<Napi::Array>();
+  for (uint32_t i = 0; i < list.Length(); ++i) {
+    if (!ReadStatic(list.Get(i), &statics->emplace_back())) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool ReadNumberedPrefixes(Napi::Array list, std::vector<NumberedPrefix>* prefixes) {
@@ -101,8 +150,8 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
     return false;
   }
   settings->verbosity_503 = static_cast<Verbosity503>(verbosity);
-  return ReadPrefixes(config, &settings->prefixes) && ReadBackendSettings(config, settings) &&
-         ReadHttp2(config, &settings->http2) &&
+  return ReadPrefixes(config, &settings->prefixes) && ReadStatics(config, &settings->statics) &&
+         ReadBackendSettings(config, settings) && ReadHttp2(config, &settings->http2) &&
          ReadNumber(config, "maxConnectionsPerAddress", &settings->connections_per_client) &&
          ReadNumber(config, "maxConnectionsPerPrefix", &settings->connections_per_prefix) &&
          ReadNumber(config, "queueLimit", &settings->queue_limit) &&

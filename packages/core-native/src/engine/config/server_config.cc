@@ -9,7 +9,8 @@
 namespace httpsys::engine {
 
 std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings,
-                                                         const ServerConfig* last) {
+                                                         const ServerConfig* last,
+                                                         static_files::StaticSites* sites) {
   const bool is_whole = settings.prefixes.is_whole;
   if (!is_whole && last == nullptr) return nullptr;
   const auto config = std::make_shared<ServerConfig>();
@@ -31,6 +32,8 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
   for (PortTable& port : config->ports_) {
     port.matches_everything = port.table.MatchesEverything(&port.everything_id);
   }
+  config->statics_ = StaticMounts(std::exchange(settings.statics, {}),
+                                  last == nullptr ? StaticMounts() : last->statics_, sites);
   config->tls_ = FindTlsContext(settings.tls);
   config->settings_ = std::move(settings);
   return config;

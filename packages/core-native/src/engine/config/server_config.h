@@ -11,6 +11,7 @@
 #include "backend/backend.h"
 #include "backend/tls_contexts.h"
 #include "base/sorted_chunks.h"
+#include "engine/config/static_mounts.h"
 #include "http1/request_parser.h"
 #include "url/url_prefix_table.h"
 
@@ -22,8 +23,10 @@ class ServerConfig {
  public:
   // `last` is the version before, from which prefixes that have not changed are taken; nullptr =
   // none. Returns nullptr if a prefix is not canonical, or if `last` is missing.
+  // `sites` makes the folders of statics(); it may be nullptr if there are none.
   static std::shared_ptr<const ServerConfig> Create(ServerSettings settings,
-                                                    const ServerConfig* last = nullptr);
+                                                    const ServerConfig* last = nullptr,
+                                                    static_files::StaticSites* sites = nullptr);
 
   // Without the changes of the prefixes.
   const ServerSettings& settings() const { return settings_; }
@@ -31,6 +34,8 @@ class ServerConfig {
   bool has_prefixes() const { return !settings_.prefixes.is_everything; }
   // The prefix with this id; empty = unknown.
   std::string PrefixText(uint32_t id) const;
+  // The folders whose files are sent without JavaScript.
+  const StaticMounts& statics() const { return statics_; }
   // nullptr = no TLS.
   const tls::ServerContext* tls() const { return tls_.get(); }
   // Finds the prefix that owns a request on a connection to `local_port`. A server of a whole port
@@ -69,6 +74,7 @@ class ServerConfig {
   bool IsSecure(uint16_t port, const LocalAddress& local) const;
 
   ServerSettings settings_;
+  StaticMounts statics_;
   std::shared_ptr<const tls::ServerContext> tls_;
   SortedChunks<NumberedPrefix, &NumberedPrefix::id> prefixes_;
   std::vector<PortTable> ports_;

@@ -92,7 +92,8 @@ void OutputPass::SendFile(Connection* connection, uint32_t block_id,
     if (std::shared_ptr<const char[]> bytes = FileOutput::ReadShort(*part); bytes != nullptr) {
       const std::string_view view(bytes.get(), static_cast<size_t>(part->bytes));
       SendShared(connection, std::move(bytes), view, 0);
-      return connection->attachment().ReturnBlock(block_id, 0);
+      if (block_id != OutputQueue::kNoBlock) connection->attachment().ReturnBlock(block_id, 0);
+      return;
     }
   }
   AddPiece(connection, part->bytes, 0)->block_id = block_id;
@@ -304,6 +305,7 @@ void OutputPass::ReturnFile(Connection* connection, int error) {
   uint64_t sent = 0;
   const uint32_t block_id = connection->output.queue_->DropFront(&sent);
   files_.Forget(connection);
+  if (block_id == OutputQueue::kNoBlock) return;
   connection->attachment().ReturnBlock(block_id, error, sent);
 }
 

@@ -63,8 +63,9 @@ class OutputPass {
   // Sends a block that JavaScript has lent. It is returned, with a kBlockDone record, once it is
   // sent or dropped.
   void SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes);
-  // Sends a part of a file, which is not empty, as a block: a short one at once, a longer one as
-  // the socket takes it. An error of the file ends the connection or stream.
+  // Sends a part of a file, which is not empty, as a block (OutputQueue::kNoBlock: as none): a
+  // short one at once, a longer one as the socket takes it. An error of the file ends the
+  // connection or stream.
   void SendFile(Connection* connection, uint32_t block_id,
                 std::shared_ptr<const files::FilePart> part);
   // Sends bytes that `owner` keeps alive; several connections may share them. `owner` is released

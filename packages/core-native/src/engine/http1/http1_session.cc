@@ -41,7 +41,8 @@ bool IsJustOpened(const Connection& connection) {
 
 Http1Session::Http1Session(const http1::MethodTable* methods, Transport* transport, Input* input,
                            RequestRouter* router, Http2Entry* http2, RequestGate* gate,
-                           NativeAnswers* answers, Exchanges* exchanges, PassClock* clock)
+                           NativeAnswers* answers, Exchanges* exchanges, StaticRequests* statics,
+                           PassClock* clock)
     : methods_(methods),
       transport_(transport),
       output_(transport->output()),
@@ -51,6 +52,7 @@ Http1Session::Http1Session(const http1::MethodTable* methods, Transport* transpo
       gate_(gate),
       answers_(answers),
       exchanges_(exchanges),
+      statics_(statics),
       clock_(clock),
       refusals_(transport, router, answers),
       bodies_(transport, exchanges, answers, &refusals_),
@@ -256,6 +258,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     WaitForTurn(connection, used);
     return Advance::kWait;
   }
+  if (AnswerWithFile(connection, head, route.id, used, &advance)) return advance;
   const RouteStatus admitted = RequestGate::Admit(connection, head.target, route.id);
   if (admitted != RouteStatus::kMatch) return AnswerUnrouted(connection, head, admitted, used);
   router_->CountRequest(connection, route.id);
@@ -343,29 +346,20 @@ void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
   *used = 0;
 }
 
-// HTTP.SYS answers for prefixes that nobody registered; so does the engine.
-Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
-                                               const http1::RequestHead& head, RouteStatus status,
-                                               size_t* used) {
+bool Http1Session::MayKeepAlive(const Connection* connection,
+                                const http1::RequestHead& head) const {
   const bool is_expected =
       head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
-  const bool is_refused = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost ||
-                          status == RouteStatus::kTooManyConnections;
   // If the port has other members, the connection goes to them when it is idle, so it is kept
   // alive.
   const bool is_last =
       connection->server()->is_unlistened && !router_->IsShared(connection->local_port);
-  const bool keep_alive = !is_refused && head.keep_alive && !head.upgrade && !is_expected &&
-                          !is_last && head.content_length <= limits::kLingerBytesMax;
-  NativeAnswers::Unserved request{status, &head};
-  request.closes = !keep_alive;
-  const AnswerOutcome outcome = answers_->AnswerUnserved(&refusals_, connection, request);
-  if (outcome == AnswerOutcome::kLater) {
-    WaitForTurn(connection, used);
-    return Advance::kWait;
-  }
-  SharingMarks::ForgetMoves(connection);
-  if (outcome == AnswerOutcome::kReset) return Advance::kWait;
+  return head.keep_alive && !head.upgrade && !is_expected && !is_last &&
+         head.content_length <= limits::kLingerBytesMax;
+}
+
+Protocol::Advance Http1Session::GoOn(Connection* connection, const http1::RequestHead& head,
+                                     bool keep_alive) {
   if (!keep_alive || !connection->is_open()) return Advance::kWait;
   Messages::SetServed(connection);
   Messages::SetLast(connection, false);
@@ -378,6 +372,45 @@ Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
                                                       : InputPhase::kSkipChunked);
   }
   return Advance::kGoOn;
+}
+
+bool Http1Session::AnswerWithFile(Connection* connection, const http1::RequestHead& head,
+                                  uint32_t prefix_id, size_t* used, Advance* advance) {
+  const bool keep_alive = MayKeepAlive(connection, head);
+  switch (statics_->Serve(&refusals_, connection, head, prefix_id, !keep_alive)) {
+    case StaticRequests::Outcome::kNone:
+      return false;
+    case StaticRequests::Outcome::kGiven:
+      router_->CountRequest(connection, prefix_id);
+      SharingMarks::ForgetMoves(connection);
+      *advance = GoOn(connection, head, keep_alive);
+      return true;
+    case StaticRequests::Outcome::kLater:
+    case StaticRequests::Outcome::kWaiting:
+      WaitForTurn(connection, used);
+      *advance = Advance::kWait;
+      return true;
+  }
+  return false;
+}
+
+// HTTP.SYS answers for prefixes that nobody registered; so does the engine.
+Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
+                                               const http1::RequestHead& head, RouteStatus status,
+                                               size_t* used) {
+  const bool is_refused = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost ||
+                          status == RouteStatus::kTooManyConnections;
+  const bool keep_alive = !is_refused && MayKeepAlive(connection, head);
+  NativeAnswers::Unserved request{status, &head};
+  request.closes = !keep_alive;
+  const AnswerOutcome outcome = answers_->AnswerUnserved(&refusals_, connection, request);
+  if (outcome == AnswerOutcome::kLater) {
+    WaitForTurn(connection, used);
+    return Advance::kWait;
+  }
+  SharingMarks::ForgetMoves(connection);
+  if (outcome == AnswerOutcome::kReset) return Advance::kWait;
+  return GoOn(connection, head, keep_alive);
 }
 
 // llhttp refuses anything but line ends after a request that closes the connection.

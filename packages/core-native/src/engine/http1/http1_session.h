@@ -19,6 +19,7 @@
 #include "engine/requests/native_answer.h"
 #include "engine/requests/request_gate.h"
 #include "engine/requests/request_router.h"
+#include "engine/requests/static_requests.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
 
@@ -30,7 +31,7 @@ class Http1Session final : public Protocol {
  public:
   Http1Session(const http1::MethodTable* methods, Transport* transport, Input* input,
                RequestRouter* router, Http2Entry* http2, RequestGate* gate, NativeAnswers* answers,
-               Exchanges* exchanges, PassClock* clock);
+               Exchanges* exchanges, StaticRequests* statics, PassClock* clock);
 
   // -- Protocol.
 
@@ -75,6 +76,13 @@ class Http1Session final : public Protocol {
   bool FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
                   Route* route, size_t* used, Advance* advance);
   void WaitForTurn(Connection* connection, size_t* used);
+  // Answers the request without JavaScript if it is one for a file. Returns false if it is not.
+  bool AnswerWithFile(Connection* connection, const http1::RequestHead& head, uint32_t prefix_id,
+                      size_t* used, Advance* advance);
+  // True if the connection can go on behind an answer of the lane itself.
+  bool MayKeepAlive(const Connection* connection, const http1::RequestHead& head) const;
+  // Goes on behind such an answer.
+  Advance GoOn(Connection* connection, const http1::RequestHead& head, bool keep_alive);
   Advance AnswerUnrouted(Connection* connection, const http1::RequestHead& head, RouteStatus status,
                          size_t* used);
   void OnUpgradeAccept(Connection* connection, bool is_undecided);
@@ -91,6 +99,7 @@ class Http1Session final : public Protocol {
   RequestGate* gate_;
   NativeAnswers* answers_;
   Exchanges* exchanges_;
+  StaticRequests* statics_;
   PassClock* clock_;
   Http1Refusals refusals_;
   Http1Bodies bodies_;

@@ -179,10 +179,27 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
     answers_->AnswerRefused(this, connection, ErrorKind::kBodyTooLarge, false);
     return false;
   }
+  if (AnswerWithFile(connection, *route)) return false;
   const RouteStatus admitted = RequestGate::Admit(connection, head_.target, route->id);
   if (admitted == RouteStatus::kMatch) return true;
   AnswerUnrouted(connection, admitted);
   return false;
+}
+
+bool Http2Requests::AnswerWithFile(Connection* connection, const Route& route) {
+  if (connection->server()->config->statics().empty()) return false;
+  // A stream has one request, and nothing to send before its answer.
+  (void)output_->throttle()->Begin(connection, route.id);
+  switch (statics_->Serve(this, connection, head_, route.id, false)) {
+    case StaticRequests::Outcome::kNone:
+      return false;
+    case StaticRequests::Outcome::kWaiting:
+      Park(connection);
+      return true;
+    default:
+      router_->CountRequest(connection, route.id);
+      return true;
+  }
 }
 
 void Http2Requests::Deliver(Connection* connection, const Route& route, size_t head_bytes) {
@@ -372,6 +389,11 @@ void Http2Requests::WriteAnswer(Connection* connection, const NativeAnswer& answ
   responses_->OnHead(connection, answer.head, answer.pieces.empty());
   for (const NativeAnswer::Piece& piece : answer.pieces) {
     if (!connection->is_open() || stream->is_head) break;
+    if (piece.file != nullptr) {
+      output_->SendFile(connection, OutputQueue::kNoBlock, piece.file);
+      stream->response.BeginNothing();
+      continue;
+    }
     std::shared_ptr<const void> owner = piece.owner;
     std::string_view bytes = piece.bytes;
     if (owner == nullptr) {

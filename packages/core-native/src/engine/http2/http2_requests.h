@@ -18,6 +18,7 @@
 #include "engine/requests/native_answer.h"
 #include "engine/requests/request_gate.h"
 #include "engine/requests/request_router.h"
+#include "engine/requests/static_requests.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
 #include "http2/nghttp2_api.h"
@@ -33,7 +34,7 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   Http2Requests(uv_loop_t* loop, const http2::NgApi* api, const http1::MethodTable* methods,
                 Transport* transport, Input* input, RequestRouter* router, RequestGate* gate,
                 NativeAnswers* answers, Http2Connections* connections, Http2Responses* responses,
-                Http2Relays* relays)
+                Http2Relays* relays, StaticRequests* statics)
       : loop_(loop),
         api_(api),
         methods_(methods),
@@ -46,7 +47,8 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
         answers_(answers),
         connections_(connections),
         responses_(responses),
-        relays_(relays) {}
+        relays_(relays),
+        statics_(statics) {}
   Http2Requests(const Http2Requests&) = delete;
   Http2Requests& operator=(const Http2Requests&) = delete;
 
@@ -127,6 +129,8 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   void AnswerUnrouted(Connection* stream, RouteStatus status);
   void RefuseStream(Connection* stream, records::ErrorKind kind);
   // Keeps the request until its owner is known.
+  // Answers the request without JavaScript if it is one for a file. Returns false if it is not.
+  bool AnswerWithFile(Connection* connection, const Route& route);
   void Park(Connection* stream);
   void TellAgain(Connection* stream);
 
@@ -143,6 +147,7 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   Http2Connections* connections_;
   Http2Responses* responses_;
   Http2Relays* relays_;
+  StaticRequests* statics_;
   std::vector<Connection*> begun_;  // Streams whose requests are handed over by TellBegun().
   http1::RequestHead head_;
   std::vector<http1::HeaderLine> trailers_;

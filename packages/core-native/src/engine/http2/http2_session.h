@@ -32,7 +32,8 @@ namespace httpsys::engine {
 class Http2Session final : public Protocol, public StreamHandler, public Http2Entry {
  public:
   Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, Transport* transport,
-               Input* input, RequestRouter* router, RequestGate* gate, NativeAnswers* answers);
+               Input* input, RequestRouter* router, RequestGate* gate, NativeAnswers* answers,
+               StaticRequests* statics);
   ~Http2Session();
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;

@@ -83,7 +83,7 @@ AnswerOutcome NativeAnswers::Answer(AnswerWriter* writer, Connection* connection
 AnswerOutcome NativeAnswers::Give(AnswerWriter* writer, Connection* connection,
                                   const http1::RequestHead* head, const NativeAnswer& answer) {
   counters_.Add(answer.counter);
-  Log(connection, head, answer.status, answer.reason);
+  if (!answer.reason.empty()) Log(connection, head, answer.status, answer.reason);
   if (answer.status != 0) {
     writer->WriteAnswer(connection, answer);
     return AnswerOutcome::kGiven;
@@ -122,6 +122,11 @@ void NativeAnswers::Append(Connection* connection, const NativeAnswer& answer) {
   batch_.append(answer.head);
   batch_bytes_ += answer.head.size();
   for (const NativeAnswer::Piece& piece : answer.pieces) {
+    if (piece.file != nullptr) {
+      batch_bytes_ += piece.file->bytes;
+      owned_.push_back({batch_.size(), piece});
+      continue;
+    }
     if (piece.bytes.empty()) continue;
     batch_bytes_ += piece.bytes.size();
     if (piece.owner != nullptr) {
@@ -141,7 +146,11 @@ void NativeAnswers::Send(Connection* connection) {
     if (owned.text_bytes != sent) {
       output_->Send(connection, text.substr(sent, owned.text_bytes - sent), 0);
     }
-    output_->SendShared(connection, std::move(owned.piece.owner), owned.piece.bytes, 0);
+    if (owned.piece.file != nullptr) {
+      output_->SendFile(connection, OutputQueue::kNoBlock, std::move(owned.piece.file));
+    } else {
+      output_->SendShared(connection, std::move(owned.piece.owner), owned.piece.bytes, 0);
+    }
     sent = owned.text_bytes;
   }
   if (sent != text.size()) output_->Send(connection, text.substr(sent), 0);

@@ -15,6 +15,7 @@
 #include "engine/connection/input.h"
 #include "engine/connection/output_pass.h"
 #include "engine/statistics/lane_counters.h"
+#include "files/open_file.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
 #include "records/records.h"
@@ -30,11 +31,12 @@ struct NativeAnswer {
   struct Piece {
     std::shared_ptr<const void> owner;
     std::string_view bytes;
+    std::shared_ptr<const files::FilePart> file;  // Not nullptr: the piece is these bytes.
   };
 
   LaneCounter counter = LaneCounter::kUnrouted;  // The counter that counts the answer.
   int status = 0;                                // 0 = nothing is sent: the request is reset.
-  std::string_view reason;                       // The reason phrase for the error log.
+  std::string_view reason;  // The reason phrase for the error log; empty = it is not logged.
   // Status line and header lines of HTTP/1.1, with the empty line behind them. A protocol that has
   // other heads translates it.
   std::string_view head;

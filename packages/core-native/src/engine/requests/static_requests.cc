@@ -1,0 +1,301 @@
+#include "engine/requests/static_requests.h"
+
+#include <uv.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <iterator>
+#include <optional>
+#include <random>
+#include <span>
+
+#include "base/ascii.h"
+#include "url/url_path.h"
+
+namespace httpsys::engine {
+namespace {
+
+using semantics::Boundary;
+using semantics::ConditionalMethod;
+using static_files::FoundFile;
+using static_files::KnownPath;
+using static_files::RequestPath;
+using static_files::SearchStatus;
+using static_files::StaticDecision;
+using static_files::StaticRequest;
+using static_files::StaticResponse;
+using static_files::StaticSite;
+
+uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
+
+int64_t NowSeconds() { return static_cast<int64_t>(std::time(nullptr)); }
+
+std::string_view StatusLine(int status) {
+  switch (status) {
+    case 200:
+      return "HTTP/1.1 200 OK\r\n";
+    case 206:
+      return "HTTP/1.1 206 Partial Content\r\n";
+    case 301:
+      return "HTTP/1.1 301 Moved Permanently\r\n";
+    case 304:
+      return "HTTP/1.1 304 Not Modified\r\n";
+    case 400:
+      return "HTTP/1.1 400 Bad Request\r\n";
+    case 403:
+      return "HTTP/1.1 403 Forbidden\r\n";
+    case 404:
+      return "HTTP/1.1 404 Not Found\r\n";
+    case 405:
+      return "HTTP/1.1 405 Method Not Allowed\r\n";
+    case 412:
+      return "HTTP/1.1 412 Precondition Failed\r\n";
+    case 416:
+      return "HTTP/1.1 416 Range Not Satisfiable\r\n";
+    default:
+      return "HTTP/1.1 500 Internal Server Error\r\n";
+  }
+}
+
+// Collects the fields of a request that say something about its answer. Values of fields with
+// several lines are joined in `joined`.
+void CollectFields(const http1::RequestHead& head, StaticRequest* request,
+                   std::deque<std::string>* joined) {
+  const std::pair<std::string_view, std::optional<std::string_view>*> wanted[] = {
+      {"range", &request->range},
+      {"if-match", &request->conditions.if_match},
+      {"if-range", &request->conditions.if_range},
+      {"cache-control", &request->cache_control},
+      {"if-none-match", &request->conditions.if_none_match},
+      {"accept-encoding", &request->accept_encoding},
+      {"if-modified-since", &request->conditions.if_modified_since},
+      {"if-unmodified-since", &request->conditions.if_unmodified_since},
+  };
+  for (const http1::HeaderLine& line : head.lines) {
+    const auto found = std::find_if(std::begin(wanted), std::end(wanted), [&](const auto& one) {
+      return EqualsIgnoringCase(line.name, one.first);
+    });
+    if (found == std::end(wanted)) continue;
+    std::optional<std::string_view>& value = *found->second;
+    if (value.has_value()) {
+      std::string& both = joined->emplace_back(*value);
+      both.append(", ").append(line.value);
+      value = both;
+    } else {
+      value = line.value;
+    }
+  }
+}
+
+Boundary RandomBoundary() {
+  std::random_device device;
+  const auto number = [&] { return uint64_t{device()} << 32 | device(); };
+  const uint64_t first = number();
+  return semantics::MakeBoundary(first, number());
+}
+
+}  // namespace
+
+StaticRequests::StaticRequests(const http1::MethodTable* methods, NativeAnswers* answers,
+                               Input* input, files::ReadAhead* ahead, FileOutput::Post post)
+    : methods_(methods),
+      get_method_(methods->Find("GET")),
+      head_method_(methods->Find("HEAD")),
+      answers_(answers),
+      input_(input),
+      ahead_(ahead),
+      post_(std::move(post)),
+      date_(semantics::FormatHttpDate(0)) {}
+
+StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connection* connection,
+                                                  const http1::RequestHead& head,
+                                                  uint32_t prefix_id, bool closes) {
+  if (head.upgrade) return Outcome::kNone;
+  const std::string_view path = SplitTarget(head.target).path;
+  const StaticMounts::Mount* mount = connection->server()->config->statics().Find(prefix_id, path);
+  if (mount == nullptr) return Outcome::kNone;
+  // JavaScript reads the bodies of requests, where there is somebody to read them.
+  const static_files::StaticOptions& options = mount->site->options();
+  if (options.fallthrough && head.body != http1::BodyKind::kNone) return Outcome::kNone;
+  if (!writer->IsTurn(*connection)) return Outcome::kLater;
+
+  StaticRequest request;
+  request.method = head.method == get_method_    ? ConditionalMethod::kGet
+                   : head.method == head_method_ ? ConditionalMethod::kHead
+                                                 : ConditionalMethod::kOther;
+  request.target = head.target;
+  std::deque<std::string> joined;
+  CollectFields(head, &request, &joined);
+  const RequestPath relative = static_files::ReadRequestPath(path, mount->path.size());
+  const StaticDecision decision(&options);
+  std::optional<StaticResponse> response = decision.BeforeSearch(request, relative);
+  Known known;
+  Boundary boundary;
+  if (!response.has_value()) {
+    known = Look(connection, mount->site, relative);
+    if (known == nullptr) return Outcome::kWaiting;
+    if (known->status == SearchStatus::kFound) {
+      if (request.range.has_value()) boundary = RandomBoundary();
+      FoundFile found{known->path, known->facts};
+      for (size_t i = 0; i < known->siblings.size(); ++i) {
+        if (known->siblings[i].has_value()) found.siblings[i] = known->siblings[i]->facts;
+      }
+      response = decision.WithFile(request, found, NowSeconds(), boundary);
+    } else {
+      response = decision.WithoutFile(request, known->status);
+    }
+  }
+  if (response->passes_on) return Outcome::kNone;
+  return Give(writer, connection, head, *response, known.get(), boundary, closes);
+}
+
+StaticRequests::Known StaticRequests::Look(Connection* connection,
+                                           const std::shared_ptr<StaticSite>& site,
+                                           const RequestPath& path) {
+  const SearchKey key{site.get(), StaticSite::KeyOf(path)};
+  // The result of the search that the request has waited for counts, even if it is old by now.
+  if (const auto found = waiting_.find(connection); found != waiting_.end()) {
+    if (found->second.key == key) {
+      if (!found->second.is_done) return nullptr;
+      Known known = std::move(found->second.known);
+      waiting_.erase(found);
+      return known;
+    }
+    OnDetached(connection);
+  }
+  bool is_due = false;
+  if (Known known = site->Find(path, NowMs(), &is_due); known != nullptr) {
+    if (is_due && !searches_.contains(key)) {
+      searches_[key];
+      Search(site, path);
+    }
+    return known;
+  }
+  const auto [search, is_new] = searches_.try_emplace(key);
+  search->second.push_back(connection);
+  waiting_.emplace(connection, Waiting{key});
+  if (is_new) Search(site, path);
+  return nullptr;
+}
+
+void StaticRequests::Search(const std::shared_ptr<StaticSite>& site, const RequestPath& path) {
+  // Without a thread nothing is known: 500.
+  auto failed = std::make_shared<KnownPath>();
+  failed->status = SearchStatus::kFailed;
+  const auto known = std::make_shared<Known>(std::move(failed));
+  ahead_->Run(
+      site->device(), [site, path, known] { *known = site->Search(path, NowMs()); },
+      [this, site, path, known] {
+        post_([this, site, path, known] {
+          OnSearched({site.get(), StaticSite::KeyOf(path)}, *known);
+        });
+      });
+}
+
+void StaticRequests::OnSearched(const SearchKey& key, const Known& known) {
+  const auto search = searches_.find(key);
+  if (search == searches_.end()) return;
+  const std::vector<Connection*> connections = std::move(search->second);
+  searches_.erase(search);
+  for (Connection* connection : connections) {
+    Waiting& waiting = waiting_.at(connection);
+    waiting.is_done = true;
+    waiting.known = known;
+  }
+  // Resuming one may close others.
+  for (Connection* connection : connections) {
+    const auto found = waiting_.find(connection);
+    if (found == waiting_.end() || !found->second.is_done) continue;
+    input_->Resume(connection, kPauseOrder);
+    // A request that is not looked at again has gone to somebody else.
+    if (const auto rest = waiting_.find(connection);
+        rest != waiting_.end() && rest->second.is_done) {
+      waiting_.erase(rest);
+    }
+  }
+}
+
+void StaticRequests::OnDetached(Connection* connection) {
+  const auto found = waiting_.find(connection);
+  if (found == waiting_.end()) return;
+  const auto search = searches_.find(found->second.key);
+  if (search != searches_.end()) std::erase(search->second, connection);
+  waiting_.erase(found);
+}
+
+void StaticRequests::AppendHead(const http1::RequestHead& head, int status, std::string_view fields,
+                                bool closes) {
+  if (const int64_t now = NowSeconds(); now != date_seconds_) {
+    date_seconds_ = now;
+    date_ = semantics::FormatHttpDate(now);
+  }
+  head_.assign(StatusLine(status));
+  head_.append(fields).append("Date: ").append(date_.view());
+  if (closes) {
+    head_.append("\r\nConnection: close");
+  } else if (head.version_minor == 0) {
+    head_.append("\r\nConnection: keep-alive");
+  }
+  head_.append("\r\n\r\n");
+}
+
+StaticRequests::Outcome StaticRequests::Give(AnswerWriter* writer, Connection* connection,
+                                             const http1::RequestHead& head,
+                                             const StaticResponse& response, const KnownPath* known,
+                                             const Boundary& boundary, bool closes) {
+  AppendHead(head, response.status, response.fields, closes);
+  NativeAnswer answer;
+  answer.counter = LaneCounter::kFiles;
+  answer.status = response.status;
+  answer.head = head_;
+  answer.closes = closes;
+  constexpr size_t kPiecesMax = 2 * semantics::kRangesCapacity + 1;
+  std::array<NativeAnswer::Piece, kPiecesMax> pieces;
+  size_t count = 0;
+  std::string texts;
+  std::vector<size_t> text_ends;
+  if (!response.body.empty()) pieces[count++].bytes = response.body;
+  if (response.sends_file && head.method != head_method_) {
+    const auto index = static_cast<size_t>(response.coding);
+    const bool is_plain = response.coding == semantics::ContentCoding::kIdentity;
+    const auto& file = is_plain ? known->file : known->siblings[index]->file;
+    const uint64_t size = (is_plain ? known->facts : known->siblings[index]->facts).size;
+    const auto add_file = [&](uint64_t start, uint64_t bytes) {
+      if (bytes == 0) return;
+      pieces[count++].file =
+          std::make_shared<const files::FilePart>(files::FilePart{file, start, bytes});
+    };
+    const std::span<const semantics::ByteRange> ranges = response.ranges.view();
+    if (ranges.empty()) {
+      add_file(0, size);
+    } else if (ranges.size() == 1) {
+      add_file(ranges[0].first, ranges[0].bytes());
+    } else {
+      const semantics::MultipartByteranges parts(boundary, response.part_type, size, ranges);
+      for (size_t i = 0; i < ranges.size(); ++i) {
+        parts.AppendPartHead(i, &texts);
+        text_ends.push_back(texts.size());
+        ++count;
+        add_file(ranges[i].first, ranges[i].bytes());
+      }
+      parts.AppendEnd(&texts);
+      text_ends.push_back(texts.size());
+      ++count;
+      // Views of the texts, which do not move any more.
+      size_t begin = 0;
+      size_t text = 0;
+      for (size_t i = 0; i < count; ++i) {
+        if (pieces[i].file != nullptr) continue;
+        pieces[i].bytes = std::string_view(texts).substr(begin, text_ends[text] - begin);
+        begin = text_ends[text++];
+      }
+    }
+  }
+  answer.pieces = std::span(pieces).first(count);
+  return answers_->Answer(writer, connection, &head, answer) == AnswerOutcome::kLater
+             ? Outcome::kLater
+             : Outcome::kGiven;
+}
+
+}  // namespace httpsys::engine

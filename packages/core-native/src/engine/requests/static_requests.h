@@ -1,0 +1,92 @@
+#pragma once
+// Answers requests for static files without JavaScript.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/connection/connection.h"
+#include "engine/connection/file_output.h"
+#include "engine/connection/input.h"
+#include "engine/requests/native_answer.h"
+#include "files/read_ahead.h"
+#include "http1/method_table.h"
+#include "http1/request_parser.h"
+#include "semantics/http_date.h"
+#include "semantics/multipart_byteranges.h"
+#include "static_files/static_decision.h"
+#include "static_files/static_site.h"
+
+namespace httpsys::engine {
+
+// Thread: the lane. A request whose file is not known yet waits for a search on a thread that may
+// wait for a disk, and is looked at again then.
+class StaticRequests {
+ public:
+  enum class Outcome : uint8_t {
+    kNone,     // The request is not one for a file: JavaScript gets it.
+    kGiven,    // It is answered.
+    kLater,    // Earlier requests of the connection have no answer yet.
+    kWaiting,  // The input will be resumed from kPauseOrder.
+  };
+
+  // `ahead` and `post` are as in FileOutput.
+  StaticRequests(const http1::MethodTable* methods, NativeAnswers* answers, Input* input,
+                 files::ReadAhead* ahead, FileOutput::Post post);
+  StaticRequests(const StaticRequests&) = delete;
+  StaticRequests& operator=(const StaticRequests&) = delete;
+
+  // Answers a request for a prefix of the connection's server if one of its folders is meant.
+  // `closes` is as in NativeAnswer.
+  Outcome Serve(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
+                uint32_t prefix_id, bool closes) {
+    if (connection->server()->config->statics().empty()) return Outcome::kNone;
+    return ServeFile(writer, connection, head, prefix_id, closes);
+  }
+  void OnDetached(Connection* connection);
+
+ private:
+  using Known = std::shared_ptr<const static_files::KnownPath>;
+  using SearchKey = std::pair<static_files::StaticSite*, std::string>;
+  using Searches = std::map<SearchKey, std::vector<Connection*>>;
+
+  struct Waiting {
+    SearchKey key;
+    bool is_done = false;
+    Known known;  // Valid with is_done.
+  };
+
+  Outcome ServeFile(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
+                    uint32_t prefix_id, bool closes);
+  // Returns what is known of the path; nullptr = the connection waits.
+  Known Look(Connection* connection, const std::shared_ptr<static_files::StaticSite>& site,
+             const static_files::RequestPath& path);
+  void Search(const std::shared_ptr<static_files::StaticSite>& site,
+              const static_files::RequestPath& path);
+  void OnSearched(const SearchKey& key, const Known& known);
+  Outcome Give(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
+               const static_files::StaticResponse& response, const static_files::KnownPath* known,
+               const semantics::Boundary& boundary, bool closes);
+  void AppendHead(const http1::RequestHead& head, int status, std::string_view fields, bool closes);
+
+  const http1::MethodTable* methods_;
+  const int get_method_;
+  const int head_method_;
+  NativeAnswers* answers_;
+  Input* input_;
+  files::ReadAhead* ahead_;
+  const FileOutput::Post post_;
+  Searches searches_;  // The connections that wait for each.
+  std::unordered_map<const Connection*, Waiting> waiting_;
+  std::string head_;  // The head of the answer that is being made.
+  int64_t date_seconds_ = 0;
+  semantics::HttpDateText date_;  // That of date_seconds_.
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,150 @@
+#include "static_files/static_site.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <utility>
+
+#include "base/limits.h"
+
+namespace httpsys::static_files {
+
+using files::FileKind;
+using files::OpenedFile;
+using files::OpenFile;
+using files::RootFolder;
+using semantics::ContentCoding;
+
+StaticSite::StaticSite(StaticOptions options, std::string root, files::LinkPolicy links,
+                       files::OpenFiles* table)
+    : options_(std::move(options)), root_path_(std::move(root)), links_(links), table_(table) {}
+
+std::string StaticSite::KeyOf(const RequestPath& path) {
+  return path.has_final_slash ? path.relative + "/" : path.relative;
+}
+
+std::shared_ptr<const KnownPath> StaticSite::Find(const RequestPath& path, uint64_t now_ms,
+                                                  bool* is_due) {
+  *is_due = false;
+  const std::string key = KeyOf(path);
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return nullptr;
+  Entry& entry = *found->second;
+  const uint64_t age_ms = now_ms - std::min(now_ms, entry.known->looked_ms);
+  if (age_ms >= kKnownMs) return nullptr;
+  entry.used_ms = now_ms;
+  entries_.splice(entries_.begin(), entries_, found->second);
+  if (age_ms >= kKnownMs / 2) *is_due = !std::exchange(entry.is_renewing, true);
+  return entry.known;
+}
+
+// Returns the folder that the path of the root names, or nullptr if it names none.
+std::shared_ptr<const RootFolder> StaticSite::CurrentRoot(uint64_t now_ms) {
+  std::unique_lock lock(mutex_);
+  const std::shared_ptr<const RootFolder> last = root_;
+  if (last != nullptr && now_ms - std::min(now_ms, root_looked_ms_) < kKnownMs / 2) return last;
+  lock.unlock();
+  std::shared_ptr<const RootFolder> current = last;
+  if (current == nullptr || !current->IsCurrent()) {
+    int error = 0;
+    current = RootFolder::Open(root_path_, links_, files::OpenWay::kBest, &error);
+  }
+  Entries forgotten;  // Destroyed without the lock.
+  lock.lock();
+  root_looked_ms_ = now_ms;
+  if (current != root_) {
+    root_ = current;
+    by_key_.clear();
+    forgotten.swap(entries_);
+  }
+  return current;
+}
+
+std::shared_ptr<const KnownPath> StaticSite::Last(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() ? nullptr : found->second->known;
+}
+
+// Keeps a file that was opened; the one of the last search if it is still the same.
+std::shared_ptr<const OpenFile> StaticSite::Keep(const OpenedFile& opened,
+                                                 const std::string& relative,
+                                                 const std::shared_ptr<const OpenFile>& last,
+                                                 uint64_t now_ms) {
+  std::unique_ptr<OpenFile> file = OpenFile::Take(opened.fd, root_path_ + "/" + relative);
+  if (file == nullptr) return nullptr;
+  if (last != nullptr && last->facts() == file->facts()) return last;
+  if (table_ == nullptr) return file;
+  return table_->Add(std::move(file), now_ms);
+}
+
+std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uint64_t now_ms) {
+  auto known = std::make_shared<KnownPath>();
+  known->looked_ms = now_ms;
+  std::string key = KeyOf(path);
+  const std::shared_ptr<const RootFolder> root = CurrentRoot(now_ms);
+  if (root == nullptr) return known;
+  const std::shared_ptr<const KnownPath> last = Last(key);
+  FileSearch search(&options_, path);
+  while (search.status() == SearchStatus::kTry) {
+    const OpenedFile opened = root->OpenFile(search.path());
+    const bool is_file = opened.error == 0 && opened.facts.kind == FileKind::kFile;
+    if (is_file) {
+      known->path = search.path();
+      known->facts = opened.facts;
+      known->file = Keep(opened, search.path(), last == nullptr ? nullptr : last->file, now_ms);
+    }
+    search.Report(is_file && known->file == nullptr ? EIO : opened.error, opened.facts.kind);
+  }
+  known->status = search.status();
+  if (known->status == SearchStatus::kFound) {
+    for (const ContentCoding coding :
+         {ContentCoding::kBr, ContentCoding::kZstd, ContentCoding::kGzip}) {
+      if (!options_.precompressed.Has(coding)) continue;
+      const std::string sibling_path = SiblingPath(known->path, coding);
+      const OpenedFile opened = root->OpenFile(sibling_path);
+      if (opened.error != 0 || opened.facts.kind != FileKind::kFile) continue;
+      const auto index = static_cast<size_t>(coding);
+      const bool has_last = last != nullptr && last->siblings[index].has_value();
+      auto file =
+          Keep(opened, sibling_path, has_last ? last->siblings[index]->file : nullptr, now_ms);
+      if (file != nullptr) known->siblings[index] = {opened.facts, std::move(file)};
+    }
+  }
+  Remember(std::move(key), known, now_ms);
+  return known;
+}
+
+void StaticSite::Remember(std::string key, std::shared_ptr<const KnownPath> known,
+                          uint64_t now_ms) {
+  std::shared_ptr<const KnownPath> replaced;  // These two are destroyed without the lock.
+  Entries forgotten;
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  if (found != by_key_.end()) {
+    replaced = std::exchange(found->second->known, std::move(known));
+    found->second->is_renewing = false;
+    return;
+  }
+  if (entries_.size() >= kKnownPathsMax) {
+    by_key_.erase(entries_.back().key);
+    forgotten.splice(forgotten.begin(), entries_, std::prev(entries_.end()));
+  }
+  entries_.push_front({std::move(key), std::move(known), now_ms});
+  by_key_.emplace(entries_.front().key, entries_.begin());
+}
+
+bool StaticSite::Sweep(uint64_t now_ms) {
+  Entries forgotten;  // Destroyed without the lock.
+  const std::lock_guard lock(mutex_);
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    const auto entry = at++;
+    if (now_ms - std::min(now_ms, entry->used_ms) < limits::kFileUnusedMs) continue;
+    by_key_.erase(entry->key);
+    forgotten.splice(forgotten.begin(), entries_, entry);
+  }
+  return !entries_.empty();
+}
+
+}  // namespace httpsys::static_files

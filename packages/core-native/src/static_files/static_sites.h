@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "files/open_files.h"
+#include "files/root_folder.h"
+#include "static_files/static_options.h"
+#include "static_files/static_site.h"
+
+namespace httpsys::static_files {
+
+// Makes the sites of an engine. Thread: any.
+class StaticSites {
+ public:
+  // `table` is as in StaticSite.
+  explicit StaticSites(files::OpenFiles* table) : table_(table) {}
+  StaticSites(const StaticSites&) = delete;
+  StaticSites& operator=(const StaticSites&) = delete;
+
+  std::shared_ptr<StaticSite> Make(StaticOptions options, std::string root,
+                                   files::LinkPolicy links);
+  // Lets every site forget what nobody has asked for lately. Returns true if something is left.
+  bool Sweep(uint64_t now_ms);
+
+ private:
+  files::OpenFiles* table_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<StaticSite>> sites_;
+};
+
+}  // namespace httpsys::static_files
