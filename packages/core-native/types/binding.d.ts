@@ -69,6 +69,8 @@ export interface ServerConfig {
   keepAliveInitialDelay: number
   http2: Http2Settings
   prefixes: ServerPrefixes
+  /** All folders whose files the lanes serve. Where capabilities.servesFiles. */
+  statics: StaticMount[]
   /** Asked of the operating system's HTTP server where that is the backend. */
   kernel: KernelConfig
 }
@@ -93,6 +95,39 @@ export interface SpokenPlace {
   address: string
   /** False: no prefix is there any more. */
   isThere: boolean
+}
+
+/** A folder whose files the lanes serve without JavaScript: src/static_files/static_options.h. */
+export interface StaticMount {
+  /** The prefix below which it is; 0 also where the server has everything on its sockets. */
+  prefixId: number
+  /** Of URLs, decoded, from '/' on, with a final slash: the path of the prefix, and that of the folder below it. */
+  path: string
+  /** An absolute path. */
+  root: string
+  /** Other methods than GET and HEAD, and errors below 500 of paths that name no file, are JavaScript's. */
+  fallthrough: boolean
+  /** 0 ignore, 1 deny, 2 allow. */
+  dotfiles: number
+  /** Names of files in a folder, in the order in which they are tried. */
+  index: string[]
+  /** Without dot, in the same way. */
+  extensions: string[]
+  redirect: boolean
+  cacheControl: boolean
+  maxAgeSeconds: number
+  immutable: boolean
+  etag: boolean
+  lastModified: boolean
+  acceptRanges: boolean
+  /** Bits: 1 br, 2 zstd, 4 gzip. */
+  precompressed: number
+  /** Whether links within the folder are followed. */
+  followsLinks: boolean
+  /** An extension (lower case, without dot), its type, and so on. Others have application/octet-stream. */
+  types: string[]
+  /** Pattern, name, value, and so on. */
+  headers: string[]
 }
 
 /** 0 = what it does by default. */
@@ -315,6 +350,8 @@ export interface Capabilities {
   caches: boolean
   /** The kernel reads and sends files: Engine.sendFile(). */
   sendsFiles: boolean
+  /** The lanes serve the files of folders: ServerConfig.statics. */
+  servesFiles: boolean
   /** createServer() with httpSys. */
   kernelOptions: boolean
   /** https:// prefixes have the certificates that the system has for them. */

@@ -224,6 +224,46 @@ export interface CloseOptions {
   waitMs?: number
 }
 
+/** Options of a folder that is served: those of serve-static 2, and ours beside them (docs/static-files.md). */
+export interface StaticFilesOptions {
+  /** Ranges are answered. Default true. */
+  acceptRanges?: boolean
+  /** Responses have Cache-Control. Default true. */
+  cacheControl?: boolean
+  /** Paths with a segment that begins with a dot: `'ignore'` (default) 404, `'deny'` 403, `'allow'`. */
+  dotfiles?: 'allow' | 'deny' | 'ignore'
+  /** Responses have an ETag. Default true. */
+  etag?: boolean
+  /** Tried, without their dot and in this order, for a name without an extension that does not exist. Default false, none. */
+  extensions?: string | string[] | false
+  /**
+   * Misses, and methods other than GET and HEAD, go to the application. Default false: 404 and 405. An adapter's `static()` has true.
+   */
+  fallthrough?: boolean
+  /**
+   * Header fields of files by an extension (`.css`), a name, or a glob (`*.map`, `assets/**\/*.js`) over the path below the folder.
+   * Those that a response has anyway are replaced; of several for one name the last one counts.
+   */
+  headers?: Record<string, Record<string, string | number>>
+  /** Adds `immutable` to Cache-Control. Default false. */
+  immutable?: boolean
+  /** Names of the file that stands for a folder, in the order in which they are tried; false: none. Default `'index.html'`. */
+  index?: string | string[] | false
+  /** Responses have Last-Modified. Default true. */
+  lastModified?: boolean
+  /** For `max-age`: milliseconds, or a time such as `'7d'`, at most a year. Default 0. */
+  maxAge?: number | string
+  /**
+   * Sends `a.js.br`, `a.js.zst` or `a.js.gz` instead of `a.js` to clients that take it, if it is not older. `true`: all three.
+   * Default false.
+   */
+  precompressed?: boolean | ('br' | 'gzip' | 'zstd')[]
+  /** A folder that is asked for without its final slash is answered with 301. Default true. */
+  redirect?: boolean
+  /** Symbolic links are followed while they stay within the folder. Default false: they are not found. */
+  symlinks?: boolean
+}
+
 /** `http.Server` on the engine. `instanceof http.Server` holds. */
 export class Server<
   Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
@@ -284,6 +324,27 @@ export class Server<
    * server's, or its last one.
    */
   removePrefix (prefix: string): Promise<void>
+
+  /**
+   * Lets the I/O threads answer requests with the files of a folder, before and beside the server's listeners: none of them, and no
+   * middleware, hears of these requests. At once, before or after `listen()`. `where` is
+   * - a URL prefix: the server listens on it, beside its others or alone, unless it has it already. It goes with `close()`;
+   * - a path such as `/assets/`, below each prefix of the application, or below the root of its port. It stays for the next `listen()`.
+   *
+   * @throws ERR_HTTPSYS_FILES when the folder does not exist, or another one is served there
+   * @throws ERR_HTTPSYS_OPTION, ERR_HTTPSYS_PREFIX_SYNTAX, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE
+   * @throws ERR_HTTPSYS_CAPABILITY with HTTP.SYS, and with HTTPSYS_BACKEND=node
+   *
+   * For a URL prefix it rejects as `addPrefix()` and `listen()` do.
+   */
+  serveFiles (where: string, root: string | URL, options?: StaticFilesOptions): Promise<void>
+
+  /**
+   * Ends `serveFiles()`, of which it takes the first argument. A prefix that was registered for the folder is taken back, too.
+   *
+   * Rejects with ERR_HTTPSYS_FILES when no folder is served there; ERR_HTTPSYS_PREFIX_STATE when the prefix is the server's last one.
+   */
+  removeFiles (where: string): Promise<void>
 }
 
 export function createServer<
@@ -319,6 +380,8 @@ export interface HttpsServer<
   readonly prefixes: string[]
   addPrefix (prefix: string): Promise<void>
   removePrefix (prefix: string): Promise<void>
+  serveFiles (where: string, root: string | URL, options?: StaticFilesOptions): Promise<void>
+  removeFiles (where: string): Promise<void>
 }
 
 /** Options of `https.createServer`. */

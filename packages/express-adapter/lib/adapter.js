@@ -9,6 +9,7 @@ const { kAdapterTls } = core.internals
 
 /** @typedef {import('node:http').RequestListener} RequestListener */
 /** @typedef {import('@httpsys/core-native').PrefixListenOptions} PrefixListenOptions */
+/** @typedef {import('@httpsys/core-native').StaticFilesOptions} StaticFilesOptions */
 /** @typedef {import('../types').Application} Application */
 /** @typedef {import('../types').AdapterOptions} AdapterOptions */
 /** @typedef {import('../types').Adapter} PublicAdapter */
@@ -61,6 +62,18 @@ class Adapter {
     return this.server.listen(...(/** @type {[options: import('@httpsys/core-native').PortListenOptions]} */ (listenArgs(args)))) // It finds out what they are.
   }
 
+  /** @param {string} path @param {string | URL} root @param {StaticFilesOptions} [options] */
+  static (path, root, options = {}) {
+    if (typeof path === 'string' && path.includes('://')) {
+      throw Object.assign(
+        new TypeError(`The argument 'path' must be a path, below each prefix of the adapter; server.serveFiles() takes a URL prefix. Received '${path}'`),
+        { code: 'ERR_INVALID_ARG_VALUE' })
+    }
+    // For a path it has been done when serveFiles() returns.
+    this.server.serveFiles(path, root, withFallthrough(options))
+    return this
+  }
+
   /** @param {...unknown} args those of the server's close() */
   close (...args) {
     return this.server.close(...(/** @type {[callback?: () => void]} */ (args)))
@@ -69,6 +82,12 @@ class Adapter {
   uninstall () {
     this.#prototypes?.uninstall()
   }
+}
+
+/** @param {StaticFilesOptions} options @returns {StaticFilesOptions} of a folder whose misses are the application's. What is no object is refused elsewhere */
+function withFallthrough (options) {
+  if (typeof options !== 'object' || options === null || options.fallthrough !== undefined) return options
+  return { ...core.internals.withInherited(options), fallthrough: true }
 }
 
 /** @param {core.Server} server @param {core.AlignedPrototypes} prototypes */

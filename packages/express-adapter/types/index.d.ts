@@ -1,7 +1,7 @@
 import type { RequestListener, ServerOptions } from 'node:http'
 import type { TlsOptions } from 'node:tls'
 import type {
-  CertificateOptions, CloseOptions, EngineServerOptions, ListenHandle, PortListenOptions, PrefixListenOptions, Server
+  CertificateOptions, CloseOptions, EngineServerOptions, ListenHandle, PortListenOptions, PrefixListenOptions, Server, StaticFilesOptions
 } from '@httpsys/core-native'
 
 /** Express 4 or 5, connect, or any function of a request and a response. */
@@ -38,6 +38,12 @@ export interface Adapter<App extends Application = Application> {
   listen (port?: number | string | null, host?: string | null, backlog?: number | null, callback?: () => void): Server
   listen (handle: ListenHandle, callback?: () => void): Server
   listen (handle: ListenHandle, backlog?: number | null, callback?: () => void): Server
+  /**
+   * Lets the I/O threads answer requests below a path with the files of a folder, as `server.serveFiles(path, root, options)` does, which
+   * says what it throws. The path is relative to each prefix of the adapter, or to the root of its port. Middleware does not run for these
+   * files. Misses and other methods go to the application, unless `fallthrough` is false. `adapter.server.removeFiles(path)` ends it.
+   */
+  static (path: string, root: string | URL, options?: StaticFilesOptions): this
   /** Stops listening as `http.Server#close` does. */
   close (callback?: (error?: Error) => void): Server
   close (options: CloseOptions, callback?: (error?: Error) => void): Server

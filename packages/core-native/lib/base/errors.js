@@ -89,6 +89,10 @@ const PrefixStateError = declare('ERR_HTTPSYS_PREFIX_STATE', Error,
   /** @param {string} problem */
   (problem) => ({ message: `addPrefix(), removePrefix(): ${problem}` }))
 
+const FilesError = declare('ERR_HTTPSYS_FILES', Error,
+  /** @param {string} problem @param {{ root?: string, cause?: unknown }} [details] */
+  (problem, details) => ({ message: `serveFiles(), removeFiles(): ${problem}`, ...details }))
+
 const CapabilityError = declare('ERR_HTTPSYS_CAPABILITY', Error,
   /** @param {string} what @param {string} capability @param {string} backend */
   (what, capability, backend) => ({
@@ -246,6 +250,7 @@ module.exports = {
   CertificateFileError,
   CoordinatorError,
   EnvironmentError,
+  FilesError,
   InternalsError,
   ListenArgsError,
   NativeLoadError,

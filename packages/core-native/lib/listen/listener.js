@@ -30,6 +30,7 @@ const { unwatch } = require('./live-reservations')
 const { Prefixes } = require('../prefixes/prefixes')
 const { introduce, onRegistered, release, withdraw } = require('./registrations')
 const { SocketsBeside } = require('./sockets-beside')
+const { StaticMounts } = require('./static-mounts')
 const { served } = require('../http/served')
 const { refusedOption } = require('../tls/system-certificate')
 const { systemErrorText } = require('../base/system-error')
@@ -166,6 +167,8 @@ class Listener {
     }
     if (this.http2.isWanted === true && !loadBinding().hasHttp2) throw new Http2UnavailableError()
     this.prefixes = new Prefixes()
+    /** The folders whose files the lanes serve. */
+    this.statics = new StaticMounts()
     /** Open connections in HTTP mode. @type {EngineListener['sockets']} */
     this.sockets = new Set()
     /** The server's end of the connection opened last. @type {import('../http/addresses').NearEnd | undefined} */
@@ -213,6 +216,8 @@ class Listener {
     this.origin = null
     /** The places that listen() is to open, when it was given prefixes. @type {import('./endpoints').Plan | null} */
     this.plan = null
+    /** From listen() until Node knows its host: `opening` is not set so far. */
+    this.isLookingUp = false
     /** The listen() that other processes are being asked about. @type {object | null} */
     this.opening = null
     /** Ports on which it has registered prefixes. @type {Set<number>} */
@@ -394,7 +399,8 @@ class Listener {
         header: seconds(server.headersTimeout),
         body: seconds(server.requestTimeout)
       },
-      prefixes: this.prefixes.changes
+      prefixes: this.prefixes.changes,
+      statics: this.statics.below(this.prefixes)
     })
     this.prefixes.told()
     // The lanes take a server that is configured for one that listens; a closed one still ends its connections.

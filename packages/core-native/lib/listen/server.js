@@ -24,6 +24,7 @@ const { keyOf } = require('../prefixes/prefixes')
 const { State } = require('../http/socket-state')
 const { errnoOf, systemError } = require('../base/system-error')
 const { Opening } = require('./opening')
+const { removeFiles, serveFiles } = require('./static-files')
 const { addUrl } = require('./url-endpoints')
 const { kEndsIn, kLane, kListener, kState } = require('../http/symbols')
 
@@ -65,6 +66,7 @@ function methodsOf (Base) {
       listener.origin = new Error()
       Error.captureStackTrace(listener.origin, Methods.prototype.listen)
       listener.prefixes.clear()
+      listener.statics.prefixesCleared()
       listener.plan = null
       listener.stopOpening()
       if (listener.leaving?.holdsClose) {
@@ -76,6 +78,7 @@ function methodsOf (Base) {
       listener.endsWithPrimary = false
       const toPrimary = plan.kind === 'node' && isServedHere(this) ? argsOfWorker(plan.args) : null
       listener.asksPrimary = toPrimary !== null
+      listener.isLookingUp = true
       if (plan.kind === 'node') {
         listener.preparePortTls(plan)
         return super.listen(...(/** @type {ListenArgs} */ (toPrimary ?? plan.args)))
@@ -95,6 +98,7 @@ function methodsOf (Base) {
      * @param {number} [flags]
      */
     _listen2 (address, port, addressType, backlog, fd, flags) {
+      this[kListener].isLookingUp = false
       new Opening(this, { address, port, addressType, backlog, fd, flags }, (bound) => {
         super._listen2(bound.address, bound.port, bound.addressType, bound.backlog, bound.fd, bound.flags)
       }).run()
@@ -145,6 +149,7 @@ function methodsOf (Base) {
       if (prefixes.isImplied || prefixes.size === 1) throw new PrefixStateError(`${parsed.prefix} is the server's last prefix; close() ends the server`)
       const id = prefixes.idOf(parsed) ?? 0
       prefixes.delete(parsed)
+      this[kListener].statics.prefixRemoved(parsed)
       if (!loadBinding().capabilities.listensOnSockets) {
         theEngine().native.removeUrl(this[kListener].id, id)
         this[kListener].configure()
@@ -154,6 +159,16 @@ function methodsOf (Base) {
       this[kListener].configure()
       closeUnneeded(this, parsed)
       await isEverywhere
+    }
+
+    /** @param {string} where a URL prefix, or a path below each of the server's @param {string | URL} root @param {object} [options] those of serve-static, and ours */
+    serveFiles (where, root, options) {
+      return serveFiles(this, where, root, options)
+    }
+
+    /** @param {string} where as serveFiles() was given it */
+    removeFiles (where) {
+      return removeFiles(this, where)
     }
 
     // The last connection of a closed server lets go of it.
@@ -175,6 +190,7 @@ function methodsOf (Base) {
       refuseBehind('close() behind its first argument', args)
       const wasListening = Boolean(handleOf(this))
       listener.sharing.restartMs = restartMs(options)
+      listener.isLookingUp = false
       listener.stopOpening()
       clearInterval(listener.checker)
       listener.isClosing = true

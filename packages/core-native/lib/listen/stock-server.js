@@ -57,6 +57,15 @@ function methodsOf (Base) {
       return super.listen(options, plan.callback)
     }
 
+    /** @returns {never} */
+    serveFiles () {
+      throw filesError()
+    }
+
+    async removeFiles () {
+      throw filesError()
+    }
+
     /** @param {...unknown} args */
     close (...args) {
       if (typeof args[0] === 'object' && args[0] !== null) restartMs(/** @type {object} */ (args.shift()))
@@ -64,6 +73,10 @@ function methodsOf (Base) {
       return super.close(...(/** @type {[callback?: (error?: Error) => void]} */ (args)))
     }
   }
+}
+
+function filesError () {
+  return new CapabilityError('Serving a folder', 'servesFiles', 'node')
 }
 
 /** @param {http.Server} server @param {import('../options/tls-options').GivenTlsOptions | null} tls options of listen() */
@@ -144,7 +157,7 @@ function derive (Base) {
     const isGiven = isSecure && typeof options === 'object' && options !== null && kSourceOptions.some((name) => options[name] !== undefined)
     const sources = isGiven ? findCertificates(options, []) : null
     Reflect.apply(Base, this, [sources?.options ?? options, requestListener])
-    if (sources !== null) addHosts(/** @type {https.Server} */ (this), sources.hosts)
+    if (sources !== null) addHosts(/** @type {https.Server} */ (/** @type {http.Server} */ (this)), sources.hosts)
   }
   Server.prototype = methodsOf(Base).prototype
   Object.defineProperty(Server.prototype, kServedByNode, { value: true })

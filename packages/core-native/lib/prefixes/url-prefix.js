@@ -120,6 +120,16 @@ function readPath (text, refuse) {
  * @returns {string}
  */
 function comparablePath (target) {
+  return fold(decodedPath(target))
+}
+
+/**
+ * The same in the letters in which it was written. Folding changes the length of no path in bytes.
+ *
+ * @param {string} target a request target or a path
+ * @returns {string} begins and ends with `/`
+ */
+function decodedPath (target) {
   const path = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?(\/[^?#]*)?/i.exec(target)?.[1] ?? '/'
   const kept = ['']
   for (const segment of decode(path).split('/').slice(1)) {
@@ -129,8 +139,8 @@ function comparablePath (target) {
       kept.push(segment)
     }
   }
-  const folded = fold(kept.join('/'))
-  return folded.endsWith('/') ? folded : `${folded}/`
+  const decoded = kept.join('/')
+  return decoded.endsWith('/') ? decoded : `${decoded}/`
 }
 
 /** @param {string} path */
@@ -204,4 +214,4 @@ function splitTarget (prefixPath, target) {
   return { base: path.slice(0, end), rest: `${origin ?? ''}${rest === '' ? '/' : rest}${query}` }
 }
 
-module.exports = { comparablePath, matchesPath, parseUrlPrefix, splitTarget }
+module.exports = { comparablePath, decodedPath, matchesPath, parseUrlPrefix, splitTarget }

@@ -1,0 +1,151 @@
+'use strict'
+
+// serveFiles() and removeFiles(): which folders the I/O threads serve for a server.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { fileURLToPath } = require('node:url')
+const { once } = require('node:events')
+const { loadBinding } = require('../backend/binding')
+const { CapabilityError, FilesError, PrefixSyntaxError } = require('../base/errors')
+const { isParsedByNode } = require('../options/lenient')
+const { takeStaticOptions } = require('../options/static-options')
+const { handleOf } = require('../node-private/server')
+const { keyOf } = require('../prefixes/prefixes')
+const { decodedPath, parseUrlPrefix } = require('../prefixes/url-prefix')
+const { kListener } = require('../http/symbols')
+const { readPrefix } = require('./listen-args')
+
+/** @typedef {import('../../types/internal').ListenServer} ListenServer */
+/** @typedef {import('./static-mounts').Mount} Mount */
+/** @typedef {{ path: string, prefix: import('../prefixes/url-prefix').UrlPrefix | null }} Place */
+
+/** @typedef {ListenServer & Pick<import('../../types').Server, 'prefixes' | 'addPrefix' | 'removePrefix'>} PrefixServer the same with what it has of its own class */
+/** @typedef {Mount & { prefix: import('../prefixes/url-prefix').UrlPrefix }} PrefixMount at one prefix */
+
+/** In messages: serveFiles() and the adapter's static() read the same options. */
+const kWhere = 'A served folder'
+
+/** @param {ListenServer} server @throws ERR_HTTPSYS_CAPABILITY, ERR_HTTPSYS_FILES where the lanes cannot serve files */
+function requireFiles (server) {
+  const { capabilities } = loadBinding()
+  if (!capabilities.servesFiles) throw new CapabilityError('Serving a folder', 'servesFiles', capabilities.name)
+  if (isParsedByNode(server)) {
+    throw new FilesError('a server with Node\'s lenient parser (insecureHTTPParser, httpValidation) is Node\'s own code. Use express.static() there')
+  }
+}
+
+/** @param {PrefixServer} server @param {unknown} where a URL prefix, or a path @returns {Place} @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_INVALID_ARG_TYPE */
+function readPlace (server, where) {
+  if (typeof where !== 'string') {
+    throw Object.assign(
+      new TypeError(`The "prefix" argument must be of type string. Received ${where === null ? 'null' : `type ${typeof where}`}`), { code: 'ERR_INVALID_ARG_TYPE' })
+  }
+  if (where.includes('://')) {
+    const prefix = readPrefix(where)
+    const path = decodedPath(prefix.path)
+    // A server on a port has one prefix, which it was not given: everything.
+    const isAll = server[kListener].prefixes.isImplied && server.prefixes.some((own) => keyOf(readPrefix(own)) === keyOf(prefix))
+    return { prefix: isAll ? null : prefix, path }
+  }
+  if (!where.startsWith('/')) throw new PrefixSyntaxError(where, 'and no path either, which begins with "/"')
+  return { prefix: null, path: decodedPath(parseUrlPrefix(`http://*${where}`).path) }
+}
+
+/** @param {unknown} root @returns {string} an absolute path @throws ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_HTTPSYS_FILES */
+function readRoot (root) {
+  const given = root instanceof URL ? fileURLToPath(root) : root
+  if (typeof given !== 'string') {
+    throw Object.assign(
+      new TypeError(`The "root" argument must be of type string or an instance of URL. Received ${given === null ? 'null' : `type ${typeof given}`}`),
+      { code: 'ERR_INVALID_ARG_TYPE' })
+  }
+  if (given === '' || given.includes('\0')) {
+    throw Object.assign(
+      new TypeError(`The argument 'root' must be the path of a folder. Received ${JSON.stringify(given)}`), { code: 'ERR_INVALID_ARG_VALUE' })
+  }
+  const absolute = path.resolve(given)
+  let stats
+  try {
+    stats = fs.statSync(absolute)
+  } catch (error) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    const problem = code === 'ENOENT' ? 'does not exist' : `cannot be read (${message})`
+    throw new FilesError(`the folder ${absolute} ${problem}. Name one that does`, { root: absolute, cause: error })
+  }
+  if (!stats.isDirectory()) throw new FilesError(`${absolute} is no folder. Name the folder that it is in`, { root: absolute })
+  return absolute
+}
+
+/**
+ * Serves a folder. Throws what is wrong with the arguments, and rejects as addPrefix() and listen() do.
+ *
+ * @param {PrefixServer} server
+ * @param {unknown} where
+ * @param {unknown} root
+ * @param {unknown} [options]
+ * @returns {Promise<void>}
+ */
+function serveFiles (server, where, root, options) {
+  requireFiles(server)
+  const place = readPlace(server, where)
+  const settings = takeStaticOptions(kWhere, options)
+  const folder = readRoot(root)
+  const { statics, prefixes } = server[kListener]
+  if (!isListening(server)) statics.prefixesCleared()
+  const there = statics.find(place)
+  if (there !== undefined) throw new FilesError(`${String(where)} is served from ${there.root} already; removeFiles() ends that`, { root: there.root })
+  const { prefix } = place
+  // Which prefixes it has is known when it listens.
+  if (prefix !== null && isListening(server) && !handleOf(server)) return once(server, 'listening').then(() => serveFiles(server, where, root, options))
+  const mount = { ...place, ownsPrefix: prefix !== null && !(handleOf(server) && prefixes.has(prefix)), root: folder, settings }
+  statics.add(mount)
+  if (mount.ownsPrefix) return openPrefix(server, /** @type {PrefixMount} */ (mount))
+  configure(server)
+  return Promise.resolve()
+}
+
+/** Whether a server listens, or is about to. @param {ListenServer} server */
+function isListening (server) {
+  const { isLookingUp, opening } = server[kListener]
+  return Boolean(handleOf(server)) || isLookingUp || opening !== null
+}
+
+/** @param {PrefixServer} server @param {PrefixMount} mount at a prefix that the server does not have */
+async function openPrefix (server, mount) {
+  const { statics } = server[kListener]
+  const { prefix } = mount.prefix
+  try {
+    if (handleOf(server)) return await server.addPrefix(prefix)
+    statics.beginWith(mount, () => server.listen(prefix))
+    if (!server.listening) await once(server, 'listening')
+  } catch (error) {
+    statics.delete(mount)
+    throw error
+  }
+}
+
+/**
+ * @param {PrefixServer} server
+ * @param {unknown} where as serveFiles() was given it
+ * @returns {Promise<void>} when other processes know
+ */
+async function removeFiles (server, where) {
+  requireFiles(server)
+  const { statics, prefixes } = server[kListener]
+  const mount = statics.find(readPlace(server, where))
+  if (mount === undefined) throw new FilesError(`no folder is served at ${String(where)}`)
+  const { ownsPrefix, prefix } = mount
+  // The folder goes with its prefix.
+  if (ownsPrefix && prefix !== null && handleOf(server) && prefixes.has(prefix)) return server.removePrefix(prefix.prefix)
+  statics.delete(mount)
+  configure(server)
+}
+
+/** Tells the lanes. @param {ListenServer} server */
+function configure (server) {
+  const listener = server[kListener]
+  if (listener.id !== 0) listener.configure()
+}
+
+module.exports = { removeFiles, serveFiles }

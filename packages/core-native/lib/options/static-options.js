@@ -1,0 +1,219 @@
+'use strict'
+
+// Options of serveFiles(): those of serve-static 2, and ours beside them. docs/static-files.md explains them.
+
+const { validateHeaderName, validateHeaderValue } = require('node:http')
+const { OptionError } = require('../base/errors')
+const { nearest } = require('../base/nearest')
+const { refuseUnknown } = require('./option-names')
+const { readDuration } = require('./duration')
+
+/**
+ * Options that the engine takes as they are.
+ *
+ * @typedef {Omit<import('../../types/binding').StaticMount, 'prefixId' | 'path' | 'root' | 'types'>} StaticSettings
+ *
+ * @typedef {Record<string, unknown>} Given what a user has given: whether it is that, is found out here
+ */
+
+/** name: default. */
+const kBooleans = {
+  acceptRanges: true,
+  cacheControl: true,
+  etag: true,
+  fallthrough: false,
+  immutable: false,
+  lastModified: true,
+  redirect: true,
+  symlinks: false
+}
+const kNames = [...Object.keys(kBooleans), 'dotfiles', 'extensions', 'headers', 'index', 'maxAge', 'precompressed']
+
+/** Names by number, as the engine has them. */
+const kDotfiles = ['ignore', 'deny', 'allow']
+/** Codings with their bits. @type {Record<string, number>} */
+const kCodings = { br: 1, zstd: 2, gzip: 4 }
+/** What people call them, too: the extensions of their files, and the name of a library. @type {Record<string, string>} */
+const kOtherCodings = { brotli: 'br', zst: 'zstd', gz: 'gzip' }
+
+/** A year, as in serve-static. */
+const kMaxAgeSecondsMax = 365 * 24 * 60 * 60
+/** As kFilePathBytesMax of src/static_files/request_path.h. */
+const kPatternBytesMax = 4095
+
+/**
+ * Fields that the engine sets, because they say where a response ends, what is in it or when it was made, and those that belong to a
+ * connection.
+ */
+const kEnginesFields = [
+  'connection', 'content-encoding', 'content-length', 'content-range', 'date', 'http2-settings', 'keep-alive', 'proxy-connection', 'te',
+  'trailer', 'transfer-encoding', 'upgrade'
+]
+
+/** @param {string} name @param {string} type @param {unknown} value */
+function wrongType (name, type, value) {
+  return Object.assign(
+    new TypeError(`The "options.${name}" property must be ${type}. Received ${value === null ? 'null' : `type ${typeof value}`}`),
+    { code: 'ERR_INVALID_ARG_TYPE' })
+}
+
+/** @param {string} name @param {string} wanted @param {unknown} value */
+function wrongValue (name, wanted, value) {
+  return Object.assign(
+    new TypeError(`The property 'options.${name}' must be ${wanted}. Received ${JSON.stringify(value)}`), { code: 'ERR_INVALID_ARG_VALUE' })
+}
+
+/** @param {string} name @param {string[]} known @param {unknown} value @param {string} [meant] */
+function wrongChoice (name, known, value, meant) {
+  const error = wrongValue(name, `one of: '${known.join("', '")}'`, value)
+  if (meant !== undefined) error.message += `; did you mean '${meant}'?`
+  return error
+}
+
+/** @param {Given} given @param {string} name @param {boolean} byDefault */
+function readBoolean (given, name, byDefault) {
+  const { [name]: value = byDefault } = given
+  if (typeof value !== 'boolean') throw wrongType(name, 'of type boolean', value)
+  return value
+}
+
+/**
+ * @param {Given} given
+ * @param {string} name
+ * @param {string[]} byDefault
+ * @param {(text: string) => string | null} problemOf what a text has to be instead, or null
+ * @returns {string[]} none for false
+ */
+function readList (given, name, byDefault, problemOf) {
+  const { [name]: value = byDefault } = given
+  if (value === false) return []
+  const list = typeof value === 'string' ? [value] : value
+  if (!Array.isArray(list)) throw wrongType(name, 'of type string, an instance of Array or false', value)
+  for (const text of list) {
+    if (typeof text !== 'string') throw wrongType(name, 'a list of strings', text)
+    const problem = problemOf(text)
+    if (problem !== null) throw wrongValue(name, problem, text)
+  }
+  return [...list]
+}
+
+/** Of a file in a folder: no path, which could lead out of it. @param {string} text */
+function nameProblem (text) {
+  return text === '' || text === '.' || text === '..' || /[/\\\0]/.test(text) ? 'a list of names of files, without any folder' : null
+}
+
+/** @param {string} text */
+function extensionProblem (text) {
+  if (text.startsWith('.')) return `a list of extensions without their dot, such as ${JSON.stringify(text.slice(1) || 'html')}`
+  return text === '' || /[/\\\0]/.test(text) ? 'a list of extensions such as "html"' : null
+}
+
+/** @param {unknown} value @returns {number} seconds */
+function readMaxAge (value = 0) {
+  if (typeof value !== 'number' && typeof value !== 'string') throw wrongType('maxAge', 'of type number or string', value)
+  const ms = typeof value === 'number' ? value : readDuration(value)
+  if (ms === null) throw wrongValue('maxAge', 'milliseconds, or a time such as "90s", "15 minutes", "12h", "7d" or "1y"', value)
+  if (!(ms >= 0)) {
+    throw Object.assign(
+      new RangeError(`The value of "options.maxAge" is out of range. It must be >= 0. Received ${value}`), { code: 'ERR_OUT_OF_RANGE' })
+  }
+  return Math.min(Math.floor(ms / 1000), kMaxAgeSecondsMax)
+}
+
+/** @param {unknown} value @returns {number} bits */
+function readPrecompressed (value = false) {
+  const known = Object.keys(kCodings)
+  if (typeof value === 'boolean') return value ? known.reduce((bits, name) => bits | kCodings[name], 0) : 0
+  if (!Array.isArray(value)) throw wrongType('precompressed', 'of type boolean or an instance of Array', value)
+  let bits = 0
+  for (const name of value) {
+    if (typeof name !== 'string') throw wrongType('precompressed', 'a list of strings', name)
+    if (!Object.hasOwn(kCodings, name)) {
+      throw wrongChoice('precompressed', known, name, Object.hasOwn(kOtherCodings, name) ? kOtherCodings[name] : nearest(name, known))
+    }
+    bits |= kCodings[name]
+  }
+  return bits
+}
+
+/** @param {string} pattern @returns {string | null} what it has to be, if it would never match a file */
+function patternProblem (pattern) {
+  if (pattern === '' || pattern === '.' || Buffer.byteLength(pattern) > kPatternBytesMax || pattern.includes('\0')) {
+    return 'an extension such as ".css", a name, or a glob such as "assets/**/*.js"'
+  }
+  if (pattern.startsWith('/') || pattern.includes('\\')) return 'a path below the folder that is served, with "/" between its parts and none at its beginning'
+  if (pattern.startsWith('.') && pattern.includes('/')) return `${JSON.stringify(`**/${pattern}`)}, because what begins with a dot is an extension`
+  return /\{[^{}]*,[^{}]*\}/.test(pattern) ? 'a glob without braces; name each alternative by itself' : null
+}
+
+/** @param {string} pattern @param {unknown} fields @returns {string[]} pattern, name and value, for each field */
+function readFields (pattern, fields) {
+  const where = `headers[${JSON.stringify(pattern)}]`
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) throw wrongType(where, 'an instance of Object', fields)
+  return Object.entries(fields).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    validateHeaderName(name)
+    if (kEnginesFields.includes(name.toLowerCase())) throw wrongValue(where, 'fields that the server does not set by itself', name)
+    if (typeof value !== 'string' && typeof value !== 'number') throw wrongType(`${where}[${JSON.stringify(name)}]`, 'of type string or number', value)
+    const text = String(value)
+    validateHeaderValue(name, text)
+    // Bytes above ASCII have no encoding that clients agree on.
+    if (/[^\t\x20-\x7e]/.test(text)) throw wrongValue(`${where}[${JSON.stringify(name)}]`, 'in ASCII', text)
+    return [pattern, name, text.trim()]
+  })
+}
+
+/** @param {unknown} value @returns {string[]} */
+function readHeaders (value = {}) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongType('headers', 'an instance of Object', value)
+  return Object.entries(value).flatMap(([pattern, fields]) => {
+    if (fields === undefined) return []
+    const problem = patternProblem(pattern)
+    if (problem !== null) throw wrongValue('headers', `a table by ${problem}`, pattern)
+    return readFields(pattern, fields)
+  })
+}
+
+/** Refuses options that would have no effect. @param {string} where @param {Given} given */
+function refuseUseless (where, given) {
+  if (given.setHeaders !== undefined) throw new OptionError(where, 'setHeaders', 'headers')
+  refuseUnknown(where, given, kNames)
+  if (given.cacheControl !== false) return
+  const useless = given.maxAge !== undefined ? 'maxAge' : given.immutable === true ? 'immutable' : null
+  if (useless !== null) throw new OptionError(`${where} with "cacheControl: false"`, useless)
+}
+
+/**
+ * Reads the options of a folder.
+ *
+ * @param {string} where the function that was called, for messages
+ * @param {unknown} options what is undefined is not given
+ * @returns {StaticSettings}
+ * @throws ERR_HTTPSYS_OPTION, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE, ERR_INVALID_HTTP_TOKEN, ERR_INVALID_CHAR
+ */
+function takeStaticOptions (where, options = {}) {
+  if (typeof options !== 'object' || options === null) {
+    throw Object.assign(
+      new TypeError(`The "options" argument must be of type object. Received ${options === null ? 'null' : `type ${typeof options}`}`),
+      { code: 'ERR_INVALID_ARG_TYPE' })
+  }
+  const given = /** @type {Given} */ (options)
+  refuseUseless(where, given)
+  const { symlinks, ...booleans } = /** @type {Record<keyof typeof kBooleans, boolean>} */ (
+    Object.fromEntries(Object.entries(kBooleans).map(([name, byDefault]) => [name, readBoolean(given, name, byDefault)])))
+  const { dotfiles = kDotfiles[0] } = given
+  const dotfilesAt = kDotfiles.indexOf(/** @type {string} */ (dotfiles))
+  if (dotfilesAt === -1) throw wrongChoice('dotfiles', kDotfiles, dotfiles, typeof dotfiles === 'string' ? nearest(dotfiles, kDotfiles) : undefined)
+  return {
+    ...booleans,
+    dotfiles: dotfilesAt,
+    index: readList(given, 'index', ['index.html'], nameProblem),
+    extensions: readList(given, 'extensions', [], extensionProblem),
+    maxAgeSeconds: readMaxAge(given.maxAge),
+    precompressed: readPrecompressed(given.precompressed),
+    followsLinks: symlinks,
+    headers: readHeaders(given.headers)
+  }
+}
+
+module.exports = { takeStaticOptions }
