@@ -6,4 +6,6 @@ export interface Context {
   err: (text: string) => void
   portsInUse: typeof portsInUse
   readServiceState: typeof readServiceState
+  /** Resolves when a command that goes on is to end. */
+  untilStopped: () => Promise<void>
 }

@@ -4,6 +4,7 @@
 
 const { Command, CommanderError, InvalidArgumentError } = require('commander')
 const { version } = require('../package.json')
+const { serve, untilStopped } = require('./serve')
 const { addUrlacl, deleteUrlacl, showUrlacl } = require('./urlacl')
 const { showServiceState } = require('./show-service-state')
 const { addSslcert, deleteSslcert, showSslcert } = require('./sslcert')
@@ -15,6 +16,10 @@ const {
 
 const kFailed = 1
 const kNotUnderstood = 2
+/** Codes of errors about what was typed. */
+const kMistakes = [
+  'ERR_HTTPSYS_OPTION', 'ERR_HTTPSYS_PREFIX_SYNTAX', 'ERR_INVALID_ARG_VALUE', 'ERR_INVALID_CHAR', 'ERR_INVALID_HTTP_TOKEN', 'ERR_OUT_OF_RANGE'
+]
 
 /**
  * @param {string[]} args without node and script
@@ -23,7 +28,7 @@ const kNotUnderstood = 2
  */
 async function run (args, context = {}) {
   const { out = (text) => { process.stdout.write(text) }, err = (text) => { process.stderr.write(text) }, ...rest } = context
-  const full = { out, err, ...require('@httpsys/core-native/service-state'), ...rest }
+  const full = { out, err, untilStopped, ...require('@httpsys/core-native/service-state'), ...rest }
   let code = 0
   const program = describe(full, (/** @type {number} */ failed) => { code = failed })
   try {
@@ -34,14 +39,14 @@ async function run (args, context = {}) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : kNotUnderstood
     const { code: name, message } = /** @type {NodeJS.ErrnoException} */ (error)
     err(`httpsys: ${message}\n`)
-    return name === 'ERR_HTTPSYS_PREFIX_SYNTAX' || name === 'ERR_INVALID_ARG_VALUE' ? kNotUnderstood : kFailed
+    return name !== undefined && kMistakes.includes(name) ? kNotUnderstood : kFailed
   }
 }
 
 /** @param {Context} context @param {(code: number) => void} exitWith */
 function describe (context, exitWith) {
   const program = new Command('httpsys')
-    .description('Shows which applications listen on which URL prefixes, reserves prefixes for applications, and binds certificates.')
+    .description('Serves folders, shows which applications listen on which URL prefixes, reserves prefixes for applications, and binds certificates.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help for a command')
     .helpCommand('help [command]', 'print help for a command')
@@ -51,6 +56,7 @@ function describe (context, exitWith) {
     .showHelpAfterError('(--help says more)')
     .addHelpText('after', kProgramHelp)
 
+  describeServe(program, context)
   const show = program.command('show').summary('print what listens, what is reserved, or bound')
     .description('Prints what listens, what is reserved, or which certificates are bound.')
   show.command('servicestate').summary('ports, prefixes, their applications and counters')
@@ -118,6 +124,43 @@ function describe (context, exitWith) {
   return program
 }
 
+/** @param {Command} program @param {Context} context */
+function describeServe (program, context) {
+  program.command('serve').summary('serve the files of a folder')
+    .description('Serves the files of a folder at a URL prefix, until Ctrl+C.')
+    .argument('<folder>', 'whose files are served')
+    .argument('[prefix]', 'where; http://*:8080/ unless it is given')
+    .option('-i, --index <names>', 'of the file that stands for a folder, separated by commas; index.html unless it is given', readNames)
+    .option('--no-index', 'no file stands for a folder')
+    .option('--dotfiles <what>', 'names that begin with a dot: ignore (404), deny (403) or allow; ignore unless it is given')
+    .option('--extensions <names>', 'tried for names without one, separated by commas, such as html', readNames)
+    .option('-m, --max-age <time>', 'for which clients keep files, such as 90s, 12h or 7d; 0 unless it is given')
+    .option('--immutable', 'files never change within that time')
+    .option('--precompressed [codings]', 'send a.js.br, a.js.zst or a.js.gz for a.js; all, or some of br,zstd,gzip', readNames)
+    .option('--symlinks', 'follow symbolic links that stay within the folder')
+    .option('--header <rule>', 'add a field to files: "<extension, name or glob> <field>: <value>"; may be given several times', readHeader)
+    .option('--no-cache-control', 'send no Cache-Control')
+    .option('--no-etag', 'send no ETag')
+    .option('--no-last-modified', 'send no Last-Modified')
+    .option('--no-ranges', 'answer no ranges')
+    .option('--no-redirect', 'answer folders without their final slash with 404')
+    .option('--dev-cert', 'with an https:// prefix: a certificate for development')
+    .addHelpText('after', kServeHelp)
+    .action((folder, prefix, options) => serve(context, folder, prefix, options))
+}
+
+/** @param {string} text */
+function readNames (text) {
+  return text.split(',').map((name) => name.trim()).filter((name) => name !== '')
+}
+
+/** @param {string} text @param {{ pattern: string, name: string, value: string }[]} [previous] */
+function readHeader (text, previous = []) {
+  const [, pattern, name, value] = /^(.*\S) +([^ :]+): *(.*)$/.exec(text) ?? []
+  if (value === undefined) throw new InvalidArgumentError('It must be like ".woff2 Access-Control-Allow-Origin: *".')
+  return [...previous, { pattern, name, value }]
+}
+
 /** @param {string} value @param {string[]} [previous] */
 function collect (value, previous = []) {
   return [...previous, value]
@@ -131,12 +174,25 @@ function readPort (text) {
 
 const kProgramHelp = `
 Examples:
+  httpsys serve public                                    the files of a folder at http://*:8080/
   httpsys show servicestate                               who listens where
   httpsys add urlacl 'http://*:8080/shop/' --app shop     keep a prefix for one application
   httpsys show urlacl                                     what is kept for whom
   httpsys delete urlacl 'http://*:8080/shop/'             let everybody have it again
 
 Exit codes: 0 done, 1 failed, 2 the command was not understood.
+`
+
+const kServeHelp = `
+The I/O threads answer by themselves: 404 for what is not there, 405 for other methods than GET and
+HEAD. Nothing outside the folder can be reached. A changed file is noticed within one second. An
+https:// prefix needs a certificate: a bound one ("httpsys add sslcert"), or --dev-cert. Requests of
+other prefixes of the port reach the applications that have registered these.
+
+Examples:
+  httpsys serve public
+  httpsys serve dist 'http://*:8081/docs/' --max-age 7d --precompressed
+  httpsys serve . 'https://localhost:8443/' --dev-cert --header '.js X-Robots-Tag: noindex'
 `
 
 const kServiceStateHelp = `

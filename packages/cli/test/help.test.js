@@ -15,7 +15,7 @@ async function runHere (...args) {
   return { code, ...said }
 }
 
-const kCommands = [[], ['show'], ['show', 'servicestate'], ['show', 'urlacl'], ['add'], ['add', 'urlacl'], ['delete'], ['delete', 'urlacl']]
+const kCommands = [[], ['serve'], ['show'], ['show', 'servicestate'], ['show', 'urlacl'], ['add'], ['add', 'urlacl'], ['delete'], ['delete', 'urlacl']]
 
 test('every command has help, in lines that fit', async () => {
   for (const command of kCommands) {

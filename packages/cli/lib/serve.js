@@ -1,0 +1,121 @@
+'use strict'
+
+// httpsys serve: the files of a folder, answered by the I/O threads until somebody ends the command.
+
+const path = require('node:path')
+const { once } = require('node:events')
+const http = require('@httpsys/core-native')
+
+/** @typedef {import('./context').Context} Context */
+/** @typedef {import('@httpsys/core-native').StaticFilesOptions} StaticFilesOptions */
+
+/**
+ * @typedef {object} ServeOptions as commander has them: what may be negated is true unless it is
+ * @property {string[] | false} [index]
+ * @property {string} [dotfiles]
+ * @property {string[]} [extensions]
+ * @property {string} [maxAge]
+ * @property {boolean} [immutable]
+ * @property {boolean} cacheControl
+ * @property {boolean} etag
+ * @property {boolean} lastModified
+ * @property {boolean} ranges
+ * @property {boolean} redirect
+ * @property {boolean | string[]} [precompressed]
+ * @property {boolean} [symlinks]
+ * @property {{ pattern: string, name: string, value: string }[]} [header]
+ * @property {boolean} [devCert]
+ */
+
+const kDefaultPrefix = 'http://*:8080/'
+/** What to do about errors of listen(), beside what they say themselves. @type {Record<string, string>} */
+const kCures = {
+  EADDRINUSE: 'Name another prefix, such as http://*:8081/, behind the folder',
+  EACCES: 'Name a prefix with a port that this user may listen on, such as http://*:8080/, behind the folder',
+  EADDRNOTAVAIL: 'Name a prefix whose host is an address of this machine, or "*"'
+}
+
+/**
+ * Serves until the context says that it is enough.
+ *
+ * @param {Context} context
+ * @param {string} folder
+ * @param {string | undefined} prefix
+ * @param {ServeOptions} options
+ */
+async function serve ({ out, untilStopped }, folder, prefix = kDefaultPrefix, options) {
+  const { prefix: at } = http.internals.parseUrlPrefix(prefix)
+  const server = http.createServer()
+  // First: no request finds a server without the folder.
+  await server.serveFiles('/', folder, filesOptions(options))
+  try {
+    server.listen(at, options.devCert === true ? { devCert: true } : {})
+    if (!server.listening) await once(server, 'listening')
+  } catch (error) {
+    throw withCure(/** @type {NodeJS.ErrnoException} */ (error))
+  }
+  const stopped = untilStopped()
+  out(`Serving ${path.resolve(folder)} at ${at}${hintOf(at)}. Ctrl+C ends it.\n`)
+  await stopped
+  server.close()
+  server.closeAllConnections()
+}
+
+/** @param {NodeJS.ErrnoException} error */
+function withCure (error) {
+  const cure = error.code === undefined ? undefined : kCures[error.code]
+  // A conflict with another process of the port has advice of its own.
+  if (cure !== undefined && !error.message.includes('Choose another')) error.message += `. ${cure}`
+  return error
+}
+
+/** What a browser takes: no "*". @param {string} prefix */
+function hintOf (prefix) {
+  return /:\/\/[*+]:/.test(prefix) ? ` (here: ${prefix.replace(/:\/\/[*+]:/, '://localhost:')})` : ''
+}
+
+/** @param {ServeOptions} options @returns {StaticFilesOptions} what was not given is undefined */
+function filesOptions (options) {
+  const { index, dotfiles, extensions, maxAge, immutable, cacheControl, etag, lastModified, ranges, redirect, precompressed, symlinks, header } = options
+  return {
+    index,
+    dotfiles: /** @type {StaticFilesOptions['dotfiles']} */ (dotfiles), // What is none of them, serveFiles() refuses.
+    extensions,
+    maxAge,
+    immutable,
+    cacheControl,
+    etag,
+    lastModified,
+    acceptRanges: ranges,
+    redirect,
+    precompressed: /** @type {StaticFilesOptions['precompressed']} */ (precompressed),
+    symlinks,
+    headers: header === undefined ? undefined : headersOf(header)
+  }
+}
+
+/** @param {{ pattern: string, name: string, value: string }[]} list */
+function headersOf (list) {
+  /** @type {Record<string, Record<string, string>>} */
+  const headers = {}
+  for (const { pattern, name, value } of list) headers[pattern] = { ...headers[pattern], [name]: value }
+  return headers
+}
+
+/**
+ * Resolves at the first Ctrl+C or SIGTERM. A second one ends the process as ever.
+ *
+ * @returns {Promise<void>}
+ */
+function untilStopped () {
+  return new Promise((resolve) => {
+    const signals = /** @type {const} */ (['SIGINT', 'SIGTERM'])
+    const stop = () => {
+      for (const signal of signals) process.removeListener(signal, stop)
+      resolve()
+    }
+    for (const signal of signals) process.on(signal, stop)
+  })
+}
+
+module.exports = { kDefaultPrefix, serve, untilStopped }
