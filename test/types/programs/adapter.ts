@@ -1,7 +1,7 @@
 // createAdapter() of functions, connect's among them, and its options.
 import { createAdapter } from '@httpsys/express-adapter'
 import type { Adapter, AdapterListenOptions, AdapterOptions, AdapterTlsOptions, Application } from '@httpsys/express-adapter'
-import type { Server } from '@httpsys/core-native'
+import type { Server, StaticFilesOptions } from '@httpsys/core-native'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 
 // Parameters have their types without being told.
@@ -30,6 +30,12 @@ adapter.listen(listenOptions).close()
 const closed: Server = adapter.close((error) => { console.log(error?.message) })
 adapter.close({ restart: true })
 adapter.uninstall()
+const files: StaticFilesOptions = {
+  acceptRanges: true, cacheControl: true, dotfiles: 'deny', etag: false, extensions: ['html'], fallthrough: false, headers: { '.css': { a: 1, b: 'c' } },
+  immutable: true, index: false, lastModified: false, maxAge: '1d', precompressed: ['br', 'zstd'], redirect: false, symlinks: true
+}
+adapter.static('/assets/', 'public', files).static('/other/', new URL('file:///srv/'), { maxAge: 1000, precompressed: true, index: 'a' }).listen(8080)
+const removed: Promise<void> = adapter.server.removeFiles('/assets/')
 
 // @ts-expect-error an application is a function
 createAdapter({})
@@ -39,8 +45,14 @@ createAdapter()
 createAdapter(listener, { queueLimt: 1 })
 // @ts-expect-error options of listen() are not for createAdapter()
 createAdapter(listener, { queueName: 'a' })
+// @ts-expect-error a function cannot be run by the I/O threads
+adapter.static('/assets/', 'public', { setHeaders: () => {} })
+// @ts-expect-error no such coding
+adapter.static('/assets/', 'public', { precompressed: ['deflate'] })
+// @ts-expect-error a folder is there
+adapter.static('/assets/')
 // @ts-expect-error read-only
 adapter.server = server
 // @ts-expect-error no property of an adapter
 adapter.port = 1
-export { any, app, closed, type Application }
+export { any, app, closed, removed, type Application }

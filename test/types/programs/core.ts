@@ -50,6 +50,10 @@ async function prefixes () {
   const all: string[] = server.prefixes
   const nothing: void = await server.addPrefix(all[0])
   await server.removePrefix('http://*:8080/')
+  await server.serveFiles('http://*:8080/assets/', 'public', { maxAge: '1d' })
+  await server.removeFiles('http://*:8080/assets/')
+  // @ts-expect-error a misspelt option
+  await server.serveFiles('/assets/', 'public', { maxage: 1 })
   // @ts-expect-error one prefix at a time
   await server.addPrefix(all)
   // @ts-expect-error read-only

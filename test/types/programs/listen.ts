@@ -54,7 +54,7 @@ adapter.listen('https://*:8443/', { devCert: true, minVersion: 'TLSv1.3', certif
 // Options of TLS on a port are the adapter's.
 adapter.listen(8443, { key: '', cert: '', host: 'localhost' }); adapter.listen({ port: 8443, devCert: true, queueName: 'a' }); adapter.listen('/tmp/a', { devCert: true }, () => {})
 const https2: readonly string[] = secure.listen('https://*:8443/').prefixes
-void secure.addPrefix('https://*:8443/a/'); void secure.removePrefix('https://*:8443/a/'); secure.close({ restart: true })
+void secure.addPrefix('https://*:8443/a/'); void secure.removePrefix('https://*:8443/a/'); void secure.serveFiles('/b/', 'public'); void secure.removeFiles('/b/'); secure.close({ restart: true })
 
 // @ts-expect-error no port
 server.listen(true)
