@@ -60,7 +60,7 @@ module.exports = [
   },
   {
     name: 'answer-not-counted',
-    file: 'lib/http/outgoing.js',
+    file: 'lib/http/short-way.js',
     find: 'socket[kUnsent] += bytes\n  socket[kWritten] += bytes',
     replace: 'socket[kUnsent] += bytes',
   },

@@ -167,7 +167,7 @@ module.exports = [
   },
   {
     name: 'corks-overtaken',
-    file: 'lib/http/outgoing.js',
+    file: 'lib/http/short-way.js',
     find: 'return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0',
     replace: 'return socket.writable',
   },

@@ -4,6 +4,7 @@
 const inFile = (file) => (name, find, replace) => ({ name, file, find, replace })
 
 const ofOutgoing = inFile('lib/http/outgoing.js')
+const ofShortWay = inFile('lib/http/short-way.js')
 const ofOutHeaders = inFile('lib/http/out-headers.js')
 const ofExchange = inFile('lib/http/exchange.js')
 const ofReplyWriter = inFile('lib/records/reply-writer.js')
@@ -35,12 +36,12 @@ module.exports = [
   ofOutgoing('body-of-a-head-sent', 'if (!this._hasBody) body = null', ''),
   ofOutgoing('chunks-unframed', 'if (this._hasBody && this.chunkedEncoding) flags |= R.kReplyChunked', ''),
   ofExchange('chunked-for-old-clients', 'res[kEnded] = false', 'res[kEnded] = false\n  res.useChunkedEncodingByDefault = true'),
-  ofOutgoing('strict-length-ignored', '!res.strictContentLength && ', ''),
+  ofShortWay('strict-length-ignored', '!res.strictContentLength && ', ''),
   ofOutgoing('encoding-ignored', "(encoding && encoding !== 'utf8') || ", ''),
   ofOutgoing('callback-of-end-lost', 'callback !== undefined || ', ''),
-  ofOutgoing('end-taken-twice', '!res.finished && ', ''),
+  ofShortWay('end-taken-twice', '!res.finished && ', ''),
   ofOutgoing('last-piece-lost', "flags, body ?? '', 'utf8', idleMs)", "flags, '', 'utf8', idleMs)"),
-  ofOutgoing('end-overtakes-write', 'return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0', 'return socket.writable'),
+  ofShortWay('end-overtakes-write', 'return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0', 'return socket.writable'),
   ofOutgoing('end-calls-write', 'let flags = R.kReplyEnd', `if (body !== null && Object.hasOwn(this, 'write')) {
       this.write(body)
       return super.end()
@@ -51,7 +52,7 @@ module.exports = [
   // What comes behind it.
   ofExchange('response-keeps-socket', 'res.socket = null', ''),
   ofExchange('unread-body-stays', '!== true) dumpUnread(req)', '!== true) return'),
-  ofOutgoing('idle-connection-kept', 'return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)', 'return 40_000'),
+  ofShortWay('idle-connection-kept', 'return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)', 'return 40_000'),
 
   // Options are read when they are used.
   ofExchange('keep-alive-read-once', 'setConnectionLimits(res, server.keepAliveTimeout, ',
@@ -62,5 +63,5 @@ module.exports = [
   ofExchange('headers-limit-ignored', "typeof maxHeadersCount === 'number' ? maxHeadersCount << 1 : kHeaderPairsDefault", 'kHeaderPairsDefault'),
   ofExchange('join-ignored', 'joinDuplicates(req, joinsDuplicates(server))', 'joinDuplicates(req, false)'),
   { name: 'timeout-skips-server', file: 'lib/http/socket-listeners.js', find: "this.server.emit('timeout', this)", replace: 'false' },
-  ofOutgoing('idle-timeout-unheard', "if (server.listenerCount('timeout') > 0) return 0", ''),
+  ofShortWay('idle-timeout-unheard', "if (server.listenerCount('timeout') > 0) return 0", ''),
 ]

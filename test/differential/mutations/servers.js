@@ -172,7 +172,7 @@ module.exports = [
   },
   {
     name: 'keep-alive-forever',
-    file: 'lib/http/outgoing.js',
+    file: 'lib/http/short-way.js',
     find: 'return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)',
     replace: 'return 60_000',
   },

@@ -28,7 +28,7 @@ const { isBodyRefused, limitBody, mayHave } = require('./body-limit')
 const { answerBegins, answerEnds, emitClose, endResource, flushHeldEnd } = require('./connection-end')
 const { State, isLight, publish } = require('./socket-state')
 const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
-const { idleTimeout, kKeepAliveMarginMs, tellIdleTimeout } = require('./outgoing')
+const { idleTimeout, kKeepAliveMarginMs, tellIdleTimeout } = require('./short-way')
 const { served } = require('./served')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,

@@ -14,28 +14,23 @@ const R = require('../records/records')
 const { loadBinding } = require('../backend/binding')
 const { kInlineBytesMax } = require('../records/reply-writer')
 const {
-  kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks, kShapeMode,
+  kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks, kShapeMode,
   end: stockEnd, write: stockWrite
 } = require('../node-private/node-internals')
 const {
-  answerOf, countWaiting, finish, hasBody, hasTrailers, hasWaitingOutput, headIsSent, headOf, isChunked, isHeadSent, isLast, makeHead
+  countWaiting, finish, hasBody, hasTrailers, headIsSent, headOf, isChunked, isHeadSent, isLast, makeHead
 } = require('../node-private/response')
-const { hadError, restartTimeout } = require('../node-private/socket')
+const { hadError } = require('../node-private/socket')
 const { checkValue, fieldOf, isStrict, outHeaders, stockSetHeader } = require('./out-headers')
-const { hasCredit } = require('./socket-output')
-const { kStreamBytesMin, mayCopy, settleStream } = require('./stream-credit')
+const { count, isLongHead, isShort, tellIdleTimeout } = require('./short-way')
+const { kStreamBytesMin, mayCopy } = require('./stream-credit')
 const { State } = require('./socket-state')
-const { kLane, kSlot, kState, kUnsent, kWritten, kEnded, kResource } = require('./symbols')
+const { kLane, kSlot, kState, kWritten, kEnded, kResource } = require('./symbols')
 
 const { kData, kBlock, kEnd } = R.ReplyType
 const { ServerResponse } = http
 const StockServerResponse = ServerResponse
 
-// Characters. A head shares its record with a piece of the body, and a record has to fit a segment.
-const kShortHeadMax = 16 * 1024
-// Added to keepAliveTimeout before the connection is closed, so that a client that trusts the
-// advertised value does not meet the close (Node's own margin, ms).
-const kKeepAliveMarginMs = 1000
 const kNothing = Buffer.alloc(0)
 /** The errno of a block that was dropped with its connection. */
 const kCanceled = -errnoOf('ECANCELED')
@@ -70,55 +65,6 @@ const EngineServerResponse = function ServerResponse (req, options) {
   if (isHttp2) req.httpVersionMinor = 0
   if (kShapeMode !== null) this[kShapeMode] = false
   this[kEnded] = false
-}
-
-const kNotDirect = State.kDestroyed | State.kLaneClosed | State.kUpgraded | State.kFinSent | State.kCloseSoon
-
-/** @param {EngineSocket} socket the response's socket is an engine socket in a state where bytes may go directly to the lane */
-function isDirect (socket) {
-  const bits = socket[kState]
-  if ((bits & kNotDirect) !== 0) return false
-  if (!hasCredit(socket)) return false
-  if ((bits & State.kMaterialised) === 0) return true
-  return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0
-}
-
-/** @param {EngineResponse} res */
-function isShort (res) {
-  const { socket } = res
-  return socket !== null && socket !== undefined && socket[kLane] !== undefined && answerOf(socket) === res &&
-    !res.finished && !res.destroyed && !res.strictContentLength && !hasWaitingOutput(res) &&
-    res[kCorked] === 0 && isDirect(socket)
-}
-
-/** @param {EngineResponse} res the head of which exists */
-function isLongHead (res) {
-  return !isHeadSent(res) && /** @type {string} */ (headOf(res)).length > kShortHeadMax
-}
-
-/**
- * How long the lane keeps the connection after this response, ms; 0 = not by its own clock.
- *
- * @param {EngineSocket} socket
- */
-function idleTimeout (socket) {
-  const { server } = socket
-  const timeout = server.keepAliveTimeout
-  if (!timeout) return 0
-  // A stream's socket knows nothing of the timer of its HTTP/2 connection.
-  if ((socket[kState] & State.kStream) === 0) {
-    // A 'timeout' listener decides instead of the lane: JavaScript counts (see exchange.js).
-    if (server.listenerCount('timeout') > 0) return 0
-    if ((socket[kState] & State.kMaterialised) !== 0 && (socket.timeout || socket.listenerCount('timeout') > 1)) return 0
-  }
-  return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)
-}
-
-/** idleTimeout() for a reply that says it to the lane. @param {EngineSocket} socket */
-function tellIdleTimeout (socket) {
-  const idleMs = idleTimeout(socket)
-  if (idleMs !== 0) socket[kState] |= State.kIdleCounted
-  return idleMs
 }
 
 class Methods extends /** @type {import('../../types/internal').EngineResponseBase} */ (ServerResponse) {
@@ -264,14 +210,6 @@ class FileWrite {
   }
 }
 
-/** @param {EngineSocket} socket @param {number} bytes */
-function count (socket, bytes) {
-  socket[kUnsent] += bytes
-  socket[kWritten] += bytes
-  if ((socket[kState] & State.kStream) !== 0) settleStream(socket)
-  if ((socket[kState] & State.kMaterialised) !== 0) restartTimeout(socket)
-}
-
 // Calls the callbacks of each end() after the one that sent the answer.
 /** @param {EngineResponse} res @param {NonNullable<typeof kEndCallbacks>} key */
 function callBack (res, key) {
@@ -288,4 +226,4 @@ function emitFinish (res) {
   res.emit('finish')
 }
 
-module.exports = { EngineServerResponse, endWithFile, idleTimeout, kKeepAliveMarginMs, tellIdleTimeout }
+module.exports = { EngineServerResponse, endWithFile }

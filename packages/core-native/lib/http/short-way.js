@@ -1,0 +1,79 @@
+'use strict'
+
+// What a response needs to be written as records of its own instead of by Node's methods: the short way (docs/internals/architecture.md).
+
+const { kCorked } = require('../node-private/node-internals')
+const { answerOf, hasWaitingOutput, headOf, isHeadSent } = require('../node-private/response')
+const { restartTimeout } = require('../node-private/socket')
+const { hasCredit } = require('./socket-output')
+const { settleStream } = require('./stream-credit')
+const { State } = require('./socket-state')
+const { kLane, kState, kUnsent, kWritten } = require('./symbols')
+
+// Characters. A head shares its record with a piece of the body, and a record has to fit a segment.
+const kShortHeadMax = 16 * 1024
+// Added to keepAliveTimeout before the connection is closed, so that a client that trusts the
+// advertised value does not meet the close (Node's own margin, ms).
+const kKeepAliveMarginMs = 1000
+
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
+const kNotDirect = State.kDestroyed | State.kLaneClosed | State.kUpgraded | State.kFinSent | State.kCloseSoon
+
+/** @param {EngineSocket} socket the response's socket is an engine socket in a state where bytes may go directly to the lane */
+function isDirect (socket) {
+  const bits = socket[kState]
+  if ((bits & kNotDirect) !== 0) return false
+  if (!hasCredit(socket)) return false
+  if ((bits & State.kMaterialised) === 0) return true
+  return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0
+}
+
+/** @param {EngineResponse} res */
+function isShort (res) {
+  const { socket } = res
+  return socket !== null && socket !== undefined && socket[kLane] !== undefined && answerOf(socket) === res &&
+    !res.finished && !res.destroyed && !res.strictContentLength && !hasWaitingOutput(res) &&
+    res[kCorked] === 0 && isDirect(socket)
+}
+
+/** @param {EngineResponse} res the head of which exists */
+function isLongHead (res) {
+  return !isHeadSent(res) && /** @type {string} */ (headOf(res)).length > kShortHeadMax
+}
+
+/**
+ * How long the lane keeps the connection after this response, ms; 0 = not by its own clock.
+ *
+ * @param {EngineSocket} socket
+ */
+function idleTimeout (socket) {
+  const { server } = socket
+  const timeout = server.keepAliveTimeout
+  if (!timeout) return 0
+  // A stream's socket knows nothing of the timer of its HTTP/2 connection.
+  if ((socket[kState] & State.kStream) === 0) {
+    // A 'timeout' listener decides instead of the lane: JavaScript counts (see exchange.js).
+    if (server.listenerCount('timeout') > 0) return 0
+    if ((socket[kState] & State.kMaterialised) !== 0 && (socket.timeout || socket.listenerCount('timeout') > 1)) return 0
+  }
+  return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)
+}
+
+/** idleTimeout() for a reply that says it to the lane. @param {EngineSocket} socket */
+function tellIdleTimeout (socket) {
+  const idleMs = idleTimeout(socket)
+  if (idleMs !== 0) socket[kState] |= State.kIdleCounted
+  return idleMs
+}
+
+/** Counts bytes that a record has for a socket. @param {EngineSocket} socket @param {number} bytes */
+function count (socket, bytes) {
+  socket[kUnsent] += bytes
+  socket[kWritten] += bytes
+  if ((socket[kState] & State.kStream) !== 0) settleStream(socket)
+  if ((socket[kState] & State.kMaterialised) !== 0) restartTimeout(socket)
+}
+
+module.exports = { count, idleTimeout, isDirect, isLongHead, isShort, kKeepAliveMarginMs, tellIdleTimeout }
