@@ -1,4 +1,5 @@
 import type { Cluster } from 'node:cluster'
+import type * as fs from 'node:fs'
 import type * as http from 'node:http'
 import type { Duplex } from 'node:stream'
 import type * as tls from 'node:tls'
@@ -14,6 +15,7 @@ export declare const kRejectNonStandardBodyWrites: unique symbol
 export declare const kOutgoingUniqueHeaders: unique symbol
 export declare const kOptimizeEmptyRequests: unique symbol
 export declare const kShapeMode: unique symbol
+export declare const kFs: unique symbol
 
 /** Undocumented members of an http.IncomingMessage. lib/node-private/private-members.js checks that Node has them, and those below. */
 export interface PrivateRequest {
@@ -66,6 +68,42 @@ export interface WritableState {
   destroyed: boolean
   closed: boolean
   closeEmitted: boolean
+}
+
+/** What a stream of a file calls to open, read and close it. */
+export interface FileOperations {
+  open (path: string | Buffer, flags: string | number, mode: number, callback: (error: Error | null, fd?: number) => void): void
+  read (fd: number, buffer: NodeJS.ArrayBufferView, offset: number, length: number, position: number | null | undefined,
+    callback: (error: NodeJS.ErrnoException | null, bytes: number, buffer: NodeJS.ArrayBufferView) => void): void
+  close (fd: number, callback: (error: Error | null) => void): void
+}
+
+/** Undocumented members of an fs.ReadStream, and documented ones that it is compared by. lib/node-private/file-stream.js looks for them. */
+export interface PrivateFileStream extends fs.ReadStream {
+  /** What it opens, reads and closes its file with: node:fs, or what `options.fs` says. */
+  [kFs]: FileOperations | typeof fs
+  /** Null before the file is open, and after it was closed. */
+  fd: number | null
+  flags?: string | number
+  /** The last byte, or Infinity. */
+  end: number
+  /** Of the next byte to be read; undefined: the descriptor's own. */
+  pos: number | undefined
+  /** Node 20 to 24. */
+  open: unknown
+  _readableState: ReadableState & {
+    /** It destroys itself when it has ended, which closes the file. */
+    autoDestroy: boolean
+    /** Bytes have been read: what readableDidRead tells. */
+    dataEmitted: boolean
+    /** 'close' comes when the file is closed. */
+    emitClose: boolean
+    /** What it is piped into. */
+    pipes: unknown[]
+  }
+  _construct: unknown
+  _destroy (error: Error | null, callback: (error?: Error | null) => void): void
+  _read (bytes: number): void
 }
 
 /** Undocumented members of an http.ServerResponse. */

@@ -60,6 +60,10 @@ const kTlsMembers = ['_contexts', '_secureEstablished', '_sharedCreds']
 const kContextMembers = ['_external']
 const kPlainContextMembers = ['getIssuer']
 
+/** Members of an fs.ReadStream, and of its state, that file-stream.js looks for when the first file is piped into a response. */
+const kFileStreamMethods = ['_construct', '_read', '_destroy']
+const kFileStreamFields = ['autoDestroy', 'dataEmitted', 'emitClose', 'ended', 'pipes', 'reading']
+
 /** Functions that node-internals.js looks for, or does without, and the one that kLate asks. */
 const kFunctions = ['_connectionListener', '_createServerHandle', '_getServer', '_isLenientHeaderValidation', '_storeHeader', '_tickCallback']
 
@@ -112,12 +116,13 @@ function checkConnection (socket) {
 /** Every name that begins with an underscore. */
 const kPrivateNames = new Set([
   ...kRequestFields, ...kRequestMethods, ...kResponseFields, ...kResponseMethods, ...kSocketFields, ...kSocketMethods, ...kServerFields, ...kServerMethods,
-  ...kLate.map(([name]) => name), ...kConnectionFields.filter((name) => name.startsWith('_')), ...kTlsMembers, ...kContextMembers, ...kFunctions
+  ...kLate.map(([name]) => name), ...kConnectionFields.filter((name) => name.startsWith('_')), ...kTlsMembers, ...kContextMembers,
+  ...kFileStreamMethods, ...kFunctions
 ])
 
 /** Names without an underscore that mean nothing else in this repository: private to Node on whatever object. */
 const kPlainNames = new Set([
-  ...kPlainResponseFields, ...kPlainResponseMethods, ...kServerSwitches, ...kParserMethods, ...kPlainContextMembers, 'parser', 'writableBuffer'
+  ...kPlainResponseFields, ...kPlainResponseMethods, ...kServerSwitches, ...kParserMethods, ...kPlainContextMembers, 'dataEmitted', 'parser', 'writableBuffer'
 ])
 
 /** Members of the same kind that this package has no use for: refused everywhere, until a list above has them. */
@@ -135,4 +140,6 @@ const kPlainNamesOf = new Map([
   ['owner', new Set([...kTlsSettings, 'cert', 'pfx', 'sessionIdContext'])]
 ])
 
-module.exports = { checkConnection, checkLate, checkPrivateMembers, kPlainNames, kPlainNamesOf, kPrivateNames, kTlsSettings, kUnusedNames }
+module.exports = {
+  checkConnection, checkLate, checkPrivateMembers, kFileStreamFields, kFileStreamMethods, kPlainNames, kPlainNamesOf, kPrivateNames, kTlsSettings, kUnusedNames
+}

@@ -54,6 +54,27 @@ function makeHead (res) {
   res._implicitHeader()
 }
 
+/**
+ * Makes the head of what was set so far. What that throws, where the application takes part, the next attempt throws again instead of
+ * making the head: somebody else shall throw it.
+ *
+ * @param {PrivateResponse} res
+ * @returns {boolean} false: it has thrown
+ */
+function tryHead (res) {
+  try {
+    res._implicitHeader()
+    return true
+  } catch (error) {
+    const again = () => {
+      Reflect.deleteProperty(res, '_implicitHeader')
+      throw error
+    }
+    Object.defineProperty(res, '_implicitHeader', { value: again, configurable: true, writable: true, enumerable: false })
+    return false
+  }
+}
+
 /** @param {PrivateResponse} res */
 function isHeadSent (res) {
   return res._headerSent
@@ -67,6 +88,11 @@ function headIsSent (res) {
 /** @param {PrivateResponse} res whose head is made @returns {boolean} */
 function hasBody (res) {
   return res._hasBody
+}
+
+/** @param {PrivateResponse} res whose head is made @returns {number | null} the length of the body that the head announces; null where nobody has set one */
+function contentLengthOf (res) {
+  return res._contentLength
 }
 
 /** @param {PrivateResponse} res @returns {boolean} */
@@ -157,6 +183,7 @@ module.exports = {
   answerOf,
   assignsAsNode,
   close,
+  contentLengthOf,
   countWaiting,
   detachesAsNode,
   expectContinue,
@@ -180,5 +207,6 @@ module.exports = {
   setConnectionLimits,
   setKeepAlive,
   setRequestsReached,
-  takeSocket
+  takeSocket,
+  tryHead
 }
