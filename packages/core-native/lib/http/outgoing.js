@@ -22,6 +22,7 @@ const {
 } = require('../node-private/response')
 const { hadError } = require('../node-private/socket')
 const { checkValue, fieldOf, isStrict, outHeaders, stockSetHeader } = require('./out-headers')
+const { onPipe } = require('./piped-file')
 const { count, isLongHead, isShort, tellIdleTimeout } = require('./short-way')
 const { kStreamBytesMin, mayCopy } = require('./stream-credit')
 const { State } = require('./socket-state')
@@ -68,6 +69,13 @@ const EngineServerResponse = function ServerResponse (req, options) {
 }
 
 class Methods extends /** @type {import('../../types/internal').EngineResponseBase} */ (ServerResponse) {
+  // Readable#pipe() emits 'pipe' when its listeners are there, and before anything was read.
+  /** @param {string | symbol} event @param {...unknown} args those of its listeners */
+  emit (event, ...args) {
+    if (event === 'pipe') onPipe(this, args[0], Methods.prototype)
+    return super.emit(event, ...args)
+  }
+
   /** @param {string} name @param {number | string | readonly string[]} value @returns {this} */
   setHeader (name, value) {
     // Instrumentation that replaces it is called instead of the short way, here and in end().
@@ -102,25 +110,30 @@ class Methods extends /** @type {import('../../types/internal').EngineResponseBa
     }
     if (this._trailer !== '' || isLongHead(this)) return super.end(chunk, /** @type {BufferEncoding} */ (encoding), callback)
     if (!this._hasBody) body = null
-    const socket = /** @type {EngineSocket} */ (this.socket) // See isShort().
-    const isStream = (socket[kState] & State.kStream) !== 0
-    if (isStream && body !== null && typeof body !== 'string' && body.length > kStreamBytesMin && !mayCopy(socket, body.length)) {
-      return super.end(chunk, /** @type {BufferEncoding} */ (encoding), callback)
+    if (this[kEnded]) {
+      // The lane has the end already, behind the last bytes of a file.
+      if (body !== null) return super.end(chunk, /** @type {BufferEncoding} */ (encoding), callback)
+    } else {
+      const socket = /** @type {EngineSocket} */ (this.socket) // See isShort().
+      const isStream = (socket[kState] & State.kStream) !== 0
+      if (isStream && body !== null && typeof body !== 'string' && body.length > kStreamBytesMin && !mayCopy(socket, body.length)) {
+        return super.end(chunk, /** @type {BufferEncoding} */ (encoding), callback)
+      }
+      let flags = R.kReplyEnd
+      if (this._hasBody && this.chunkedEncoding) flags |= R.kReplyChunked
+      if (this._last) {
+        flags |= R.kReplyClose
+        socket[kState] |= State.kCloseSoon | State.kFinSent
+      }
+      const idleMs = this._last ? 0 : tellIdleTimeout(socket)
+      const { writer } = socket[kLane]
+      const bytes = this._headerSent
+        ? writer.data(kData, socket[kSlot], flags, body ?? '', 'utf8', idleMs)
+        : writer.response(socket[kSlot], flags, this.statusCode, idleMs, /** @type {string} */ (this._header), body)
+      this._headerSent = true
+      count(socket, bytes)
+      this[kEnded] = true
     }
-    let flags = R.kReplyEnd
-    if (this._hasBody && this.chunkedEncoding) flags |= R.kReplyChunked
-    if (this._last) {
-      flags |= R.kReplyClose
-      socket[kState] |= State.kCloseSoon | State.kFinSent
-    }
-    const idleMs = this._last ? 0 : tellIdleTimeout(socket)
-    const { writer } = socket[kLane]
-    const bytes = this._headerSent
-      ? writer.data(kData, socket[kSlot], flags, body ?? '', 'utf8', idleMs)
-      : writer.response(socket[kSlot], flags, this.statusCode, idleMs, /** @type {string} */ (this._header), body)
-    this._headerSent = true
-    count(socket, bytes)
-    this[kEnded] = true
     this.finished = true
     this._finish()
     nodeProcess.nextTick(emitFinish, this)

@@ -19,7 +19,14 @@ const kKeepAliveMarginMs = 1000
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
-const kNotDirect = State.kDestroyed | State.kLaneClosed | State.kUpgraded | State.kFinSent | State.kCloseSoon
+const kNotDirect = State.kDestroyed | State.kLaneClosed | State.kUpgraded | State.kFinSent | State.kCloseSoon | State.kFileOut
+
+/** @param {EngineSocket} socket that a part of a file was given @returns {boolean} whether nothing waits to be written, and it goes on */
+function goesOn (socket) {
+  const bits = socket[kState]
+  if ((bits & kNotDirect & ~State.kFileOut) !== 0) return false
+  return (bits & State.kMaterialised) === 0 || (socket.writable && socket.writableLength === 0 && socket.writableCorked === 0)
+}
 
 /** @param {EngineSocket} socket the response's socket is an engine socket in a state where bytes may go directly to the lane */
 function isDirect (socket) {
@@ -76,4 +83,4 @@ function count (socket, bytes) {
   if ((socket[kState] & State.kMaterialised) !== 0) restartTimeout(socket)
 }
 
-module.exports = { count, idleTimeout, isDirect, isLongHead, isShort, kKeepAliveMarginMs, tellIdleTimeout }
+module.exports = { count, goesOn, idleTimeout, isDirect, isLongHead, isShort, kKeepAliveMarginMs, tellIdleTimeout }

@@ -111,7 +111,7 @@ function publish (socket, write) {
       write.next++
       continue
     }
-    if (!hasCredit(socket)) return Sent.some
+    if ((socket[kState] & State.kFileOut) !== 0 || !hasCredit(socket)) return Sent.some
     const end = isStream ? 0 : endOfJoined(chunks, write.next)
     if (end - write.next > 1) {
       count(socket, lane.writer.pieces(slot, R.kReplyRaw, chunks, write.next, end))
@@ -196,7 +196,7 @@ function finishCopied (socket) {
   held.callback()
 }
 
-/** A credit lets a write go on that is not published yet. @param {EngineSocket} socket */
+/** A credit, or the end of a part of a file, lets a write go on that is not published yet. @param {EngineSocket} socket */
 function resumeWrite (socket) {
   const held = socket[kHeldWrite]
   if (held === null || held.next === held.chunks.length || socket.destroyed) return

@@ -1,0 +1,107 @@
+'use strict'
+
+// What has to be true of a stream of a file and of a response that it is piped into, so that nobody can see that a lane reads the file and
+// not the stream. Each function says what is in the way, and an empty string where nothing is.
+
+const { ServerResponse } = require('node:http')
+const { end: stockEnd, write: stockWrite } = require('../node-private/node-internals')
+const { hasBody } = require('../node-private/response')
+const { closesItself, destinationsOf, hasBegun, patchOf } = require('../node-private/file-stream')
+const { isShort } = require('./short-way')
+
+/** @typedef {import('../../types/node-internals').PrivateFileStream} PrivateFileStream */
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+
+// What the kernel makes up (sysfs) says that it has a page and has no blocks. Windows keeps the smallest files without blocks, too.
+const kPageBytes = 4096
+
+/**
+ * Of a stream that has just been piped.
+ *
+ * @param {PrivateFileStream} stream
+ * @returns {string}
+ */
+function sourceRefusal (stream) {
+  const patch = patchOf(stream)
+  if (patch !== '') return patch
+  if (stream.flags !== undefined && stream.flags !== 'r') return 'flags'
+  // The application may have read from the descriptor, and where it stands is not to be had.
+  if (typeof stream.fd === 'number' && stream.pos === undefined && stream.path === undefined) return 'position of a descriptor'
+  if (stream.destroyed || stream.errored || hasBegun(stream)) return 'begun'
+  if (!closesItself(stream)) return 'left open'
+  return flowRefusal(stream)
+}
+
+/**
+ * Of a stream that nothing was read of.
+ *
+ * @param {PrivateFileStream} stream
+ * @returns {string}
+ */
+function flowRefusal (stream) {
+  if (stream.bytesRead !== 0 || stream.readableLength !== 0) return 'begun'
+  if (destinationsOf(stream).length !== 1) return 'destinations'
+  if (stream.readableObjectMode) return 'objects'
+  return ''
+}
+
+/**
+ * Of a stream whose next read is due, or that a lane is reading for.
+ *
+ * @param {PrivateFileStream} stream
+ * @param {EngineResponse} res
+ * @returns {string}
+ */
+function listenersRefusal (stream, res) {
+  const destinations = destinationsOf(stream)
+  if (stream.readableFlowing !== true || destinations.length !== 1 || destinations[0] !== res) return 'not flowing'
+  if (stream.readableEncoding !== null) return 'encoding'
+  // One is pipe()'s own.
+  if (stream.listenerCount('data') !== 1) return 'data listener'
+  if (stream.listenerCount('readable') !== 0 || stream.listenerCount('pause') !== 0 || stream.listenerCount('resume') !== 0) return 'flow listener'
+  return ''
+}
+
+/**
+ * Of a response that a stream is piped into.
+ *
+ * @param {EngineResponse} res
+ * @param {object} methods the prototype that has the engine's own methods of a response
+ * @returns {string}
+ */
+function responseRefusal (res, methods) {
+  if (res.write !== stockWrite || res.end !== Reflect.get(methods, 'end') || res.emit !== Reflect.get(methods, 'emit') ||
+      ServerResponse.prototype.end !== stockEnd) return 'a method of the response'
+  if (res.finished || res.destroyed) return 'response has ended'
+  if (res.strictContentLength) return 'strict length'
+  return res.listenerCount('drain') === 0 ? '' : 'drain listener'
+}
+
+/**
+ * Of a response that is to be written now. What a listener of the application does with the head may change the answer.
+ *
+ * @param {EngineResponse} res
+ * @returns {string}
+ */
+function outputRefusal (res) {
+  // Node reads the file for nothing then.
+  if (!hasBody(res) || res.statusCode === 204 || res.statusCode === 304) return 'no body'
+  // Not its turn, or bytes wait that were written before.
+  return isShort(res) ? '' : 'output waits'
+}
+
+/**
+ * Of a file that is open. A directory fails when it is read; pipes, devices and what the kernel makes up have no size, or another one.
+ *
+ * @param {import('node:fs').Stats | null} stats
+ * @param {number} start
+ * @returns {string}
+ */
+function fileRefusal (stats, start) {
+  if (stats === null) return 'unknown file'
+  if (!stats.isFile()) return 'not a regular file'
+  if (stats.blocks === 0 && stats.size >= kPageBytes) return 'file without blocks'
+  return stats.size > start ? '' : 'nothing to read'
+}
+
+module.exports = { fileRefusal, flowRefusal, listenersRefusal, outputRefusal, responseRefusal, sourceRefusal }

@@ -1,0 +1,158 @@
+'use strict'
+
+// A part of a file that a lane sends, which is given to it one window after another. What was given cannot be taken back: whoever wants to
+// send something else waits for the windows that are out.
+
+const { Buffer } = require('node:buffer')
+const R = require('../records/records')
+const { headIsSent, headOf, isChunked, isHeadSent } = require('../node-private/response')
+const { restartTimeout } = require('../node-private/socket')
+const { State } = require('./socket-state')
+const { resumeWrite } = require('./socket-output')
+const { count, goesOn, tellIdleTimeout } = require('./short-way')
+const { kEnded, kLane, kSlot, kState, kWritten } = require('./symbols')
+
+const { kBlock, kEnd } = R.ReplyType
+
+/** Bytes of a window: as many as a connection may have unsent, so that one report of a lane is about as much as a credit for what was written. */
+const kWindowBytes = 256 * 1024
+/** The same where the application has set a timeout for the socket, which is silent while a window leaves: what Node's stream reads at once. */
+const kTimedWindowBytes = 64 * 1024
+/** Windows that are out: while the lane sends one, JavaScript hears of the one before. */
+const kWindowsMax = 2
+const kNothing = Buffer.alloc(0)
+
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
+/**
+ * Hears of windows.
+ *
+ * @typedef {object} WindowOwner
+ * @property {(bytes: number, errno: number) => void} windowLeft so many bytes of a window have left; 0, or why not all: the system's error
+ */
+
+class FileWindows {
+  /** Windows that have not come back. */
+  out = 0
+  /** Bytes that no window has so far. */
+  left
+
+  #res
+  #socket
+  #fd
+  #id
+  /** Where the next window begins. */
+  #at
+  /** Bytes of a window; the last one may have fewer. */
+  #size
+  /** Bytes of the windows that are out. */
+  #given = 0
+  #endsResponse
+  #owner
+  /** What the socket has been given when nobody else writes to it. */
+  #written = 0
+
+  /**
+   * @param {EngineResponse} res whose head is made, and which is short (short-way.js)
+   * @param {number} fd open for as long as windows are given
+   * @param {number} id of the file in the engine's table, in place of the descriptor; 0: it has none
+   * @param {number} start
+   * @param {number} bytes at least one
+   * @param {boolean} endsResponse nothing may come behind these bytes, so that the lane need not wait for JavaScript to end the response
+   * @param {WindowOwner} owner
+   */
+  constructor (res, fd, id, start, bytes, endsResponse, owner) {
+    this.#res = res
+    this.#socket = /** @type {EngineSocket} */ (res.socket)
+    this.#size = (this.#socket[kState] & State.kMaterialised) !== 0 && this.#socket.timeout ? kTimedWindowBytes : kWindowBytes
+    this.#fd = fd
+    this.#id = id
+    this.#at = start
+    this.left = bytes
+    this.#endsResponse = endsResponse
+    this.#owner = owner
+  }
+
+  /** Gives what may be given. @returns {boolean} false: the backend has refused a window, and none is out for it */
+  give () {
+    while (this.left > 0 && this.out < kWindowsMax) {
+      if (!this.#giveOne(Math.min(this.left, this.#size))) return false
+    }
+    return true
+  }
+
+  /** Nobody but this has written to the connection since the last window was given, or ended it. */
+  get isAlone () {
+    return this.#socket[kWritten] === this.#written && goesOn(this.#socket)
+  }
+
+  /** The connection on which the windows are. */
+  get socket () {
+    return this.#socket
+  }
+
+  /** @param {number} bytes @returns {boolean} */
+  #giveOne (bytes) {
+    const res = this.#res
+    const socket = this.#socket
+    const lane = socket[kLane]
+    const block = lane.native.sendFile(lane.index, this.#fd, this.#at, bytes, this.#id)
+    if (block === undefined || block < 0) return false
+    const { writer } = lane
+    const chunked = isChunked(res) ? R.kReplyChunked : 0
+    const isLast = bytes === this.left
+    // The head, the file and the end leave in one call.
+    writer.gather()
+    if (!isHeadSent(res)) {
+      count(socket, writer.response(socket[kSlot], 0, res.statusCode, 0, /** @type {string} */ (headOf(res)), null))
+      headIsSent(res)
+    }
+    writer.command(kBlock, chunked, socket[kSlot], block)
+    if (isLast && this.#endsResponse) {
+      writer.command(kEnd, R.kReplyEnd | chunked, socket[kSlot], tellIdleTimeout(socket))
+      res[kEnded] = true
+    }
+    writer.release()
+    socket[kState] |= State.kFileOut
+    socket[kWritten] += bytes
+    this.#written = socket[kWritten]
+    if ((socket[kState] & State.kMaterialised) !== 0) restartTimeout(socket)
+    this.#at += bytes
+    this.#given += bytes
+    this.left -= bytes
+    this.out++
+    lane.blocks.set(block, { write: this, chunk: kNothing })
+    return true
+  }
+
+  /** A window has left. They come back in their order. */
+  done () {
+    this.#return(0, Math.min(this.#given, this.#size))
+  }
+
+  /** A window has not left, or not all of it. @param {number} errno the system's @param {number} bytes that have left */
+  failed (errno, bytes) {
+    this.#return(errno, bytes)
+  }
+
+  /** @param {number} errno @param {number} bytes that have left */
+  #return (errno, bytes) {
+    const size = Math.min(this.#given, this.#size)
+    const socket = this.#socket
+    this.out--
+    this.#given -= size
+    this.#written += bytes - size
+    socket[kWritten] += bytes - size
+    if ((socket[kState] & State.kMaterialised) !== 0) restartTimeout(socket)
+    this.#owner.windowLeft(bytes, errno)
+  }
+
+  /** The last window is back: others may write. */
+  end () {
+    this.#socket[kState] &= ~State.kFileOut
+    resumeWrite(this.#socket)
+  }
+}
+
+module.exports = { FileWindows }

@@ -1,0 +1,88 @@
+'use strict'
+
+// The only place where files that are piped into responses are opened and closed: by the engine, which keeps them for the next response, or
+// by Node, for one stream.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { setImmediate } = require('node:timers')
+
+/** The engine has no file under this id: the descriptor is the stream's own. */
+const kOwn = 0
+
+/** @typedef {import('../../types/binding').Engine} Engine */
+
+/**
+ * The file of a stream.
+ *
+ * @typedef {object} OpenedFile
+ * @property {number} id of the engine's table, or kOwn
+ * @property {number | null} size bytes; null: nobody has asked
+ */
+
+/** Where the engine writes what it knows of a file: the number of its descriptor, and its size. */
+const facts = new Float64Array(2)
+
+/** @type {OpenedFile} */
+const kUnknown = { id: kOwn, size: null }
+
+/** @param {number} id @returns {OpenedFile} that of `facts` */
+function fileOf (id) {
+  return { id, size: facts[1] }
+}
+
+/**
+ * Opens a file for reading. The callback comes in a later turn.
+ *
+ * @param {string | Buffer} at
+ * @param {string | number} flags
+ * @param {number} mode
+ * @param {Engine | null} engine that may keep it; null: nobody else may have the descriptor
+ * @param {(error: Error | null, fd?: number, file?: OpenedFile) => void} callback
+ */
+function openFile (at, flags, mode, engine, callback) {
+  // fs.open() refuses a path with NUL.
+  if (engine === null || typeof at !== 'string' || at.includes('\0')) {
+    fs.open(at, flags, mode, (error, fd) => callback(error, fd, kUnknown))
+    return
+  }
+  const absolute = path.isAbsolute(at) ? at : path.resolve(at)
+  const found = engine.findFile(absolute, facts)
+  if (found !== kOwn) {
+    setImmediate(callback, null, facts[0], fileOf(found))
+    return
+  }
+  fs.open(at, flags, mode, (error, fd) => {
+    if (error !== null) return callback(error)
+    const kept = engine.keepFile(absolute, fd, facts)
+    // It stays the stream's where it is no regular file.
+    if (kept === kOwn) callback(null, fd, kUnknown)
+    else callback(null, facts[0], fileOf(kept))
+  })
+}
+
+/**
+ * Asks what a file is. The callback comes in a later turn; a synchronous call would wait for a file system on a network.
+ *
+ * @param {number} fd
+ * @param {(stats: fs.Stats | null) => void} callback null: the system does not say
+ */
+function statFile (fd, callback) {
+  fs.fstat(fd, (error, stats) => callback(error === null ? stats : null))
+}
+
+/**
+ * Closes what openFile() has opened, or the application. The callback comes in a later turn.
+ *
+ * @param {number} fd
+ * @param {Engine | null} engine
+ * @param {number} id
+ * @param {(error: Error | null) => void} callback
+ */
+function closeFile (fd, engine, id, callback) {
+  if (engine === null || id === kOwn) return fs.close(fd, callback)
+  engine.releaseFile(id)
+  setImmediate(callback, null)
+}
+
+module.exports = { closeFile, kOwn, kUnknown, openFile, statFile }

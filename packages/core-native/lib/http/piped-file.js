@@ -1,0 +1,331 @@
+'use strict'
+
+// fs.createReadStream(…).pipe(res): a lane reads and sends the file in the place of the stream, and nobody sees a difference.
+//
+// No function of Node is changed. Two members of one stream are: the table of functions that it opens, reads and closes its file with, and,
+// until its first read, the method for that read. So 'open', 'ready', 'error', 'close', destroy(), autoClose and abort signals remain Node's.
+// The first read decides. By then the file is open, and what the application does behind pipe() is done. From there on the lane's reports
+// move `bytesRead`, and Node goes on to read where something unusual happens: another destination, a pause, somebody else who writes.
+
+const fs = require('node:fs')
+const { AsyncResource } = require('node:async_hooks')
+const { getSystemErrorName } = require('node:util')
+const { nodeProcess } = require('../node-private/node-process')
+const { contentLengthOf, headOf, isChunked, isHeadSent, isLast, tryHead } = require('../node-private/response')
+const {
+  countAsRead, forgetReader, isFileStream, operationsOf, readOn, setOperations, setReader
+} = require('../node-private/file-stream')
+const { loadBinding } = require('../backend/binding')
+const { errnoOf, systemErrorText } = require('../base/system-error')
+const { FileWindows } = require('./file-windows')
+const { fileRefusal, flowRefusal, listenersRefusal, outputRefusal, responseRefusal, sourceRefusal } = require('./file-refusals')
+const { closeFile, kOwn, kUnknown, openFile, statFile } = require('./open-file')
+const { isLongHead } = require('./short-way')
+const { piped } = require('./piped')
+const { kLane } = require('./symbols')
+
+// The lane's numbers: the connection has ended, and the file.
+const kCanceled = -errnoOf('ECANCELED')
+const kNoData = -errnoOf('ENODATA')
+const kResourceOptions = { requireManualDestroy: true }
+// What the kernel makes up says that it is a page long, or a few. Other files of such a size are asked again.
+const kPageBytes = 4096
+const kMadeUpMax = 64 * 1024
+
+/** @typedef {import('../../types/binding').Engine} Engine */
+/** @typedef {import('../../types/node-internals').FileOperations} FileOperations */
+/** @typedef {import('../../types/node-internals').PrivateFileStream} PrivateFileStream */
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+
+/**
+ * One file on its way into one response. It is the table of functions that the stream calls.
+ *
+ * @implements {FileOperations}
+ */
+class PipedFile {
+  #stream
+  #res
+  /** The prototype that has the engine's own methods of a response. */
+  #methods
+  /** Of the lane that sends the file; null: it keeps no files. @type {Engine | null} */
+  #engine
+  /** @type {import('./open-file').OpenedFile} */
+  #file = kUnknown
+  /** The descriptor is not given up any more. */
+  #isPinned = false
+  /** Bytes that the pending read asks for. */
+  #wanted = 0
+  /** The bytes behind the last window are none of the stream's: the range or the response is complete. */
+  #isWhole = false
+  /** @type {FileWindows | null} null: the lane does not read the file, not so far or not any more */
+  #windows = null
+  /** The context of the stream's reads. @type {AsyncResource | null} */
+  #resource = null
+  /** No more windows are given. */
+  #isStopped = false
+  /** The application has ended the response: what leaves from there on counts as not read. */
+  #isCut = false
+  /** Closes the file once the windows are back. @type {(() => void) | null} */
+  #closeLater = null
+  /** The first error of the windows, the system's; 0: none. */
+  #errno = 0
+  /** Windows that are back, while what others have written still waits. @type {FileWindows | null} */
+  #held = null
+
+  /** @param {PrivateFileStream} stream @param {EngineResponse} res @param {object} methods */
+  constructor (stream, res, methods) {
+    this.#stream = stream
+    this.#res = res
+    this.#methods = methods
+    this.#engine = engineOf(res)
+    setOperations(stream, this)
+    setReader(stream, firstRead)
+  }
+
+  // -- What the stream calls -----------------------------------------------------------------------
+
+  /** @param {string | Buffer} path @param {string | number} flags @param {number} mode @param {(error: Error | null, fd?: number) => void} callback */
+  open (path, flags, mode, callback) {
+    // Whoever hears of the descriptor gets one that nobody else has.
+    const isShared = this.#stream.listenerCount('open') === 0 && this.#stream.listenerCount('ready') === 0
+    openFile(path, flags, mode, isShared ? this.#engine : null, (error, fd, file = kUnknown) => {
+      this.#file = file
+      callback(error, fd)
+    })
+  }
+
+  /**
+   * Reads on where the lane has stopped. A stream without `start` reads where the descriptor stands, which no lane moves.
+   *
+   * @type {FileOperations['read']}
+   */
+  read (fd, buffer, offset, length, position, callback) {
+    fs.read(fd, buffer, offset, length, position ?? this.#stream.bytesRead, (error, bytes, bytesOf) => {
+      callback(error, bytes, bytesOf)
+      // Node tells of a write that fails in the next tick.
+      if (this.#held !== null) nodeProcess.nextTick(() => this.#release())
+    })
+  }
+
+  /** Every destroy() of the stream ends here. @param {number} fd @param {(error: Error | null) => void} callback */
+  close (fd, callback) {
+    const { id } = this.#file
+    if (this.#windows === null) return closeFile(fd, this.#engine, id, callback)
+    // The windows that are out have descriptors of their own. Where the response is about to end, too, as with pipeline(), the stream ends behind
+    // it, as a stream does whose read is pending. Otherwise the client alone decides when they are back.
+    this.#isStopped = true
+    const resource = new AsyncResource('FSREQCALLBACK', kResourceOptions)
+    const close = () => resource.runInAsyncScope(closeFile, undefined, fd, this.#engine, id, callback)
+    nodeProcess.nextTick(() => {
+      if (this.#windows !== null && this.#res.destroyed) this.#closeLater = close
+      else close()
+    })
+  }
+
+  // -- The decision --------------------------------------------------------------------------------
+
+  /** The stream wants its first bytes. @param {number} wanted */
+  decide (wanted) {
+    this.#wanted = wanted
+    const refusal = this.#refusal()
+    if (refusal !== '') return this.#leave(refusal)
+    const { size } = this.#file
+    const announced = this.#announced()
+    if (announced !== null && (size === null || size >= this.#start + announced)) return this.#begin(announced)
+    if (size !== null && !mayBeMadeUp(size)) return this.#beginOf(size)
+    if (!this.#pin()) return
+    statFile(/** @type {number} */ (this.#stream.fd), (stats) => {
+      if (this.#stream.destroyed) return
+      const changed = this.#refusal() || fileRefusal(stats, this.#start)
+      if (changed === '') this.#beginOf(/** @type {fs.Stats} */ (stats).size)
+      else this.#leave(changed)
+    })
+  }
+
+  // Has a descriptor that is not given up while Node uses it. False: the file is gone, and the stream has heard so.
+  #pin () {
+    const stream = this.#stream
+    const { id } = this.#file
+    if (id === kOwn || this.#isPinned) return true
+    const fd = /** @type {Engine} */ (this.#engine).pinFile(id)
+    if (fd < 0) {
+      stream.destroy(readError(-fd))
+      return false
+    }
+    this.#isPinned = true
+    stream.fd = fd
+    return true
+  }
+
+  // Lets Node read for the read that is pending.
+  #readOn () {
+    if (this.#pin()) readOn(this.#stream, this.#wanted)
+    else this.#release()
+  }
+
+  get #start () {
+    return this.#stream.pos ?? 0
+  }
+
+  // The length of the range where the application has told it to the client, too: it knows the file then, and nobody has to ask how long that is.
+  #announced () {
+    const { end } = this.#stream
+    const bytes = end - this.#start + 1
+    return end !== Infinity && bytes > 0 && !isHeadSent(this.#res) && announcedBy(this.#res) === bytes ? bytes : null
+  }
+
+  #refusal () {
+    const stream = this.#stream
+    const res = this.#res
+    return flowRefusal(stream) || listenersRefusal(stream, res) || responseRefusal(res, this.#methods) || outputRefusal(res)
+  }
+
+  /** Node reads the file. @param {string} reason */
+  #leave (reason) {
+    piped.reason = reason
+    if (this.#file.id === kOwn) setOperations(this.#stream, null)
+    this.#readOn()
+  }
+
+  /** @param {number} size of the file */
+  #beginOf (size) {
+    const start = this.#start
+    if (size <= start) return this.#leave('nothing to read')
+    this.#isWhole = this.#stream.end < size
+    this.#begin(Math.min(this.#stream.end + 1, size) - start)
+  }
+
+  /** @param {number} bytes of the file, at least one */
+  #begin (bytes) {
+    const stream = this.#stream
+    const res = this.#res
+    if (headOf(res) === null) {
+      // Before the head is made: the application may still answer something else when the first read fails.
+      if ((announcedBy(res) ?? bytes) !== bytes) return this.#leave('another length')
+      // Where it fails, the first write of Node's fails in the same way.
+      if (!tryHead(res)) return this.#leave('head')
+    }
+    const announced = isHeadSent(res) ? null : announcedBy(res)
+    const changed = outputRefusal(res) || (isLongHead(res) ? 'long head' : '') || ((announced ?? bytes) !== bytes ? 'another length' : '')
+    if (changed !== '') return this.#leave(changed)
+    if (announced !== null) this.#isWhole = true
+    this.#windows = new FileWindows(res, /** @type {number} */ (stream.fd), this.#file.id, this.#start, bytes, announced !== null && !isLast(res), this)
+    if (!this.#windows.give() && this.#windows.out === 0) {
+      this.#windows = null
+      return this.#leave('no window')
+    }
+    piped.taken++
+    this.#resource = new AsyncResource('FSREQCALLBACK', kResourceOptions)
+  }
+
+  // -- What the lane reports -----------------------------------------------------------------------
+
+  /** @param {number} bytes @param {number} errno */
+  windowLeft (bytes, errno) {
+    const windows = /** @type {FileWindows} */ (this.#windows)
+    const stream = this.#stream
+    if (this.#res.finished) this.#isCut = true
+    if (!this.#isCut && !stream.destroyed) {
+      if (bytes > 0) countAsRead(stream)
+      stream.bytesRead += bytes
+      if (stream.pos !== undefined) stream.pos += bytes
+    }
+    if (errno !== 0) {
+      this.#errno ||= errno
+      this.#isStopped = true
+    } else if (!this.#isStopped && windows.left !== 0) {
+      const reason = this.#change()
+      if (reason !== '') {
+        this.#isStopped = true
+        piped.returned++
+        piped.reason = reason
+      } else if (!windows.give()) {
+        this.#isStopped = true
+      }
+    }
+    if (windows.out !== 0) return
+    const resource = /** @type {AsyncResource} */ (this.#resource)
+    this.#windows = null
+    this.#held = windows
+    resource.runInAsyncScope(this.#settle, this, windows.left === 0)
+    resource.emitDestroy()
+  }
+
+  // What has happened since the last window that calls for Node's own stream.
+  #change () {
+    const res = this.#res
+    const { isAlone, socket } = /** @type {FileWindows} */ (this.#windows)
+    if (this.#isCut || res.destroyed || res.socket !== socket) return 'response has ended'
+    if (this.#stream.destroyed) return 'stream has ended'
+    if (!isAlone) return 'another writer'
+    return listenersRefusal(this.#stream, res)
+  }
+
+  /** The windows are back. @param {boolean} isAll no byte is left */
+  #settle (isAll) {
+    const stream = this.#stream
+    // The end that the application has written waits for one more read, whose write fails as it does on Node.
+    const waits = this.#isCut && this.#errno === 0 && !stream.destroyed
+    if (!waits) this.#release()
+    if (this.#closeLater !== null) return this.#closeLater()
+    if (stream.destroyed) return
+    if (this.#errno !== 0 && this.#errno !== kCanceled && this.#errno !== kNoData) stream.destroy(readError(this.#errno))
+    // A file that has become shorter ends here.
+    else if (this.#errno === kNoData || (isAll && this.#errno === 0 && this.#isWhole && !this.#isCut)) stream.push(null)
+    else this.#readOn()
+  }
+
+  // Lets others write to the connection.
+  #release () {
+    this.#held?.end()
+    this.#held = null
+  }
+}
+
+/** @this {PrivateFileStream} @param {number} wanted bytes */
+function firstRead (wanted) {
+  const file = /** @type {PipedFile} */ (operationsOf(this))
+  forgetReader(this)
+  file.decide(wanted)
+}
+
+/** @param {EngineResponse} res @returns {Engine | null} */
+function engineOf ({ req }) {
+  const { socket } = /** @type {{ socket: import('../../types/internal').AnySocket | null }} */ (req)
+  return loadBinding().capabilities.listensOnSockets ? socket?.[kLane]?.native ?? null : null
+}
+
+/** @param {number} size @returns {boolean} whether a file may have fewer bytes than it says */
+function mayBeMadeUp (size) {
+  return size <= kMadeUpMax && size % kPageBytes === 0
+}
+
+/** @param {EngineResponse} res whose head was not sent @returns {number | null} the length of its body as the client is told; null: it is not */
+function announcedBy (res) {
+  if (headOf(res) !== null) return isChunked(res) ? null : contentLengthOf(res)
+  const length = res.getHeader('content-length')
+  return length === undefined ? null : Number(length)
+}
+
+/** @param {number} errno the system's @returns {Error} as fs.read() makes it */
+function readError (errno) {
+  const code = getSystemErrorName(-errno)
+  return Object.assign(new Error(`${code}: ${systemErrorText(-errno)}, read`), { errno: -errno, code, syscall: 'read' })
+}
+
+/**
+ * Something is piped into a response.
+ *
+ * @param {EngineResponse} res
+ * @param {unknown} source
+ * @param {object} methods the prototype that has the engine's own methods of a response
+ */
+function onPipe (res, source, methods) {
+  // Piped again: the first read looks where to.
+  if (!isFileStream(source) || operationsOf(source) instanceof PipedFile) return
+  const refusal = loadBinding().capabilities.sendsFiles ? sourceRefusal(source) || responseRefusal(res, methods) : 'backend'
+  if (refusal === '') new PipedFile(source, res, methods) // eslint-disable-line no-new
+  else piped.reason = refusal
+}
+
+module.exports = { onPipe }

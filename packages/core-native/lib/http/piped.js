@@ -1,0 +1,14 @@
+'use strict'
+
+// What became of the files that were piped into responses of the engine, for tests.
+
+module.exports = {
+  piped: {
+    /** Files that lanes have read. */
+    taken: 0,
+    /** Of them, those that Node has read on from a place in the middle. */
+    returned: 0,
+    /** Why the last file was left to Node, or returned to it; empty: none was. */
+    reason: ''
+  }
+}
