@@ -5,6 +5,7 @@ const inFile = (file) => (name, find, replace) => ({ name, file, find, replace }
 
 const ofOutgoing = inFile('lib/http/outgoing.js')
 const ofShortWay = inFile('lib/http/short-way.js')
+const ofPipedFile = inFile('lib/http/piped-file.js')
 const ofOutHeaders = inFile('lib/http/out-headers.js')
 const ofExchange = inFile('lib/http/exchange.js')
 const ofReplyWriter = inFile('lib/records/reply-writer.js')
@@ -47,6 +48,14 @@ module.exports = [
       return super.end()
     }
     let flags = R.kReplyEnd`),
+
+  // Files that are piped into it.
+  ofPipedFile('piped-bytes-uncounted', 'stream.bytesRead += bytes', ''),
+  ofPipedFile('piped-context-lost', 'resource.runInAsyncScope(this.#settle, this, windows.left === 0)', 'this.#settle(windows.left === 0)'),
+  ofPipedFile('piped-tail-lost', 'announced !== null && !isLast(res), this)', 'true, this)'),
+  ofPipedFile('piped-range-ignored', 'this.#start, bytes, announced', '0, bytes, announced'),
+  { name: 'piped-listener-ignored', file: 'lib/http/file-refusals.js', find: "stream.listenerCount('data') !== 1", replace: 'false' },
+  { name: 'piped-encoding-ignored', file: 'lib/http/file-refusals.js', find: "if (stream.readableEncoding !== null) return 'encoding'", replace: '' },
   { name: 'drain-lost', file: 'lib/http/socket-listeners.js', find: "res.emit('drain')", replace: '' },
 
   // What comes behind it.

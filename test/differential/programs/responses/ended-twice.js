@@ -10,6 +10,7 @@ const { listen, log, message, program, talk } = require('../../kit')
 program(async () => {
   const server = http.createServer((req, res) => {
     res.on('error', (error) => log('error', req.url, error.code))
+    res.on('finish', () => log('finish', req.url))
     res.on('close', () => log('close', req.url, res.errored?.code))
     const returned = res.end('first')
     log(returned === res, res.finished)
