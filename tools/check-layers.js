@@ -26,6 +26,8 @@ const kRooms = {
   http1: ['base', 'url'],
   semantics: ['base'],
   static_files: ['base', 'url', 'semantics', 'files'],
+  semantics: ['base', 'http1'],
+  files: ['base', 'url', 'semantics'],
   http2: ['base', 'http1'],
   websocket: ['base'],
   tls: ['base', 'url'],

@@ -1,0 +1,234 @@
+#include "semantics/cache_control.h"
+
+#include <algorithm>
+
+#include "base/ascii.h"
+#include "http1/char_class.h"
+#include "semantics/list_members.h"
+#include "semantics/structured_fields.h"
+
+namespace httpsys::semantics {
+namespace {
+
+bool EqualNames(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return LowerCase(x) == LowerCase(y); });
+}
+
+bool IsToken(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](char c) { return http1::HasClass(c, http1::kTokenChar); });
+}
+
+// An element of the list: `name`, `name=token`, `name="quoted"`, or something else.
+struct Element {
+  enum class Form : uint8_t {
+    kBare,      // A name alone.
+    kArgument,  // A name with a token, or with a quoted text without escapes.
+    kGarbled,   // A name that something else follows.
+  };
+
+  std::string_view name;  // Empty if the element begins with no name.
+  std::string_view argument;
+  Form form = Form::kBare;
+};
+
+Element ReadElement(std::string_view text) {
+  Element element;
+  size_t name_bytes = 0;
+  while (name_bytes < text.size() && http1::HasClass(text[name_bytes], http1::kTokenChar)) {
+    ++name_bytes;
+  }
+  element.name = text.substr(0, name_bytes);
+  text.remove_prefix(name_bytes);
+  if (text.empty()) return element;
+  element.form = Element::Form::kGarbled;
+  if (text.front() != '=') return element;
+  text.remove_prefix(1);
+  if (text.size() >= 2 && text.front() == '"' && text.find('"', 1) == text.size() - 1 &&
+      text.find('\\') == std::string_view::npos) {
+    element.argument = text.substr(1, text.size() - 2);
+    element.form = Element::Form::kArgument;
+  } else if (IsToken(text)) {
+    element.argument = text;
+    element.form = Element::Form::kArgument;
+  }
+  return element;
+}
+
+void AddQualified(const Element& element, QualifiedDirective* directive) {
+  if (element.form == Element::Form::kArgument) {
+    directive->Add(element.argument);
+  } else {
+    directive->Add();
+  }
+}
+
+// Reads directives that count seconds. Returns false if the element is none of them.
+bool AddSeconds(const Element& element, CacheControl* to) {
+  // What has no argument, or none that is a token or a quoted text, is no number.
+  const std::string_view argument =
+      element.form == Element::Form::kArgument ? element.argument : std::string_view();
+  if (EqualsIgnoringCase(element.name, "max-age")) {
+    to->max_age.AddSmallest(argument);
+  } else if (EqualsIgnoringCase(element.name, "s-maxage")) {
+    to->s_maxage.AddSmallest(argument);
+  } else if (EqualsIgnoringCase(element.name, "stale-while-revalidate")) {
+    to->stale_while_revalidate.AddSmallest(argument);
+  } else if (EqualsIgnoringCase(element.name, "stale-if-error")) {
+    to->stale_if_error.AddSmallest(argument);
+  } else if (EqualsIgnoringCase(element.name, "min-fresh")) {
+    to->min_fresh.AddLargest(argument);
+  } else if (EqualsIgnoringCase(element.name, "max-stale")) {
+    if (element.form == Element::Form::kBare) {
+      to->accepts_any_staleness = true;
+    } else {
+      to->max_stale.AddSmallest(argument);
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void AddElement(const Element& element, CacheControl* to) {
+  if (element.name.empty() || AddSeconds(element, to)) return;
+  // What allows something must be well-formed; what forbids something need not.
+  const bool is_bare = element.form == Element::Form::kBare;
+  if (EqualsIgnoringCase(element.name, "no-store")) {
+    to->no_store = true;
+  } else if (EqualsIgnoringCase(element.name, "no-cache")) {
+    AddQualified(element, &to->no_cache);
+  } else if (EqualsIgnoringCase(element.name, "private")) {
+    AddQualified(element, &to->is_private);
+  } else if (EqualsIgnoringCase(element.name, "public")) {
+    to->is_public = to->is_public || is_bare;
+  } else if (EqualsIgnoringCase(element.name, "must-revalidate")) {
+    to->must_revalidate = true;
+  } else if (EqualsIgnoringCase(element.name, "proxy-revalidate")) {
+    to->proxy_revalidate = true;
+  } else if (EqualsIgnoringCase(element.name, "must-understand")) {
+    to->must_understand = to->must_understand || is_bare;
+  } else if (EqualsIgnoringCase(element.name, "no-transform")) {
+    to->no_transform = true;
+  } else if (EqualsIgnoringCase(element.name, "only-if-cached")) {
+    to->only_if_cached = true;
+  }
+}
+
+// The directive that a member of a dictionary stands for, in the form of an element. Booleans have
+// no argument; `?0` counts as present, too, unless the directive allows something.
+Element ElementOf(const DictionaryMember& member) {
+  Element element{member.key, {}, Element::Form::kGarbled};
+  if (member.type == StructuredType::kBoolean) {
+    element.form = member.boolean ? Element::Form::kBare : Element::Form::kGarbled;
+  } else if (member.type == StructuredType::kString || member.type == StructuredType::kToken) {
+    const bool has_escapes = member.text.find('\\') != std::string_view::npos;
+    element.argument = member.text;
+    element.form = has_escapes ? Element::Form::kGarbled : Element::Form::kArgument;
+  }
+  return element;
+}
+
+// Adds a member whose value is an integer. Returns false if it is no directive that has one.
+bool AddInteger(const DictionaryMember& member, CacheControl* to) {
+  DirectiveSeconds* seconds = nullptr;
+  if (member.key == "max-age") seconds = &to->max_age;
+  if (member.key == "s-maxage") seconds = &to->s_maxage;
+  if (member.key == "stale-while-revalidate") seconds = &to->stale_while_revalidate;
+  if (member.key == "stale-if-error") seconds = &to->stale_if_error;
+  if (seconds == nullptr) return false;
+  if (member.type != StructuredType::kInteger || member.integer < 0 ||
+      seconds->state == DirectiveSeconds::State::kInvalid) {
+    seconds->Invalidate();
+    return true;
+  }
+  const auto value =
+      static_cast<uint32_t>(std::min<int64_t>(member.integer, int64_t{kDeltaSecondsMax}));
+  seconds->seconds = seconds->is_valid() ? std::min(seconds->seconds, value) : value;
+  seconds->state = DirectiveSeconds::State::kValid;
+  return true;
+}
+
+}  // namespace
+
+bool ParseDeltaSeconds(std::string_view text, uint32_t* seconds) {
+  if (text.empty()) return false;
+  uint64_t value = 0;
+  for (const char c : text) {
+    if (!IsDigit(c)) return false;
+    value = std::min<uint64_t>(value * 10 + static_cast<uint64_t>(c - '0'), kDeltaSecondsMax);
+  }
+  *seconds = static_cast<uint32_t>(value);
+  return true;
+}
+
+void DirectiveSeconds::AddSmallest(std::string_view argument) {
+  uint32_t value;
+  if (state == State::kInvalid) return;
+  if (!ParseDeltaSeconds(argument, &value)) return Invalidate();
+  seconds = is_valid() ? std::min(seconds, value) : value;
+  state = State::kValid;
+}
+
+void DirectiveSeconds::AddLargest(std::string_view argument) {
+  uint32_t value;
+  if (state == State::kInvalid) return;
+  if (!ParseDeltaSeconds(argument, &value)) return Invalidate();
+  seconds = is_valid() ? std::max(seconds, value) : value;
+  state = State::kValid;
+}
+
+bool QualifiedDirective::Names(std::string_view field) const {
+  if (is_unqualified_) return true;
+  std::string_view name;
+  for (size_t i = 0; i < list_count_; ++i) {
+    for (ListMembers names(lists_[i]); names.Next(&name);) {
+      if (EqualNames(name, field)) return true;
+    }
+  }
+  return false;
+}
+
+void QualifiedDirective::Add(std::string_view list) {
+  is_present_ = true;
+  bool names_fields = false;
+  std::string_view name;
+  for (ListMembers names(list); names.Next(&name);) {
+    names_fields = IsToken(name);
+    if (!names_fields) break;
+  }
+  if (!names_fields || list_count_ == kListsMax) {
+    is_unqualified_ = true;
+  } else {
+    lists_[list_count_++] = list;
+  }
+}
+
+void ReadCacheControl(std::string_view value, CacheControl* directives) {
+  directives->is_present = true;
+  std::string_view element;
+  for (ListMembers elements(value); elements.Next(&element);) {
+    AddElement(ReadElement(element), directives);
+  }
+}
+
+bool ReadTargetedCacheControl(std::span<const std::string_view> lines, CacheControl* directives) {
+  size_t members = 0;
+  bool has_empty_line = false;
+  for (const std::string_view line : lines) {
+    DictionaryScanner scanner(line);
+    DictionaryMember member;
+    DictionaryScanner::Step step = scanner.Next(&member);
+    has_empty_line = has_empty_line || step == DictionaryScanner::Step::kEnd;
+    for (; step == DictionaryScanner::Step::kMember; step = scanner.Next(&member)) {
+      ++members;
+      if (!AddInteger(member, directives)) AddElement(ElementOf(member), directives);
+    }
+    if (step == DictionaryScanner::Step::kError) return false;
+  }
+  directives->is_present = members > 0;
+  return members > 0 && !has_empty_line;
+}
+
+}  // namespace httpsys::semantics

@@ -1,0 +1,107 @@
+#pragma once
+// Directives of Cache-Control and of its targeted forms (RFC 9111, section 5.2; RFC 5861; RFC
+// 9213).
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace httpsys::semantics {
+
+// Seconds that stand for every larger number (RFC 9111, section 1.2.2), 68 years.
+inline constexpr uint32_t kDeltaSecondsMax = 2'147'483'648u;
+
+// Parses digits; numbers above kDeltaSecondsMax become kDeltaSecondsMax. Returns false for any
+// other text, the empty one included. Allocates nothing. Thread: any.
+[[nodiscard]] bool ParseDeltaSeconds(std::string_view text, uint32_t* seconds);
+
+// The argument of a directive that counts seconds.
+struct DirectiveSeconds {
+  enum class State : uint8_t {
+    kAbsent,
+    kInvalid,  // At least one argument is no number, whatever the others are.
+    kValid,
+  };
+
+  State state = State::kAbsent;
+  uint32_t seconds = 0;  // Valid with kValid only.
+
+  bool is_absent() const { return state == State::kAbsent; }
+  bool is_valid() const { return state == State::kValid; }
+  // Several arguments count as the smallest, which is stricter than RFC 9111, section 4.2.1.
+  void AddSmallest(std::string_view argument);
+  void AddLargest(std::string_view argument);
+  void Invalidate() { state = State::kInvalid; }
+};
+
+// A directive that may name fields, `no-cache` or `private`.
+class QualifiedDirective {
+ public:
+  // Arguments that are kept. With more of them the directive counts as one without argument.
+  static constexpr size_t kListsMax = 4;
+
+  // True if the message has the directive, with or without an argument.
+  bool is_present() const { return is_present_; }
+  // True if the directive forbids to use the whole message: it has no argument at least once, an
+  // argument that cannot be understood, or one that names no field.
+  bool is_unqualified() const { return is_unqualified_; }
+  // True if the directive is about this field. The comparison ignores case; an unqualified
+  // directive is about every field.
+  bool Names(std::string_view field) const;
+
+  void Add() { is_present_ = is_unqualified_ = true; }
+  // `list` are the field names between the quotes, and must outlive this object.
+  void Add(std::string_view list);
+
+ private:
+  std::array<std::string_view, kListsMax> lists_;
+  uint8_t list_count_ = 0;
+  bool is_present_ = false;
+  bool is_unqualified_ = false;
+};
+
+// The directives of one message: those of all lines of the field, as if they were one list.
+// A directive that restricts a cache counts even if something follows that makes no sense; a
+// directive that allows something must be well-formed. Views point into the values that were read.
+struct CacheControl {
+  bool is_present = false;  // The message has at least one line of the field.
+
+  // Of responses, and of requests as far as RFC 9111, section 5.2.1 has them.
+  DirectiveSeconds max_age;
+  bool no_store = false;
+  bool no_transform = false;
+  QualifiedDirective no_cache;
+
+  // Of responses.
+  DirectiveSeconds s_maxage;
+  DirectiveSeconds stale_while_revalidate;  // RFC 5861, section 3.
+  DirectiveSeconds stale_if_error;          // RFC 5861, section 4; of requests, too.
+  QualifiedDirective is_private;
+  bool is_public = false;
+  bool must_revalidate = false;
+  bool proxy_revalidate = false;
+  bool must_understand = false;
+
+  // Of requests.
+  DirectiveSeconds min_fresh;
+  DirectiveSeconds max_stale;
+  bool accepts_any_staleness = false;  // `max-stale` without an argument.
+  bool only_if_cached = false;
+};
+
+// Adds the directives of one line of Cache-Control. Accepts anything: elements that are no
+// directives are skipped, up to the next comma outside of quotes. An open quote extends to the end
+// of the line. Linear in the bytes, allocates nothing. Thread: any.
+void ReadCacheControl(std::string_view value, CacheControl* directives);
+
+// Reads the lines of a targeted field, CDN-Cache-Control (RFC 9213, section 2.1), which is a
+// dictionary of structured fields. Returns false if the field must be ignored: no dictionary, or
+// an empty one. Then `directives` has no meaning. A directive whose value has the wrong type, such
+// as `max-age="60"`, is invalid, not absent. Members with the same key all count, although a
+// dictionary has only the last one: a repeated max-age counts as the smallest. Thread: any.
+[[nodiscard]] bool ReadTargetedCacheControl(std::span<const std::string_view> lines,
+                                            CacheControl* directives);
+
+}  // namespace httpsys::semantics

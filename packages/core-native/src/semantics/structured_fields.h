@@ -1,0 +1,67 @@
+#pragma once
+// Dictionaries of structured fields (RFC 9651, section 4.2.2).
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace httpsys::semantics {
+
+enum class StructuredType : uint8_t {
+  kInteger,
+  kDecimal,
+  kString,
+  kToken,
+  kBytes,
+  kBoolean,
+  kDate,
+  kDisplayString,
+  kInnerList,
+};
+
+// A member of a dictionary. The views point into the text of the scanner.
+struct DictionaryMember {
+  std::string_view key;
+  StructuredType type = StructuredType::kBoolean;
+  int64_t integer = 0;    // Value of kInteger and kDate.
+  bool boolean = false;   // Value of kBoolean; true for a member that is only a key.
+  std::string_view text;  // Of kString, with its backslashes but without its quotes; of kToken.
+};
+
+// Goes through the members of one line of a dictionary, in order. The grammar is checked to the
+// end, parameters and inner lists included, although only what DictionaryMember has is kept. A
+// field of several lines is a dictionary only if each line is one, and none of them is empty unless
+// all are (RFC 9651, section 4.2, joins the lines by commas). A key may come several times, of
+// which RFC 9651 takes the last. Linear in the bytes, allocates nothing. Thread: any, one at a
+// time.
+class DictionaryScanner {
+ public:
+  enum class Step : uint8_t { kMember, kEnd, kError };
+
+  explicit DictionaryScanner(std::string_view line);
+
+  // Reads the next member. After kEnd and kError every further call returns the same.
+  [[nodiscard]] Step Next(DictionaryMember* member);
+
+ private:
+  bool Skip(char c);
+  void SkipSpaces();
+  bool ScanKey(std::string_view* key);
+  bool ScanItem(DictionaryMember* member);
+  bool ScanBareItem(DictionaryMember* member);
+  bool ScanNumber(DictionaryMember* member);
+  bool ScanString(DictionaryMember* member);
+  bool ScanToken(DictionaryMember* member);
+  bool ScanBytes();
+  bool ScanBoolean(DictionaryMember* member);
+  bool ScanDate(DictionaryMember* member);
+  bool ScanDisplayString();
+  bool ScanInnerList();
+  bool ScanParameters();
+  bool ScanSeparator();
+
+  std::string_view rest_;
+  Step state_ = Step::kMember;
+};
+
+}  // namespace httpsys::semantics
