@@ -28,6 +28,7 @@ const kRooms = {
   static_files: ['base', 'url', 'semantics', 'files'],
   semantics: ['base', 'http1'],
   files: ['base', 'url', 'semantics'],
+  cache: ['base', 'http1', 'semantics'],
   http2: ['base', 'http1'],
   websocket: ['base'],
   tls: ['base', 'url'],

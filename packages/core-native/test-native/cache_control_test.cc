@@ -147,9 +147,10 @@ TEST(CacheControlTest, EveryBeginningOfALineIsReadWithinItsBounds) {
 }
 
 bool ReadTargeted(std::initializer_list<std::string_view> lines, CacheControl* directives) {
-  *directives = {};
-  const std::vector<std::string_view> all(lines);
-  return ReadTargetedCacheControl(all, directives);
+  TargetedCacheControl field;
+  for (const std::string_view line : lines) field.AddLine(line);
+  *directives = field.directives();
+  return field.is_usable();
 }
 
 TEST(TargetedCacheControlTest, DirectivesAreTypedMembersOfADictionary) {
@@ -186,6 +187,7 @@ TEST(TargetedCacheControlTest, AFieldThatIsEmptyOrNoDictionaryIsIgnored) {
   EXPECT_FALSE(ReadTargeted({}, &directives));
   EXPECT_FALSE(ReadTargeted({""}, &directives));
   EXPECT_FALSE(ReadTargeted({"max-age=5", ""}, &directives));
+  EXPECT_FALSE(ReadTargeted({"", "max-age=5"}, &directives));
   EXPECT_FALSE(ReadTargeted({"max-age=10000, &&&&&"}, &directives));
   EXPECT_FALSE(ReadTargeted({"max-age=5", "MaX-aGe=5"}, &directives));
   EXPECT_FALSE(ReadTargeted({"max-age =100"}, &directives));

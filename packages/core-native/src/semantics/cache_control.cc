@@ -213,22 +213,17 @@ void ReadCacheControl(std::string_view value, CacheControl* directives) {
   }
 }
 
-bool ReadTargetedCacheControl(std::span<const std::string_view> lines, CacheControl* directives) {
-  size_t members = 0;
-  bool has_empty_line = false;
-  for (const std::string_view line : lines) {
-    DictionaryScanner scanner(line);
-    DictionaryMember member;
-    DictionaryScanner::Step step = scanner.Next(&member);
-    has_empty_line = has_empty_line || step == DictionaryScanner::Step::kEnd;
-    for (; step == DictionaryScanner::Step::kMember; step = scanner.Next(&member)) {
-      ++members;
-      if (!AddInteger(member, directives)) AddElement(ElementOf(member), directives);
-    }
-    if (step == DictionaryScanner::Step::kError) return false;
+void TargetedCacheControl::AddLine(std::string_view line) {
+  directives_.is_present = true;
+  DictionaryScanner scanner(line);
+  DictionaryMember member;
+  DictionaryScanner::Step step = scanner.Next(&member);
+  has_empty_line_ = has_empty_line_ || step == DictionaryScanner::Step::kEnd;
+  for (; step == DictionaryScanner::Step::kMember; step = scanner.Next(&member)) {
+    has_members_ = true;
+    if (!AddInteger(member, &directives_)) AddElement(ElementOf(member), &directives_);
   }
-  directives->is_present = members > 0;
-  return members > 0 && !has_empty_line;
+  is_broken_ = is_broken_ || step == DictionaryScanner::Step::kError;
 }
 
 }  // namespace httpsys::semantics

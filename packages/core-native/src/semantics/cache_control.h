@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace httpsys::semantics {
@@ -96,12 +95,25 @@ struct CacheControl {
 // of the line. Linear in the bytes, allocates nothing. Thread: any.
 void ReadCacheControl(std::string_view value, CacheControl* directives);
 
-// Reads the lines of a targeted field, CDN-Cache-Control (RFC 9213, section 2.1), which is a
-// dictionary of structured fields. Returns false if the field must be ignored: no dictionary, or
-// an empty one. Then `directives` has no meaning. A directive whose value has the wrong type, such
-// as `max-age="60"`, is invalid, not absent. Members with the same key all count, although a
-// dictionary has only the last one: a repeated max-age counts as the smallest. Thread: any.
-[[nodiscard]] bool ReadTargetedCacheControl(std::span<const std::string_view> lines,
-                                            CacheControl* directives);
+// The directives of a targeted field, CDN-Cache-Control (RFC 9213, section 2.1), which is a
+// dictionary of structured fields. A directive whose value has the wrong type, such as
+// `max-age="60"`, is invalid, not absent. Members with the same key all count, although a
+// dictionary has only the last one: a repeated max-age counts as the smallest. Allocates nothing.
+// Thread: any, one at a time.
+class TargetedCacheControl {
+ public:
+  void AddLine(std::string_view line);
+
+  // False if the field must be ignored: absent, no dictionary, or an empty one.
+  bool is_usable() const { return has_members_ && !is_broken_ && !has_empty_line_; }
+  // The directives. Views point into the lines. Valid if is_usable().
+  const CacheControl& directives() const { return directives_; }
+
+ private:
+  CacheControl directives_;
+  bool has_members_ = false;
+  bool is_broken_ = false;
+  bool has_empty_line_ = false;
+};
 
 }  // namespace httpsys::semantics

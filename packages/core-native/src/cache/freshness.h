@@ -1,0 +1,111 @@
+#pragma once
+// How long a stored response is good, how old it is, and when it may be used although it is stale
+// (RFC 9111, section 4.2; RFC 5861; RFC 9213).
+
+#include <cstdint>
+
+#include "cache/response_facts.h"
+#include "semantics/cache_control.h"
+
+namespace httpsys::cache {
+
+// A guessed lifetime is a tenth of the time since the last change, and never longer than this: who
+// says nothing about freshness expects changes to be seen within a day.
+inline constexpr uint32_t kHeuristicDivisor = 10;
+inline constexpr uint32_t kHeuristicSecondsMax = 24 * 3600;
+
+// How long after its lifetime a response may still be used, in seconds.
+struct StaleWindows {
+  uint32_t while_revalidate_s = 0;  // While a new one is fetched.
+  uint32_t if_error_s = 0;          // If no new one can be had.
+};
+
+struct FreshnessOptions {
+  bool allows_heuristics = false;
+  // Of responses that do not name windows of their own.
+  StaleWindows stale;
+  // Requests cannot demand a new response by `no-cache`, `max-age` or `min-fresh`, which any client
+  // can send.
+  bool ignores_reload = false;
+};
+
+struct Lifetime {
+  enum class Source : uint8_t { kNone, kHeuristic, kExpires, kMaxAge, kSharedMaxAge };
+
+  Source source = Source::kNone;
+  uint32_t seconds = 0;
+
+  bool is_explicit() const { return source > Source::kHeuristic; }
+};
+
+// The lifetime of a response: s-maxage, else max-age, of the field that decides, else Expires minus
+// Date. What cannot be read gives a lifetime of 0. `now_s` is the time in seconds since 1970.
+[[nodiscard]] Lifetime LifetimeOf(const ResponseFacts& response, int64_t now_s,
+                                  bool allows_heuristics);
+
+// The age that a response has when it is received, in seconds: the larger one of what its Date and
+// its Age say (RFC 9111, section 4.2.3; the delay of the answer is not counted, because the
+// application runs on this machine).
+[[nodiscard]] uint32_t InitialAge(const ResponseFacts& response, int64_t now_s);
+
+// Terms under which an entry may be used: a part of the entry as all processes read it, hence of
+// fixed size, without padding, and good with any contents.
+struct EntryTerms {
+  enum Flags : uint32_t {
+    // Stale answers are forbidden: no-cache, must-revalidate, proxy-revalidate.
+    kForbidsStale = 1u << 0,
+    // `max-stale` of a request has no effect: s-maxage, or kForbidsStale.
+    kForbidsMaxStale = 1u << 1,
+    // Each use needs the consent of the application: no-cache.
+    kAlwaysRevalidates = 1u << 2,
+    // Requests with cookies may get the entry: `public`, or a policy of its own.
+    kForCookies = 1u << 3,
+    // The entry is good until it is flushed (HttpCachePolicyUserInvalidates).
+    kNeverExpires = 1u << 4,
+    // Stored under the rules of HTTP.SYS: no directive of a request counts, and no Age is added.
+    kHttpSysRules = 1u << 5,
+    // Stored for the default time: only requests whose fields are all harmless get the entry,
+    // because the answer to others may depend on those fields.
+    kForHarmless = 1u << 6,
+  };
+
+  uint64_t stored_ms = 0;  // Monotonic clock of the machine.
+  uint32_t initial_age_s = 0;
+  uint32_t lifetime_s = 0;
+  uint32_t while_revalidate_s = 0;
+  uint32_t if_error_s = 0;
+  uint32_t flags = 0;
+  uint32_t unused = 0;
+
+  bool Has(Flags flag) const { return (flags & flag) != 0; }
+};
+static_assert(sizeof(EntryTerms) == 32);
+
+// Fills in what the directives of a response say about staleness: windows and the first three
+// flags. The other members stay.
+void SetStaleness(const semantics::CacheControl& control, const StaleWindows& defaults,
+                  EntryTerms* terms);
+
+enum class Verdict : uint8_t {
+  kFresh,          // The entry answers.
+  kStale,          // The entry answers, and a new response is fetched for the next request.
+  kStaleAccepted,  // The entry answers, because the client accepts stale answers.
+  kRevalidate,     // The application has to be asked.
+  kUnsatisfiable,  // 504: the client wants a stored answer (only-if-cached), and none is good.
+};
+
+struct Judgement {
+  Verdict verdict = Verdict::kRevalidate;
+  // Age in seconds, for the Age field and for Cache-Status.
+  uint32_t age_s = 0;
+  // With kRevalidate: the entry may answer if the application fails, or cannot be reached.
+  bool may_answer_errors = false;
+};
+
+// Decides whether an entry answers a request. `request` are the directives of the request, with
+// those of Pragma (RequestFacts). `now_ms` is the same clock as EntryTerms::stored_ms; a time
+// before that counts as that. Thread: any.
+[[nodiscard]] Judgement Judge(const EntryTerms& terms, const semantics::CacheControl& request,
+                              const FreshnessOptions& options, uint64_t now_ms);
+
+}  // namespace httpsys::cache

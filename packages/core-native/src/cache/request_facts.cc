@@ -1,0 +1,121 @@
+#include "cache/request_facts.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/ascii.h"
+#include "semantics/list_members.h"
+
+namespace httpsys::cache {
+namespace {
+
+bool StartsIgnoringCase(std::string_view text, std::string_view lower) {
+  return text.size() >= lower.size() && EqualsIgnoringCase(text.substr(0, lower.size()), lower);
+}
+
+template <size_t kSize>
+bool IsOneOf(std::string_view name, const std::array<std::string_view, kSize>& lower) {
+  return std::any_of(lower.begin(), lower.end(),
+                     [=](std::string_view one) { return EqualsIgnoringCase(name, one); });
+}
+
+constexpr std::array<std::string_view, 21> kHarmlessFields{
+    "host",
+    "accept",
+    "user-agent",
+    "connection",
+    "keep-alive",
+    "priority",
+    "referer",
+    "dnt",
+    "cache-control",
+    "pragma",
+    "if-match",
+    "if-none-match",
+    "if-modified-since",
+    "if-unmodified-since",
+    "if-range",
+    "range",
+    "te",
+    "upgrade-insecure-requests",
+    "save-data",
+    "traceparent",
+    "tracestate",
+};
+
+constexpr std::array<std::string_view, 4> kForwardingFields{"forwarded", "x-host", "x-url-scheme",
+                                                            "front-end-https"};
+
+constexpr std::array<std::string_view, 6> kOverridingFields{
+    "x-original-url",         "x-rewrite-url",     "x-http-method",
+    "x-http-method-override", "x-method-override", "x-original-uri"};
+
+constexpr std::array<std::string_view, 6> kSafeMethods{"OPTIONS", "TRACE",  "PROPFIND",
+                                                       "REPORT",  "SEARCH", "QUERY"};
+
+MethodKind KindOf(std::string_view method) {
+  if (method == "GET") return MethodKind::kGet;
+  if (method == "HEAD") return MethodKind::kHead;
+  const bool is_safe =
+      std::find(kSafeMethods.begin(), kSafeMethods.end(), method) != kSafeMethods.end();
+  return is_safe ? MethodKind::kSafe : MethodKind::kOther;
+}
+
+bool IsHarmlessField(std::string_view name) {
+  return StartsIgnoringCase(name, "accept-") || StartsIgnoringCase(name, "sec-") ||
+         IsOneOf(name, kHarmlessFields) || IsForwardingField(name);
+}
+
+bool SaysNoCache(std::string_view pragma) {
+  std::string_view member;
+  for (semantics::ListMembers members(pragma); members.Next(&member);) {
+    if (EqualsIgnoringCase(member, "no-cache")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool IsForwardingField(std::string_view name) {
+  if (StartsIgnoringCase(name, "x-forwarded-")) return !EqualsIgnoringCase(name, "x-forwarded-for");
+  return IsOneOf(name, kForwardingFields);
+}
+
+RequestFacts ReadRequest(const http1::RequestHead& head, std::string_view method,
+                         bool has_client_certificate) {
+  RequestFacts facts;
+  bool says_no_cache = false;
+  facts.method = KindOf(method);
+  facts.has_client_certificate = has_client_certificate;
+  facts.has_body = head.body != http1::BodyKind::kNone;
+  facts.has_upgrade = head.upgrade;
+  facts.expects_other = head.expect == http1::Expectation::kOther;
+  facts.has_clear_host = head.has_host && !head.repeats_host;
+  for (const auto& [name, value] : head.lines) {
+    facts.is_harmless = facts.is_harmless && IsHarmlessField(name);
+    if (EqualsIgnoringCase(name, "cache-control")) {
+      semantics::ReadCacheControl(value, &facts.control);
+    } else if (EqualsIgnoringCase(name, "pragma")) {
+      says_no_cache = says_no_cache || SaysNoCache(value);
+    } else if (EqualsIgnoringCase(name, "authorization") ||
+               EqualsIgnoringCase(name, "proxy-authorization")) {
+      facts.has_authorization = true;
+    } else if (EqualsIgnoringCase(name, "cookie")) {
+      facts.has_cookie = true;
+    } else if (EqualsIgnoringCase(name, "upgrade")) {
+      facts.has_upgrade = true;
+    } else if (EqualsIgnoringCase(name, "transfer-encoding")) {
+      facts.has_body = true;
+    } else if (EqualsIgnoringCase(name, "range") || EqualsIgnoringCase(name, "if-range")) {
+      facts.has_range = true;
+    } else if (EqualsIgnoringCase(name, "translate")) {
+      facts.has_translate = facts.has_translate || EqualsIgnoringCase(value, "f");
+    } else if (IsOneOf(name, kOverridingFields)) {
+      facts.overrides_url = true;
+    }
+  }
+  if (says_no_cache && !facts.control.is_present) facts.control.no_cache.Add();
+  return facts;
+}
+
+}  // namespace httpsys::cache

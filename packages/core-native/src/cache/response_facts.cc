@@ -1,0 +1,73 @@
+#include "cache/response_facts.h"
+
+#include <algorithm>
+
+#include "base/ascii.h"
+#include "semantics/http_date.h"
+#include "semantics/white_space.h"
+
+namespace httpsys::cache {
+namespace {
+
+void AddDate(std::string_view value, int64_t now_s, FieldDate* date) {
+  if (date->state == FieldDate::State::kInvalid) return;
+  const std::optional<int64_t> seconds =
+      semantics::ParseHttpDate(value, now_s, semantics::DateCase::kAny);
+  if (!seconds.has_value()) {
+    date->state = FieldDate::State::kInvalid;
+    return;
+  }
+  date->seconds = date->is_valid() ? std::min(date->seconds, *seconds) : *seconds;
+  date->state = FieldDate::State::kValid;
+}
+
+// The first member of the first line counts (RFC 9111, section 5.1).
+uint32_t ReadAge(std::string_view value) {
+  uint32_t seconds = 0;
+  const std::string_view first = semantics::Trim(value.substr(0, value.find(',')));
+  return semantics::ParseDeltaSeconds(first, &seconds) ? seconds : 0;
+}
+
+}  // namespace
+
+ResponseFacts ReadResponse(uint16_t status, std::span<const http1::HeaderLine> lines,
+                           int64_t now_s) {
+  ResponseFacts facts;
+  semantics::TargetedCacheControl targeted;
+  bool has_age = false;
+  facts.status = status;
+  for (const auto& [name, value] : lines) {
+    if (EqualsIgnoringCase(name, "cache-control")) {
+      semantics::ReadCacheControl(value, &facts.control);
+    } else if (EqualsIgnoringCase(name, "cdn-cache-control")) {
+      targeted.AddLine(value);
+    } else if (EqualsIgnoringCase(name, "expires")) {
+      AddDate(value, now_s, &facts.expires);
+    } else if (EqualsIgnoringCase(name, "date")) {
+      AddDate(value, now_s, &facts.date);
+    } else if (EqualsIgnoringCase(name, "last-modified")) {
+      AddDate(value, now_s, &facts.last_modified);
+    } else if (EqualsIgnoringCase(name, "age")) {
+      if (!has_age) facts.age_s = ReadAge(value);
+      has_age = true;
+    } else if (EqualsIgnoringCase(name, "vary")) {
+      facts.vary.Add(value);
+      facts.has_vary = true;
+    } else if (EqualsIgnoringCase(name, "etag")) {
+      facts.has_etag = true;
+    } else if (EqualsIgnoringCase(name, "set-cookie") || EqualsIgnoringCase(name, "set-cookie2")) {
+      facts.has_set_cookie = true;
+    } else if (EqualsIgnoringCase(name, "pragma")) {
+      facts.has_pragma = true;
+    } else if (EqualsIgnoringCase(name, "content-type")) {
+      facts.has_content_type = true;
+    } else if (EqualsIgnoringCase(name, "content-range")) {
+      facts.has_content_range = true;
+    }
+  }
+  facts.is_targeted = targeted.is_usable();
+  if (facts.is_targeted) facts.control = targeted.directives();
+  return facts;
+}
+
+}  // namespace httpsys::cache

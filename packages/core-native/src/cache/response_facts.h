@@ -1,0 +1,52 @@
+#pragma once
+// What the output cache has to know of a response, read from its lines in one pass.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "cache/vary.h"
+#include "http1/header_line.h"
+#include "semantics/cache_control.h"
+
+namespace httpsys::cache {
+
+// A date that a response names.
+struct FieldDate {
+  enum class State : uint8_t { kAbsent, kInvalid, kValid };
+
+  State state = State::kAbsent;
+  int64_t seconds = 0;  // Since 1970. Valid with kValid only.
+
+  bool is_valid() const { return state == State::kValid; }
+};
+
+struct ResponseFacts {
+  uint16_t status = 0;
+  // The directives of the field that decides: CDN-Cache-Control if it can be used (RFC 9213,
+  // section 2.2), otherwise Cache-Control. Views point into the lines.
+  semantics::CacheControl control;
+  bool is_targeted = false;  // CDN-Cache-Control decides, so that Expires has no meaning.
+  // Of several lines the earliest date counts, and an invalid one always.
+  FieldDate expires;
+  FieldDate date;
+  FieldDate last_modified;
+  uint32_t age_s = 0;  // 0 if Age is absent or no number.
+  VaryNames vary;
+  bool has_vary = false;
+  bool has_etag = false;
+  bool has_set_cookie = false;
+  bool has_pragma = false;
+  bool has_content_type = false;
+  bool has_content_range = false;
+
+  // True if a cache can ask whether the response is still good (RFC 9110, section 8.8).
+  bool has_validator() const { return has_etag || last_modified.is_valid(); }
+};
+
+// Reads a response. `lines` are those of http1::ResponseHead, into which the head text of a reply
+// record is parsed. `now_s` is the time in seconds since 1970. Allocates nothing. Thread: any.
+[[nodiscard]] ResponseFacts ReadResponse(uint16_t status, std::span<const http1::HeaderLine> lines,
+                                         int64_t now_s);
+
+}  // namespace httpsys::cache

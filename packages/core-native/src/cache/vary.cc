@@ -1,0 +1,158 @@
+#include "cache/vary.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/ascii.h"
+#include "http1/char_class.h"
+#include "semantics/list_members.h"
+#include "semantics/white_space.h"
+
+namespace httpsys::cache {
+namespace {
+
+bool IsFieldName(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return http1::HasClass(c, http1::kTokenChar); });
+}
+
+// The order of two names when case is ignored: negative, 0 or positive.
+int CompareNames(std::string_view a, std::string_view b) {
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const char x = LowerCase(a[i]);
+    const char y = LowerCase(b[i]);
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return a.size() == b.size() ? 0 : a.size() < b.size() ? -1 : 1;
+}
+
+// Takes the first of names that are joined with commas.
+std::string_view TakeVaryName(std::string_view* text) {
+  const std::string_view name = text->substr(0, text->find(','));
+  text->remove_prefix(std::min(name.size() + 1, text->size()));
+  return name;
+}
+
+bool NamesCredentials(std::string_view name) {
+  return EqualsIgnoringCase(name, "cookie") || EqualsIgnoringCase(name, "authorization") ||
+         EqualsIgnoringCase(name, "proxy-authorization");
+}
+
+}  // namespace
+
+void VaryNames::Add(std::string_view value) {
+  std::string_view name;
+  for (semantics::ListMembers members(value); members.Next(&name);) {
+    if (name == "*") {
+      is_star_ = true;
+    } else if (IsFieldName(name)) {
+      Insert(name);
+    } else {
+      is_broken_ = true;
+    }
+  }
+}
+
+void VaryNames::Insert(std::string_view name) {
+  has_credentials_ = has_credentials_ || NamesCredentials(name);
+  size_t at = 0;
+  for (std::string_view rest = text(); !rest.empty();) {
+    const std::string_view other = TakeVaryName(&rest);
+    const int order = CompareNames(name, other);
+    if (order == 0) return;
+    if (order < 0) break;
+    at += other.size() + 1;
+  }
+  // The separator stands behind the name, or before it if it becomes the last one.
+  const size_t added = name.size() + (bytes_ == 0 ? 0 : 1);
+  if (count_ == kVaryNamesMax || bytes_ + added > kVaryBytesMax) {
+    is_broken_ = true;
+    return;
+  }
+  const bool is_last = at > bytes_ || bytes_ == 0;
+  char* to = names_.data() + std::min(at, bytes_);
+  if (is_last) {
+    if (bytes_ > 0) *to++ = ',';
+  } else {
+    std::memmove(to + added, to, bytes_ - at);
+    to[name.size()] = ',';
+  }
+  std::transform(name.begin(), name.end(), to, LowerCase);
+  bytes_ += added;
+  ++count_;
+}
+
+bool VaryNames::Assign(std::string_view text) {
+  *this = VaryNames();
+  Add(text);
+  return !is_star_ && !is_broken_ && this->text() == text;
+}
+
+void VaryNames::AppendValues(std::span<const http1::HeaderLine> lines, std::string* key) const {
+  for (std::string_view rest = text(); !rest.empty();) {
+    const std::string_view name = TakeVaryName(&rest);
+    bool is_present = false;
+    key->push_back('\n');
+    for (const http1::HeaderLine& line : lines) {
+      if (!EqualsIgnoringCase(line.name, name)) continue;
+      key->append(is_present ? ", " : "+");
+      key->append(semantics::Trim(line.value));
+      is_present = true;
+    }
+    if (!is_present) key->push_back('-');
+  }
+}
+
+uint64_t VaryRecord::Add(uint64_t variant) {
+  const auto end = variants_.begin() + static_cast<std::ptrdiff_t>(count_);
+  const auto found = std::find(variants_.begin(), end, variant);
+  if (found != end) {
+    std::rotate(found, found + 1, end);
+    return 0;
+  }
+  uint64_t oldest = 0;
+  if (count_ == kVariantsMax) {
+    oldest = variants_[0];
+    std::rotate(variants_.begin(), variants_.begin() + 1, variants_.end());
+    --count_;
+  }
+  variants_[count_++] = variant;
+  return oldest;
+}
+
+void VaryRecord::MakeVariantKey(std::span<const http1::HeaderLine> lines, std::string* key) const {
+  // No key of a URL has such a line: its own begin with the name of a field.
+  key->append("\n?");
+  for (int shift = 60; shift >= 0; shift -= 4) {
+    key->push_back("0123456789abcdef"[epoch_ >> shift & 15]);
+  }
+  names_.AppendValues(lines, key);
+}
+
+size_t VaryRecord::Encode(std::span<char, kBytesMax> memory) const {
+  char* to = memory.data();
+  const auto put = [&to](const void* from, size_t bytes) {
+    std::memcpy(to, from, bytes);
+    to += bytes;
+  };
+  const uint64_t count = count_;
+  put(&epoch_, sizeof epoch_);
+  put(&count, sizeof count);
+  put(variants_.data(), count_ * sizeof variants_[0]);
+  put(names_.text().data(), names_.text().size());
+  return static_cast<size_t>(to - memory.data());
+}
+
+bool VaryRecord::Decode(std::string_view bytes) {
+  uint64_t count = 0;
+  if (bytes.size() < sizeof epoch_ + sizeof count) return false;
+  std::memcpy(&epoch_, bytes.data(), sizeof epoch_);
+  std::memcpy(&count, bytes.data() + sizeof epoch_, sizeof count);
+  bytes.remove_prefix(sizeof epoch_ + sizeof count);
+  if (count > kVariantsMax || bytes.size() < count * sizeof variants_[0]) return false;
+  count_ = static_cast<size_t>(count);
+  std::memcpy(variants_.data(), bytes.data(), count_ * sizeof variants_[0]);
+  return names_.Assign(bytes.substr(count_ * sizeof variants_[0]));
+}
+
+}  // namespace httpsys::cache
