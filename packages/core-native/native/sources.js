@@ -79,6 +79,7 @@ const kEngine = [
   'cache/freshness.cc',
   'cache/request_facts.cc',
   'cache/response_facts.cc',
+  'cache/store_policy.cc',
   'cache/vary.cc',
   'engine/accept/accept_watch.cc',
   'engine/accept/acceptor.cc',

@@ -1,0 +1,191 @@
+#include "cache/store_policy.h"
+
+#include <algorithm>
+
+namespace httpsys::cache {
+namespace {
+
+using semantics::kDeltaSecondsMax;
+
+// Statuses whose meaning this server knows (RFC 9110, section 15), for must-understand.
+bool IsUnderstood(uint16_t status) {
+  return (status >= 200 && status <= 205) || (status >= 300 && status <= 303) ||
+         (status >= 307 && status <= 308) || (status >= 400 && status <= 417) ||
+         (status >= 421 && status <= 422) || status == 426 || (status >= 500 && status <= 505);
+}
+
+// What no rule set stores, because of the response alone.
+Refusal RefuseResponse(const ResponseFacts& response, const ResponseShape& shape,
+                       const StoreOptions& options) {
+  if (response.status < 200 || response.status > 599) return Refusal::kStatus;
+  if (response.status == 206 || response.has_content_range) return Refusal::kPartial;
+  if (response.status == 304) return Refusal::kNotModified;
+  if (!shape.is_complete) return Refusal::kIncomplete;
+  if (shape.has_trailers) return Refusal::kTrailers;
+  if (shape.bytes > options.entry_bytes_max) return Refusal::kTooLarge;
+  if (response.has_set_cookie) return Refusal::kSetCookie;
+  // A qualified `private`, too: removing the fields that it names would change the response.
+  if (response.control.is_private.is_present()) return Refusal::kPrivate;
+  if (response.vary.is_star()) return Refusal::kVaryStar;
+  if (response.vary.has_credentials()) return Refusal::kVaryCredentials;
+  return response.vary.is_broken() ? Refusal::kVaryNames : Refusal::kNone;
+}
+
+Refusal RefuseHttpSysResponse(const ResponseFacts& response, const ResponseShape& shape) {
+  if (response.control.no_store) return Refusal::kNoStore;
+  if (!response.has_content_type) return Refusal::kContentType;
+  if (!response.date.is_valid()) return Refusal::kDate;
+  if (response.last_modified.state == FieldDate::State::kInvalid) return Refusal::kLastModified;
+  return shape.is_one_piece ? Refusal::kNone : Refusal::kSeveralWrites;
+}
+
+StoreDecision Refuse(Refusal refusal) { return {refusal, {}}; }
+
+// The rules of ASP.NET: `public`, and a lifetime that the response names.
+StoreDecision StoreByHttpSysHeader(const ResponseFacts& response, const Lifetime& lifetime) {
+  if (response.control.no_cache.is_present()) return Refuse(Refusal::kNoCache);
+  if (response.has_pragma) return Refuse(Refusal::kPragma);
+  if (response.has_vary) return Refuse(Refusal::kVary);
+  if (lifetime.seconds == 0) return Refuse(Refusal::kStale);
+  StoreDecision decision;
+  decision.terms.lifetime_s = lifetime.seconds;
+  decision.terms.flags = EntryTerms::kForCookies;
+  return decision;
+}
+
+// The default applies to what says nothing about freshness, or allows more. What says that it must
+// not be kept as long is kept as long as it says.
+StoreDecision StoreByDefault(const RequestFacts& request, const ResponseFacts& response,
+                             const Lifetime& lifetime, uint32_t default_seconds) {
+  if (response.status >= 400) return Refuse(Refusal::kErrorStatus);
+  if (!request.is_harmless) return Refuse(Refusal::kRequestField);
+  if (response.control.no_cache.is_present()) return Refuse(Refusal::kNoCache);
+  const uint32_t seconds = lifetime.is_explicit() ? std::min(lifetime.seconds, default_seconds)
+                                                  : std::min(default_seconds, kDeltaSecondsMax);
+  if (seconds == 0) return Refuse(Refusal::kStale);
+  StoreDecision decision;
+  decision.terms.lifetime_s = seconds;
+  decision.terms.flags = EntryTerms::kForHarmless;
+  return decision;
+}
+
+// The terms of a policy that the application has set on the response.
+StoreDecision StoreByPolicy(const ResponsePolicy& policy) {
+  StoreDecision decision;
+  decision.terms.flags = EntryTerms::kForCookies;
+  if (policy.kind == ResponsePolicy::Kind::kUserInvalidates) {
+    decision.terms.flags |= EntryTerms::kNeverExpires;
+  } else if (policy.seconds == 0) {
+    return Refuse(Refusal::kStale);
+  }
+  decision.terms.lifetime_s = std::min(policy.seconds, kDeltaSecondsMax);
+  return decision;
+}
+
+StoreDecision StoreHttpSys(const RequestFacts& request, const ResponseFacts& response,
+                           const ResponsePolicy& policy, const ResponseShape& shape,
+                           const StoreOptions& options, int64_t now_s) {
+  const Refusal refusal = RefuseHttpSysResponse(response, shape);
+  if (refusal != Refusal::kNone) return Refuse(refusal);
+  StoreDecision decision;
+  const Lifetime lifetime = LifetimeOf(response, now_s, false);
+  if (policy.kind != ResponsePolicy::Kind::kNone) {
+    decision = StoreByPolicy(policy);
+  } else if (response.control.is_public && lifetime.is_explicit()) {
+    decision = StoreByHttpSysHeader(response, lifetime);
+  } else if (options.default_seconds > 0) {
+    decision = StoreByDefault(request, response, lifetime, options.default_seconds);
+  } else if (lifetime.is_explicit()) {
+    return Refuse(Refusal::kNotPublic);
+  } else {
+    return Refuse(Refusal::kNoPolicy);
+  }
+  decision.terms.flags |= EntryTerms::kHttpSysRules;
+  return decision;
+}
+
+StoreDecision StoreRfc9111(const ResponseFacts& response, const ResponsePolicy& policy,
+                           const StoreOptions& options, int64_t now_s) {
+  const semantics::CacheControl& control = response.control;
+  if (control.no_store && !(control.must_understand && IsUnderstood(response.status))) {
+    return Refuse(Refusal::kNoStore);
+  }
+  // Without an exception for no-store a cache must know the status, too.
+  if (control.must_understand && !IsUnderstood(response.status)) return Refuse(Refusal::kStatus);
+  if (policy.kind != ResponsePolicy::Kind::kNone) return StoreByPolicy(policy);
+  const bool has_validator = response.has_validator();
+  const bool always_revalidates = control.no_cache.is_present();
+  if (always_revalidates && !has_validator) return Refuse(Refusal::kNoCache);
+  const Lifetime lifetime = LifetimeOf(response, now_s, options.freshness.allows_heuristics);
+  if (lifetime.source == Lifetime::Source::kNone && !always_revalidates) {
+    return Refuse(Refusal::kNoFreshness);
+  }
+  StoreDecision decision;
+  decision.terms.initial_age_s = InitialAge(response, now_s);
+  decision.terms.lifetime_s = lifetime.seconds;
+  decision.terms.flags = control.is_public ? EntryTerms::kForCookies : 0u;
+  SetStaleness(control, options.freshness.stale, &decision.terms);
+  // A stale response is stored if it can be of use: asked about, or given out while stale.
+  const uint64_t age_s = decision.terms.initial_age_s;
+  const uint64_t window_s = std::max(decision.terms.while_revalidate_s, decision.terms.if_error_s);
+  if (!has_validator && age_s >= lifetime.seconds + window_s) return Refuse(Refusal::kStale);
+  return decision;
+}
+
+}  // namespace
+
+Refusal MayLookUp(const RequestFacts& request) {
+  if (request.method != MethodKind::kGet && request.method != MethodKind::kHead) {
+    return Refusal::kMethod;
+  }
+  if (request.has_authorization) return Refusal::kAuthorization;
+  if (request.has_client_certificate) return Refusal::kClientCertificate;
+  if (request.has_body) return Refusal::kBody;
+  if (request.has_upgrade) return Refusal::kUpgrade;
+  if (request.expects_other) return Refusal::kExpect;
+  if (request.overrides_url) return Refusal::kUrlOverride;
+  return request.has_clear_host ? Refusal::kNone : Refusal::kHost;
+}
+
+Refusal MayServe(const EntryTerms& terms, const RequestFacts& request) {
+  if (request.has_cookie && !terms.Has(EntryTerms::kForCookies)) return Refusal::kCookie;
+  if (!request.is_harmless && terms.Has(EntryTerms::kForHarmless)) return Refusal::kRequestField;
+  // HTTP.SYS answers GET alone.
+  const bool is_bypassed =
+      terms.Has(EntryTerms::kHttpSysRules) && request.method != MethodKind::kGet;
+  return is_bypassed ? Refusal::kMethod : Refusal::kNone;
+}
+
+Refusal MayFill(const RequestFacts& request) {
+  const Refusal bypass = MayLookUp(request);
+  if (bypass != Refusal::kNone) return bypass;
+  if (request.method == MethodKind::kHead) return Refusal::kHead;
+  if (request.has_range) return Refusal::kRange;
+  if (request.control.no_store) return Refusal::kRequestNoStore;
+  return request.has_translate ? Refusal::kTranslate : Refusal::kNone;
+}
+
+StoreDecision MayStore(const RequestFacts& request, const ResponseFacts& response,
+                       const ResponsePolicy& policy, const ResponseShape& shape,
+                       const StoreOptions& options, const Received& received) {
+  Refusal refusal = MayFill(request);
+  if (refusal == Refusal::kNone) refusal = RefuseResponse(response, shape, options);
+  if (refusal != Refusal::kNone) return Refuse(refusal);
+  StoreDecision decision =
+      options.rules == RuleSet::kHttpSys
+          ? StoreHttpSys(request, response, policy, shape, options, received.now_s)
+          : StoreRfc9111(response, policy, options, received.now_s);
+  if (!decision.is_stored()) return decision;
+  if (request.has_cookie && !decision.terms.Has(EntryTerms::kForCookies)) {
+    return Refuse(Refusal::kCookie);
+  }
+  decision.terms.stored_ms = received.now_ms;
+  return decision;
+}
+
+bool Invalidates(const RequestFacts& request, uint16_t status, RuleSet rules) {
+  return rules == RuleSet::kRfc9111 && request.method == MethodKind::kOther && status >= 200 &&
+         status < 400;
+}
+
+}  // namespace httpsys::cache

@@ -1,0 +1,86 @@
+#pragma once
+// Which requests the output cache answers, and which responses it stores. A wrong store gives the
+// answer of one user to another one: in doubt the response is not stored.
+
+#include <cstdint>
+
+#include "cache/freshness.h"
+#include "cache/refusal.h"
+#include "cache/request_facts.h"
+#include "cache/response_facts.h"
+
+namespace httpsys::cache {
+
+enum class RuleSet : uint8_t {
+  // HTTP.SYS: a response is stored by a policy that the application sets on it, by what ASP.NET
+  // reads from its header, or for the default time of its server.
+  kHttpSys,
+  kRfc9111,  // A shared cache, driven by the header of the response.
+};
+
+// A policy that was set on one response: `setCachePolicy()`, `res.cacheDuration`.
+struct ResponsePolicy {
+  enum class Kind : uint8_t {
+    kNone,
+    kUserInvalidates,  // Good until it is flushed.
+    kTimeToLive,
+  };
+
+  Kind kind = Kind::kNone;
+  uint32_t seconds = 0;  // Of kTimeToLive. 0 = not stored.
+};
+
+// How a response left the application.
+struct ResponseShape {
+  uint64_t bytes = 0;         // Head and body.
+  bool is_complete = true;    // Its end was announced, and its body has the promised length.
+  bool is_one_piece = true;   // Head and whole body came at once, or the head named the length.
+  bool has_trailers = false;  // Which no entry has.
+};
+
+struct StoreOptions {
+  RuleSet rules = RuleSet::kRfc9111;
+  FreshnessOptions freshness;
+  // Default time to live of HTTP.SYS rules (`HTTPSYS_CACHE_DURATION`), in seconds. 0 = none.
+  uint32_t default_seconds = 0;
+  uint64_t entry_bytes_max = 1024 * 1024;
+};
+
+struct StoreDecision {
+  Refusal refusal = Refusal::kNone;
+  // Valid if the response is stored.
+  EntryTerms terms;
+
+  bool is_stored() const { return refusal == Refusal::kNone; }
+};
+
+// When a response was received, by both clocks.
+struct Received {
+  int64_t now_s = 0;    // Seconds since 1970.
+  uint64_t now_ms = 0;  // Monotonic clock of the machine.
+};
+
+// Thread: any. Nothing is allocated.
+
+// Returns why a request bypasses the cache, or kNone if an entry may answer it. The same for both
+// rule sets.
+[[nodiscard]] Refusal MayLookUp(const RequestFacts& request);
+
+// Returns why this entry must not answer a request for which MayLookUp() has returned kNone. The
+// terms may come from another process.
+[[nodiscard]] Refusal MayServe(const EntryTerms& terms, const RequestFacts& request);
+
+// Returns why a response to this request is not stored, whatever the response is.
+[[nodiscard]] Refusal MayFill(const RequestFacts& request);
+
+// Decides whether a response is stored, and on which terms. Of the sources of a lifetime the first
+// one counts: a policy, the header, the default. A policy that is set counts even if its time is 0.
+[[nodiscard]] StoreDecision MayStore(const RequestFacts& request, const ResponseFacts& response,
+                                     const ResponsePolicy& policy, const ResponseShape& shape,
+                                     const StoreOptions& options, const Received& received);
+
+// Returns true if the response to this request makes what is stored for its URL obsolete
+// (RFC 9111, section 4.4). Never under the rules of HTTP.SYS.
+[[nodiscard]] bool Invalidates(const RequestFacts& request, uint16_t status, RuleSet rules);
+
+}  // namespace httpsys::cache
