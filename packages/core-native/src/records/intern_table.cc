@@ -1,34 +1,11 @@
 #include "records/intern_table.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "base/seeded_hash.h"
 
 namespace httpsys {
 namespace {
-
-constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15u;
-
-template <typename Word>
-uint64_t Load(const char* bytes) {
-  Word value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
-
-// Returns a number that differs for any two texts of the same size, of up to 8 bytes. The loads
-// overlap, because a copy of a size that the compiler does not know is a call.
-uint64_t LoadUpTo8(std::string_view text) {
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  if (text.size() >= 4) return Load<uint32_t>(begin) << 32 | Load<uint32_t>(end - 4);
-  if (text.size() >= 2) return Load<uint16_t>(begin) << 16 | Load<uint16_t>(end - 2);
-  return text.empty() ? 0 : Load<uint8_t>(begin);
-}
-
-uint64_t Mix(uint64_t state, uint64_t value) {
-  state = (state ^ value) * kMultiplier;
-  return state ^ state >> 29;
-}
 
 bool EqualsLowercase(std::string_view text, std::string_view lower) {
   if (text.size() != lower.size()) return false;
@@ -57,31 +34,21 @@ bool InternTable::IsSecret(std::string_view name) {
   }
 }
 
-uint64_t InternTable::Hash(std::string_view text, uint64_t seed) const {
-  uint64_t state = seed ^ text.size() * kMultiplier;
-  while (text.size() > 8) {
-    state = Mix(state, Load<uint64_t>(text.data()));
-    text.remove_prefix(8);
-  }
-  state = Mix(state, LoadUpTo8(text));
-  return state ^ state >> 32;
-}
-
 InternTable::Result InternTable::FindLine(std::string_view name, std::string_view value) {
   if (name.size() + value.size() > limits::kInternTextBytesMax || IsSecret(name)) return {};
-  return Find(Kind::kLine, Hash(value, Hash(name, seed_)), name, value);
+  return Find(Kind::kLine, HashText(value, HashText(name, seed_)), name, value);
 }
 
 InternTable::Result InternTable::FindName(std::string_view name) {
   if (name.size() > limits::kInternTextBytesMax) return {};
-  return Find(Kind::kName, Hash(name, ~seed_), name, {});
+  return Find(Kind::kName, HashText(name, ~seed_), name, {});
 }
 
 InternTable::Result InternTable::FindTarget(std::string_view target) {
   // A target with a query rarely comes back, so it gets no id.
   if (target.size() > limits::kInternTextBytesMax || target.find('?') != std::string_view::npos)
     return {};
-  return Find(Kind::kTarget, Hash(target, seed_ * kMultiplier), {}, target);
+  return Find(Kind::kTarget, HashText(target, seed_ * kHashMultiplier), {}, target);
 }
 
 InternTable::Result InternTable::Find(Kind kind, uint64_t hash, std::string_view name,

@@ -57,7 +57,6 @@ class InternTable {
     std::string text;
   };
 
-  uint64_t Hash(std::string_view text, uint64_t seed) const;
   Result Find(Kind kind, uint64_t hash, std::string_view name, std::string_view value);
   Result Define(Kind kind, uint64_t hash, std::string_view name, std::string_view value);
   bool SeenBefore(uint64_t hash);

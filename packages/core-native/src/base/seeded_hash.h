@@ -1,0 +1,52 @@
+#pragma once
+// A hash of texts that peers choose.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace httpsys {
+
+inline constexpr uint64_t kHashMultiplier = 0x9e3779b97f4a7c15u;
+
+namespace seeded_hash {
+
+template <typename Word>
+uint64_t Load(const char* bytes) {
+  Word value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+// Returns a number that differs for any two texts of the same size, of up to 8 bytes. The loads
+// overlap, because a copy of a size that the compiler does not know is a call.
+inline uint64_t LoadUpTo8(std::string_view text) {
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  if (text.size() >= 4) return Load<uint32_t>(begin) << 32 | Load<uint32_t>(end - 4);
+  if (text.size() >= 2) return Load<uint16_t>(begin) << 16 | Load<uint16_t>(end - 2);
+  return text.empty() ? 0 : Load<uint8_t>(begin);
+}
+
+inline uint64_t Mix(uint64_t state, uint64_t value) {
+  state = (state ^ value) * kHashMultiplier;
+  return state ^ state >> 29;
+}
+
+}  // namespace seeded_hash
+
+// Hashes a text. Without the seed a peer cannot choose texts that meet in one place of a table;
+// texts of several parts take the hash of one part as the seed of the next. Not for secrets, nor
+// where a collision must be impossible: compare the texts, too. Thread: any.
+inline uint64_t HashText(std::string_view text, uint64_t seed) {
+  uint64_t state = seed ^ text.size() * kHashMultiplier;
+  while (text.size() > 8) {
+    state = seeded_hash::Mix(state, seeded_hash::Load<uint64_t>(text.data()));
+    text.remove_prefix(8);
+  }
+  state = seeded_hash::Mix(state, seeded_hash::LoadUpTo8(text));
+  return state ^ state >> 32;
+}
+
+}  // namespace httpsys
