@@ -76,6 +76,7 @@ const kEngine = [
   'base/rate_bucket.cc',
   'base/small_blocks.cc',
   'base/unix_sockets_portable.cc',
+  'cache/cache_key.cc',
   'cache/freshness.cc',
   'cache/request_facts.cc',
   'cache/response_facts.cc',

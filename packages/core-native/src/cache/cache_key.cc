@@ -1,0 +1,56 @@
+#include "cache/cache_key.h"
+
+#include <charconv>
+
+#include "base/ascii.h"
+#include "cache/request_facts.h"
+
+namespace httpsys::cache {
+namespace {
+
+// Parts end with a line end, which no field value and no target can have.
+constexpr char kPartEnd = '\n';
+
+std::string_view TakePart(std::string_view* text) {
+  const size_t end = text->find(kPartEnd);
+  const std::string_view part = text->substr(0, end);
+  text->remove_prefix(end == std::string_view::npos ? text->size() : end + 1);
+  return part;
+}
+
+}  // namespace
+
+bool MakeKey(const KeyScope& scope, const http1::RequestHead& head, std::string* key) {
+  key->clear();
+  key->push_back(scope.is_secure ? 's' : 'h');
+  key->append(std::to_string(scope.port));
+  key->push_back(kPartEnd);
+  key->append(head.host);
+  key->push_back(kPartEnd);
+  key->append(head.target);
+  for (const auto& [name, value] : head.lines) {
+    if (!IsForwardingField(name)) continue;
+    key->push_back(kPartEnd);
+    for (const char c : name) key->push_back(LowerCase(c));
+    key->push_back(':');
+    key->append(value);
+    // Before a long head costs memory.
+    if (key->size() > kKeyBytesMax) return false;
+  }
+  return key->size() <= kKeyBytesMax;
+}
+
+bool SplitKey(std::string_view key, KeyParts* parts) {
+  const std::string_view scope = TakePart(&key);
+  if (scope.size() < 2 || (scope[0] != 's' && scope[0] != 'h')) return false;
+  const auto [end, error] =
+      std::from_chars(scope.data() + 1, scope.data() + scope.size(), parts->scope.port);
+  if (error != std::errc() || end != scope.data() + scope.size()) return false;
+  parts->scope.is_secure = scope[0] == 's';
+  if (key.find(kPartEnd) == std::string_view::npos) return false;
+  parts->host = TakePart(&key);
+  parts->target = TakePart(&key);
+  return !parts->target.empty();
+}
+
+}  // namespace httpsys::cache
