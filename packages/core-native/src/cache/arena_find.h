@@ -1,0 +1,153 @@
+#pragma once
+// Finds an entry in an arena that somebody else writes at the same time, perhaps with bad intent.
+// ArenaReader is the class for that; this is its algorithm, apart, so that tests can leave out its
+// steps one by one and stop it between them.
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "cache/arena_layout.h"
+#include "cache/shared_memory.h"
+#include "cache/word_copy.h"
+
+namespace httpsys::cache {
+
+// Private memory for copies of entries, which grows to the largest entry that was copied. Thread:
+// any, one at a time.
+class CopyBuffer {
+ public:
+  // Returns memory of at least so many bytes, without contents.
+  uint8_t* Reserve(size_t bytes) {
+    if (bytes > bytes_) {
+      memory_ = std::make_unique_for_overwrite<uint8_t[]>(bytes);
+      bytes_ = bytes;
+    }
+    return memory_.get();
+  }
+  // Gives the memory back if it is larger than this.
+  void Trim(size_t bytes_max) {
+    if (bytes_ <= bytes_max) return;
+    memory_.reset();
+    bytes_ = 0;
+  }
+
+ private:
+  std::unique_ptr<uint8_t[]> memory_;
+  size_t bytes_ = 0;
+};
+
+// What a reader has mapped of an arena. All pointers belong to others.
+struct ArenaView {
+  struct Chunk {
+    const SharedWord* words = nullptr;  // nullptr: not mapped.
+    uint64_t serial = 0;
+  };
+
+  ArenaShape shape;               // A private copy, which has been checked.
+  const SharedWord* index;        // Of shape.index_bytes().
+  std::span<const Chunk> chunks;  // Of shape.chunks_max, each of shape.chunk_bytes().
+
+  const SharedWord& slot(size_t at) const { return index[shape.slots_at() + at]; }
+  const SharedWord& generation(size_t segment) const {
+    return index[shape.generations_at() + segment];
+  }
+  const SharedWord& serial(size_t chunk) const { return index[ArenaShape::kSerialsAt + chunk]; }
+};
+
+// An entry, copied into a CopyBuffer, in which the views point.
+struct FoundEntry {
+  EntryHead entry;
+  std::string_view head;
+  std::string_view body;
+  uint32_t slot_at = 0;  // For HitTable.
+  Slot slot;
+};
+
+enum class FindResult : uint8_t {
+  kMiss,
+  kHit,
+  kChanged,  // The entry went away while it was being copied: a miss.
+  kRefused,  // The memory says what no writer of ours writes: a miss.
+};
+
+// The steps of FindEntry() as ArenaReader takes them.
+struct EveryStep {
+  static constexpr bool kLooksAtSlotAgain = true;
+  static constexpr bool kLooksAtGenerationAgain = true;
+  void AfterSlot() {}  // Between the slot and the generation.
+  void WithinCopy() {}
+};
+
+// Looks for the entry with this key, whose hash is HashText(key, seed). The memory is read without
+// locks, once: what was read is checked, and the copy is used. Why no half-written entry is
+// returned:
+//  * The writer empties the slots of a segment, makes its generation odd, and overwrites it only
+//    after that. Whoever copies a byte that was written later sees the odd generation, or a later
+//    one, behind the fence.
+//  * The slot is looked at again behind the generation. Otherwise the generation could be that of
+//    the next use of the segment, and would vouch for an entry that is not written yet.
+template <typename Steps>
+FindResult FindEntry(const ArenaView& view, std::string_view key, uint64_t hash, CopyBuffer* buffer,
+                     FoundEntry* found, Steps* steps) {
+  const ArenaShape& shape = view.shape;
+  const size_t first = (hash & (shape.buckets - 1)) * kWays;
+  for (size_t slot_at = first; slot_at < first + kWays; ++slot_at) {
+    const Slot slot{view.slot(slot_at).load(std::memory_order_acquire)};
+    if (!slot.IsTagged(hash)) continue;
+    const uint64_t offset = slot.offset();
+    if (offset >= shape.bytes()) return FindResult::kRefused;
+    const auto segment = static_cast<size_t>(offset / shape.segment_bytes);
+    const size_t chunk = segment / kSegmentsPerChunk;
+    const uint64_t room = shape.segment_bytes - offset % shape.segment_bytes;
+    steps->AfterSlot();
+    const uint64_t generation = view.generation(segment).load(std::memory_order_acquire);
+    if (generation % 2 != 0) continue;
+    if (Steps::kLooksAtSlotAgain &&
+        view.slot(slot_at).load(std::memory_order_acquire) != slot.value) {
+      continue;
+    }
+    // Another memory may have taken the place of the one that is mapped.
+    if (view.chunks[chunk].words == nullptr ||
+        view.chunks[chunk].serial != view.serial(chunk).load(std::memory_order_relaxed)) {
+      continue;
+    }
+    if (room < sizeof(EntryHead)) return FindResult::kRefused;
+    const SharedWord* from =
+        view.chunks[chunk].words + offset % shape.chunk_bytes() / sizeof(uint64_t);
+    EntryHead& entry = found->entry;
+    uint8_t head[sizeof(EntryHead)];
+    LoadWords(from, sizeof head / sizeof(uint64_t), head);
+    std::memcpy(&entry, head, sizeof head);
+    const uint64_t bytes = entry.payload_bytes();
+    if (bytes > room - sizeof(EntryHead)) {
+      const bool is_same = view.generation(segment).load(std::memory_order_acquire) == generation;
+      return is_same ? FindResult::kRefused : FindResult::kChanged;
+    }
+    if (entry.hash != hash || entry.key_bytes != key.size()) continue;
+    uint8_t* const to = buffer->Reserve(static_cast<size_t>(bytes));
+    from += sizeof(EntryHead) / sizeof(uint64_t);
+    const size_t words = static_cast<size_t>(bytes) / sizeof(uint64_t);
+    const size_t half = words / 2;
+    LoadWords(from, half, to);
+    steps->WithinCopy();
+    LoadWords(from + half, words - half, to + half * sizeof(uint64_t));
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (Steps::kLooksAtGenerationAgain &&
+        view.generation(segment).load(std::memory_order_relaxed) != generation) {
+      return FindResult::kChanged;
+    }
+    const auto* const text = reinterpret_cast<const char*>(to);
+    if (std::string_view(text, key.size()) != key) continue;
+    const size_t head_at = EntryHead::Padded(entry.key_bytes);
+    found->head = {text + head_at, entry.head_bytes};
+    found->body = {text + head_at + EntryHead::Padded(entry.head_bytes), entry.body_bytes};
+    found->slot_at = static_cast<uint32_t>(slot_at);
+    found->slot = slot;
+    return FindResult::kHit;
+  }
+  return FindResult::kMiss;
+}
+
+}  // namespace httpsys::cache

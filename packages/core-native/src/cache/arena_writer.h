@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "cache/arena_layout.h"
+#include "cache/shared_memory.h"
+
+namespace httpsys::cache {
+
+// What is stored.
+struct EntryParts {
+  std::string_view key;
+  std::string_view head;
+  std::string_view body;
+  EntryKind kind = EntryKind::kResponse;
+  uint16_t status = 0;
+  int64_t created_s = 0;
+  EntryTerms terms;
+
+  EntryHead HeadFor(uint64_t hash) const;
+};
+
+// Writes the arena of this process: memory, segments, entries and slots. CacheStore decides what is
+// stored where. If the process is killed within any of these functions, readers find nothing that
+// is half-written. Thread: any, one at a time, while readers read.
+class ArenaWriter {
+ public:
+  // Makes an arena without chunks. `seed` must be a secret of this process and of those that read
+  // the arena. Returns nullptr if there is no memory.
+  [[nodiscard]] static std::unique_ptr<ArenaWriter> Create(const ArenaShape& shape, uint64_t seed);
+
+  const ArenaShape& shape() const { return shape_; }
+  uint64_t seed() const { return seed_; }
+  // For readers: the index, and each chunk, nullptr without one, with its serial.
+  std::shared_ptr<const SharedMemory> index() const { return index_; }
+  std::shared_ptr<const SharedMemory> chunk(uint32_t chunk) const { return chunks_[chunk]; }
+  uint64_t serial(uint32_t chunk) const;
+
+  // Makes the memory of a chunk, whose segments are retired. Returns false if there is none.
+  [[nodiscard]] bool AddChunk(uint32_t chunk);
+  // Gives the memory of a chunk back, as soon as no reader has it. Both segments must be retired.
+  void RemoveChunk(uint32_t chunk);
+
+  // Begins the next use of a retired segment of an existing chunk.
+  void OpenSegment(uint32_t segment);
+  // Makes all entries of a segment unreachable, and returns how many could be found. Readers that
+  // are copying one notice.
+  size_t RetireSegment(uint32_t segment);
+  bool is_open(uint32_t segment) const;
+  // Bytes of a segment that have entries.
+  uint32_t used_bytes(uint32_t segment) const { return used_[segment]; }
+
+  // Writes an entry behind the others of an open segment. Readers cannot see it yet. Returns its
+  // offset, or nothing if it does not fit.
+  [[nodiscard]] std::optional<uint64_t> Append(uint32_t segment, uint64_t hash,
+                                               const EntryParts& parts);
+  // Copies an entry behind the others of another open segment.
+  [[nodiscard]] std::optional<uint64_t> AppendCopy(uint32_t segment, uint64_t offset);
+
+  // Where a slot is, and what it says.
+  struct Place {
+    uint32_t slot_at = 0;
+    Slot slot;  // Empty: there is none.
+  };
+  // The slot for a hash, or the empty place.
+  [[nodiscard]] Place FindSlot(uint64_t hash) const;
+  // The slot that names exactly this entry.
+  [[nodiscard]] Place FindSlot(uint64_t hash, uint64_t offset) const;
+  // Slots of the bucket of a hash.
+  [[nodiscard]] Place SlotAt(uint64_t hash, uint32_t way) const;
+
+  // Makes an entry visible in this place, instead of what was there.
+  void SetSlot(uint32_t slot_at, Slot slot);
+  // Makes what is in this place invisible.
+  void ClearSlot(uint32_t slot_at) { SetSlot(slot_at, {}); }
+
+  // Reads the head of the entry that begins at this position of a segment: 0, or the end of another
+  // one. Returns false at the end of the used part, and if a mistake of this process has
+  // overwritten the memory.
+  [[nodiscard]] bool ReadEntry(uint32_t segment, uint32_t position, EntryHead* entry) const;
+  // Reads the key of an entry, of EntryHead::key_bytes.
+  void ReadKey(uint64_t offset, const EntryHead& entry, char* key) const;
+  uint64_t OffsetOf(uint32_t segment, uint32_t position) const {
+    return uint64_t{segment} * shape_.segment_bytes + position;
+  }
+
+ private:
+  ArenaWriter(const ArenaShape& shape, uint64_t seed, std::shared_ptr<SharedMemory> index);
+  uint32_t SegmentOf(uint64_t offset) const {
+    return static_cast<uint32_t>(offset / shape_.segment_bytes);
+  }
+  SharedWord* WordsAt(uint64_t offset) const;
+  SharedWord& generation(uint32_t segment) const {
+    return index_->words()[shape_.generations_at() + segment];
+  }
+  SharedWord& slot(size_t at) const { return index_->words()[shape_.slots_at() + at]; }
+  bool Fits(uint32_t segment, uint64_t bytes) const;
+
+  const ArenaShape shape_;
+  const uint64_t seed_;
+  std::shared_ptr<SharedMemory> index_;
+  std::vector<std::shared_ptr<SharedMemory>> chunks_;
+  std::vector<uint32_t> used_;  // By segment.
+  uint64_t last_serial_ = 0;
+};
+
+}  // namespace httpsys::cache

@@ -1,0 +1,21 @@
+#pragma once
+// How each system makes and maps memory for SharedMemory.
+
+#include <cstddef>
+
+namespace httpsys::cache {
+
+struct SharedPages {
+  void* memory = nullptr;  // nullptr: there is none.
+  size_t bytes = 0;
+  int fd = -1;  // For other processes; -1 if they cannot map the memory.
+};
+
+// Makes zeroed memory. Thread: any, as all of these.
+[[nodiscard]] SharedPages CreateSharedPages(size_t bytes);
+// Maps memory that another process has made, as SharedMemory::Map() says.
+[[nodiscard]] SharedPages MapSharedPages(int fd, size_t bytes_max);
+// Unmaps memory, and closes its descriptor.
+void FreeSharedPages(const SharedPages& pages);
+
+}  // namespace httpsys::cache

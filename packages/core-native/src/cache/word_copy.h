@@ -1,0 +1,41 @@
+#pragma once
+// Copies between private memory and shared words. Each word is read and written by one relaxed
+// atomic access, so that a copy of what somebody else is writing is a wrong copy, and no more.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "cache/shared_memory.h"
+
+namespace httpsys::cache {
+
+// Copies `count` words to private memory.
+inline void LoadWords(const SharedWord* from, size_t count, uint8_t* to) {
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t word = from[i].load(std::memory_order_relaxed);
+    std::memcpy(to + i * sizeof word, &word, sizeof word);
+  }
+}
+
+// Copies bytes to shared words; zeros fill the last one. Returns the number of words.
+inline size_t StoreBytes(const void* from, size_t bytes, SharedWord* to) {
+  const auto* const begin = static_cast<const uint8_t*>(from);
+  size_t count = 0;
+  for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, begin + at, std::min(bytes - at, sizeof word));
+    to[count++].store(word, std::memory_order_relaxed);
+  }
+  return count;
+}
+
+// Copies words within shared memory.
+inline void CopyWords(const SharedWord* from, size_t count, SharedWord* to) {
+  for (size_t i = 0; i < count; ++i) {
+    to[i].store(from[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+}
+
+}  // namespace httpsys::cache
