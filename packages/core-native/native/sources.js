@@ -79,6 +79,7 @@ const kEngine = [
   'cache/arena_reader.cc',
   'cache/arena_writer.cc',
   'cache/cache_key.cc',
+  'cache/cache_store.cc',
   'cache/freshness.cc',
   'cache/request_facts.cc',
   'cache/response_facts.cc',

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/arena_writer.h"
+#include "cache/ghost_tags.h"
+#include "cache/hit_table.h"
+#include "cache/segment_logs.h"
+
+namespace httpsys::cache {
+
+struct StoreCounts {
+  uint64_t stored = 0;
+  uint64_t evicted = 0;  // Entries that made room for others.
+  uint64_t copied = 0;   // Entries that were kept when their segment was reused.
+  uint64_t entries = 0;  // Entries that can be found now.
+};
+
+// What this process has stored: an arena, and the choice of what stays in the arena, by S3-FIFO on
+// two logs of segments. New entries go to the small log, which has a tenth of the memory. When it
+// needs room, its oldest segment is emptied: entries that were hit twice are copied to the main
+// log, the others leave, and a key that comes back soon goes to the main log at once. When the main
+// log needs room, the entries of its oldest segment that were hit are copied behind the others,
+// with one hit less. One segment is always free, so that a copy exists before the original goes
+// away. Thread: any, one at a time (the mutex of the process), while readers read.
+class CacheStore {
+ public:
+  // Uses up to shape.bytes(), a chunk at a time. Returns nullptr if there is no memory.
+  [[nodiscard]] static std::unique_ptr<CacheStore> Create(const ArenaShape& shape, uint64_t seed);
+
+  // For readers. `version` changes whenever a chunk comes or goes.
+  const ArenaWriter& arena() const { return *arena_; }
+  uint64_t version() const { return version_; }
+
+  // The hits of the lanes of this process.
+  HitTable& own_hits() { return own_hits_; }
+  // Takes the hits of another process into account; the table must outlive this object, or be
+  // removed.
+  void AddHits(const HitTable* hits) { other_hits_.push_back(hits); }
+  void RemoveHits(const HitTable* hits) { std::erase(other_hits_, hits); }
+
+  // Stores an entry, in place of another one with the same key. Returns false if it is too large
+  // for half a segment, or if there is no memory.
+  bool Store(const EntryParts& parts);
+  // Forgets the entry with this key. Returns false if there is none.
+  bool Drop(std::string_view key);
+  // Forgets an entry by the hash of its key: a variant that leaves (VaryRecord::Add).
+  bool DropHash(uint64_t hash);
+
+  // Calls `visit` for each entry that can be found, in no particular order. The entry is forgotten
+  // if it returns true. Returns the number of those.
+  using Visit = std::function<bool(std::string_view key, const EntryHead& entry)>;
+  size_t DropIf(const Visit& visit);
+
+  // Changes how many chunks may be used, from 1 to those of the shape. What is in others is
+  // forgotten, and their memory is given back.
+  void SetChunks(uint32_t chunks);
+  // Forgets everything, and gives all memory but the index back.
+  void Clear();
+
+  const StoreCounts& counts() const { return counts_; }
+  // Bytes of memory, without those of the index.
+  uint64_t memory_bytes() const { return chunks_ * uint64_t{arena_->shape().chunk_bytes()}; }
+
+ private:
+  using Log = SegmentLogs::Log;
+
+  explicit CacheStore(std::unique_ptr<ArenaWriter> arena);
+
+  uint32_t SegmentOf(Slot slot) const {
+    return static_cast<uint32_t>(slot.offset() / arena_->shape().segment_bytes);
+  }
+  uint32_t HitsOf(const ArenaWriter::Place& place) const;
+  ArenaWriter::Place PlaceFor(uint64_t hash) const;
+  void SetEntry(const ArenaWriter::Place& place, Slot slot, uint32_t hits);
+  void Forget(const ArenaWriter::Place& place);
+  std::optional<uint64_t> Append(Log log, uint64_t hash, const EntryParts& parts);
+  void Extend(Log log);
+  bool AddChunk();
+  void RemoveChunk(uint32_t chunk);
+  bool FreeSegment(bool keeps_nothing);
+  void Empty(Log log, uint32_t segment, bool keeps_nothing);
+  bool Keep(uint64_t offset, const ArenaWriter::Place& place, uint64_t hash, uint32_t hits);
+  uint64_t SmallBytes() const;
+
+  std::unique_ptr<ArenaWriter> arena_;
+  SegmentLogs logs_;
+  GhostTags ghosts_;
+  std::unique_ptr<HitTable::Cell[]> own_cells_;
+  HitTable own_hits_;
+  std::vector<const HitTable*> other_hits_;
+  std::vector<uint8_t> hits_left_;  // By slot: hits of the entry before it was copied.
+  std::string key_;                 // Of the entry that is being visited.
+  StoreCounts counts_;
+  uint64_t version_ = 1;
+  uint32_t chunks_allowed_;
+  uint32_t chunks_ = 0;  // The number of chunks that have memory.
+};
+
+}  // namespace httpsys::cache

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace httpsys::cache {
+
+// Remembers keys whose entries have left the small log without a second hit: whoever comes back is
+// stored in the main log (S3-FIFO). Holds hashes only, in a table in which newer ones overwrite
+// older ones, so that a flood of keys costs no memory. Thread: any, one at a time.
+class GhostTags {
+ public:
+  // `cells` must be a power of 2.
+  explicit GhostTags(size_t cells) : cells_(cells) {}
+
+  void Add(uint64_t hash) { CellOf(hash) = {TagOf(hash), ++added_}; }
+
+  // Returns true if the key is among the `kept` that were added last, and forgets it.
+  bool Take(uint64_t hash, uint32_t kept) {
+    Cell& cell = CellOf(hash);
+    // The count may wrap: what is that old is taken for new once.
+    const bool is_there = cell.tag == TagOf(hash) && cell.at != 0 && added_ - cell.at < kept;
+    if (is_there) cell = {};
+    return is_there;
+  }
+
+ private:
+  struct Cell {
+    uint32_t tag = 0;
+    uint32_t at = 0;  // The count of Add(); 0 = empty.
+  };
+
+  static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
+  Cell& CellOf(uint64_t hash) { return cells_[hash & (cells_.size() - 1)]; }
+
+  std::vector<Cell> cells_;
+  uint32_t added_ = 0;
+};
+
+}  // namespace httpsys::cache
