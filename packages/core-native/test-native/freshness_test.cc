@@ -190,6 +190,14 @@ TEST(JudgeTest, ErrorsAreAnsweredWithinTheirWindow) {
   EXPECT_FALSE(JudgeAfter(TermsOf("max-age=10"), 11'000).may_answer_errors);
 }
 
+TEST(JudgeTest, FailuresAreThoseThatAnotherTryCouldMend) {
+  for (const int status : {500, 502, 503, 504})
+    EXPECT_TRUE(IsFailure(static_cast<uint16_t>(status)));
+  for (const int status : {200, 304, 404, 499, 501, 505}) {
+    EXPECT_FALSE(IsFailure(static_cast<uint16_t>(status))) << status;
+  }
+}
+
 TEST(JudgeTest, DefaultWindowsApplyToResponsesThatNameNone) {
   const StaleWindows defaults{5, 7};
   EXPECT_EQ(JudgeAfter(TermsOf("max-age=10", defaults), 15'000).verdict, Verdict::kStale);

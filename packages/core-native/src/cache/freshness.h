@@ -86,6 +86,12 @@ static_assert(sizeof(EntryTerms) == 32);
 void SetStaleness(const semantics::CacheControl& control, const StaleWindows& defaults,
                   EntryTerms* terms);
 
+// Returns true for statuses of an application that fails, instead of which a stale entry may answer
+// (stale-if-error): 500, 502, 503 and 504.
+constexpr bool IsFailure(uint16_t status) {
+  return status == 500 || (status >= 502 && status <= 504);
+}
+
 enum class Verdict : uint8_t {
   kFresh,          // The entry answers.
   kStale,          // The entry answers, and a new response is fetched for the next request.

@@ -41,7 +41,7 @@ struct ResponseShape {
 struct StoreOptions {
   RuleSet rules = RuleSet::kRfc9111;
   FreshnessOptions freshness;
-  // Default time to live of HTTP.SYS rules (`HTTPSYS_CACHE_DURATION`), in seconds. 0 = none.
+  // Default time to live of a server with HTTP.SYS rules, in seconds. 0 = none.
   uint32_t default_seconds = 0;
   uint64_t entry_bytes_max = 1024 * 1024;
 };
