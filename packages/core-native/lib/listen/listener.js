@@ -376,7 +376,6 @@ class Listener {
       pipelinedRequestsMax: own.pipelinedRequestsMax,
       maxConnectionsPerAddress: own.maxConnectionsPerAddress,
       maxConnectionsPerPrefix: own.maxConnectionsPerPrefix,
-      statics: [],
       queueLimit: own.queueLimit,
       queueTimeout: Math.min(own.queueTimeout, kMsMax),
       verbosity503: kVerbosities.indexOf(own.http503Verbosity),
