@@ -1,6 +1,6 @@
 -- The load wrk makes. The mode comes after "--" on its command line; the last line printed is JSON.
 --
---   get                  GET /
+--   get                  GET of the path in wrk's URL
 --   browser              GET / with 14 header lines as a browser sends them, 2 of them new in each request
 --   pipelined <depth>    GET /, <depth> at a time
 --   json <bytes>         POST / with a JSON body of about that size

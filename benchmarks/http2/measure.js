@@ -2,13 +2,12 @@
 
 // Measures servers of HTTP/2 against each other, with h2load.
 
-const { once } = require('node:events')
 const fs = require('node:fs')
-const net = require('node:net')
 const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { findProgram } = require('../../tools/lib/project')
 const { costOf, runLoad } = require('../lib/load')
+const { isListening } = require('../lib/nginx')
 const { Server, kBuild, pinned } = require('../lib/processes')
 const { freePort } = require('../../test/helpers/free-port')
 const { busyText, sideOf } = require('../lib/report')
@@ -20,19 +19,6 @@ const { inRounds } = require('../lib/rounds')
 /** How long nghttpd may take to listen. */
 const kStartMs = 5000
 const kLookMs = 20
-
-/** @param {number} port */
-async function isListening (port) {
-  const socket = net.connect(port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
-}
 
 /** @param {number} cpu @returns {Promise<Server>} */
 async function startNghttpd (cpu) {

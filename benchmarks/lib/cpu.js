@@ -36,6 +36,12 @@ function mainThreadSeconds (pid) {
   return Number(fs.readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e9
 }
 
+/** @param {number} pid @returns {number[]} processes that it has started */
+function childrenOf (pid) {
+  const text = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  return text === '' ? [] : text.split(' ').map(Number)
+}
+
 /** @typedef {{ busy: number, total: number }} CoreTimes in ticks */
 
 /** @param {number} core @returns {CoreTimes} */
@@ -78,4 +84,4 @@ function choosePair () {
   return { server, client: other ?? allowed[1], siblings: other === undefined }
 }
 
-module.exports = { busyShare, choosePair, coreTimes, mainThreadSeconds, processSeconds, processTimes }
+module.exports = { busyShare, childrenOf, choosePair, coreTimes, mainThreadSeconds, processSeconds, processTimes }

@@ -45,15 +45,15 @@ async function probe ({ name, probe: { method, headers, body, status, response }
 }
 
 /**
- * @param {{ connections: number, threads?: number, load: string[] }} what
+ * @param {{ connections: number, threads?: number, load: string[], path?: string, isSecure?: boolean }} what path: of modes that name none
  * @param {number} port
  * @param {{ cpu: number, seconds: number }} options
  * @returns {{ pid: number, summary: Promise<any> }} summary: what load.lua prints
  */
-function runWrk ({ connections, threads = 1, load }, port, { cpu, seconds }) {
+function runWrk ({ connections, threads = 1, load, path: target = '/', isSecure = false }, port, { cpu, seconds }) {
   const { pid, summary } = runLoad(['wrk', '--threads', String(threads),
     '--connections', String(connections), '--duration', `${seconds}s`, '--timeout', '10s',
-    '--script', kScript, `http://127.0.0.1:${port}/`, '--', ...load], cpu)
+    '--script', kScript, `http${isSecure ? 's' : ''}://127.0.0.1:${port}${target}`, '--', ...load], cpu)
   return {
     pid,
     summary: summary.then((output) => {
@@ -110,7 +110,7 @@ async function costOf (pid, { cpus, seconds }, startLoad) {
  * A program that says in the end what it has done.
  *
  * @param {string[]} command
- * @param {number} cpu
+ * @param {number | string} cpu or a list such as 0,1
  * @returns {{ pid: number, summary: Promise<string> }} summary: what it prints
  */
 function runLoad (command, cpu) {
@@ -127,13 +127,13 @@ function runLoad (command, cpu) {
 }
 
 /**
- * @param {Scenario} scenario
- * @param {Server} server
+ * @param {Pick<Scenario, 'unit' | 'connections' | 'load'> & { path?: string, isSecure?: boolean }} scenario
+ * @param {Pick<Server, 'pid' | 'port'> & { ask?: Server['ask'] }} server asked for what it has received
  * @param {{ cpus: { server: number, client: number }, seconds: number }} options
  * @returns {Promise<Round>}
  */
 async function measure (scenario, server, options) {
-  const received = async () => scenario.unit === 'byte received' ? (await server.ask('count')).bytes : 0
+  const received = async () => scenario.unit === 'byte received' ? (await server.ask?.('count')).bytes : 0
   const bytesBefore = await received()
   const { summary: result, whole, thread, serverBusy, clientBusy, disturbed } = await costOf(server.pid, options,
     () => runWrk(scenario, server.port, { cpu: options.cpus.client, seconds: options.seconds }))
@@ -146,6 +146,7 @@ async function measure (scenario, server, options) {
   const { connect, read, write, status, timeout } = result.errors
   return {
     requests: result.requests,
+    bytes: result.bytes,
     requestsPerSecond: result.requests / result.seconds,
     units,
     processCost: whole * 1e6 / units,

@@ -6,6 +6,7 @@ const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const path = require('node:path')
+const readline = require('node:readline')
 const { run } = require('../../tools/lib/project')
 
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
@@ -24,7 +25,7 @@ async function built (source, name, libraries = []) {
   return program
 }
 
-/** @param {number} cpu @param {string[]} command @param {import('node:child_process').StdioOptions} stdio @returns {ChildProcess} with the command's own pid */
+/** @param {number | string} cpu or a list such as 0,1 @param {string[]} command @param {import('node:child_process').StdioOptions} stdio @returns {ChildProcess} with the command's own pid */
 function pinned (cpu, command, stdio) {
   return spawn('taskset', ['-c', String(cpu), ...command], { env: { ...process.env, NODE_ENV: 'production' }, stdio })
 }
@@ -70,9 +71,15 @@ class Server {
     this.port = port
   }
 
-  /** @param {string} name @param {number} cpu @param {string[]} args of Node: a program that sends its parent `{ port }` @returns {Promise<Server>} once it listens */
-  static async node (name, cpu, args) {
-    const child = pinned(cpu, [process.execPath, ...args], ['ignore', 'inherit', 'inherit', 'ipc'])
+  /**
+   * @param {string} name
+   * @param {number | string} cpu or a list such as 0,1
+   * @param {string[]} args of Node: a program that sends its parent `{ port }`
+   * @param {string[]} [wrap] a command that becomes Node, such as one that changes limits
+   * @returns {Promise<Server>} once it listens
+   */
+  static async node (name, cpu, args, wrap = []) {
+    const child = pinned(cpu, [...wrap, process.execPath, ...args], ['ignore', 'inherit', 'inherit', 'ipc'])
     const [{ port }] = await unlessEnded(child, name, /** @type {Promise<any[]>} */ (once(child, 'message')))
     return new Server(child, name, port)
   }
@@ -101,4 +108,36 @@ class Server {
   }
 }
 
-module.exports = { Server, built, end, kBuild, pinned, unlessEnded }
+/** A program that answers each line of its input with a line of JSON. */
+class LineProgram {
+  #child
+  #lines
+
+  /** @param {ChildProcess} child with pipes to its input and from its output */
+  constructor (child) {
+    this.#child = child
+    this.#lines = readline.createInterface({ input: /** @type {import('node:stream').Readable} */ (child.stdout) })
+  }
+
+  get pid () {
+    return /** @type {number} */ (this.#child.pid)
+  }
+
+  /** @returns {Promise<any>} the next line of output */
+  async answer () {
+    const [line] = await unlessEnded(this.#child, 'The load', /** @type {Promise<any[]>} */ (once(this.#lines, 'line')))
+    return JSON.parse(line)
+  }
+
+  /** @param {string} command @returns {Promise<any>} */
+  ask (command) {
+    this.#child.stdin?.write(`${command}\n`)
+    return this.answer()
+  }
+
+  stop () {
+    return end(this.#child)
+  }
+}
+
+module.exports = { LineProgram, Server, built, end, kBuild, pinned, unlessEnded }

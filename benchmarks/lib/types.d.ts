@@ -45,6 +45,8 @@ export interface Suite {
 /** One run of wrk against one server. */
 export interface Round {
   requests: number
+  /** That wrk has read, heads included. */
+  bytes: number
   requestsPerSecond: number
   /** Requests or bytes: what the costs are divided by. */
   units: number

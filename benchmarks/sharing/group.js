@@ -8,15 +8,14 @@ const fs = require('node:fs')
 const http = require('node:http')
 const os = require('node:os')
 const path = require('node:path')
-const { findNginx } = require('../../tools/lib/packages')
-const { processTimes } = require('../lib/cpu')
+const { childrenOf, processTimes } = require('../lib/cpu')
+const { spawnNginx, untilReady } = require('../lib/nginx')
 const { unlessEnded } = require('../lib/processes')
 const { freePort } = require('../../test/helpers/free-port')
 
 const kProgram = path.join(__dirname, 'server.js')
 /** Processes that start at a time: more only wait for each other. */
 const kStartingMax = 4
-const kNginxStartMs = 5000
 /** While others are measured a process has nothing to do: V8 would take it for idle, and throw away what it has learned. */
 const kNodeOptions = ['--no-memory-reducer']
 
@@ -195,17 +194,9 @@ class Group {
   async #startNginx (ports) {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-bench-'))
     this.#folders.push(folder)
-    const file = path.join(folder, 'nginx.conf')
-    fs.writeFileSync(file, nginxConfiguration(folder, this.port, ports))
-    const [program, ...before] = [...this.#wrap, /** @type {string} */ (findNginx())]
-    const child = spawn(program, [...before, '-p', folder, '-e', path.join(folder, 'error.log'), '-c', file],
-      { stdio: ['ignore', 'inherit', 'inherit'] })
+    const child = spawnNginx(this.#wrap, folder, proxyOf(this.port, ports))
     this.#children.push(child)
-    const deadline = Date.now() + kNginxStartMs
-    while (await get(this.port, '/p1/').catch(() => '') === '') {
-      if (Date.now() > deadline || child.exitCode !== null) throw new Error('nginx did not start')
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
+    await untilReady(child, async () => await get(this.port, '/p1/').catch(() => '') !== '')
   }
 }
 
@@ -215,23 +206,13 @@ function prefixesOf (port, number, count) {
 }
 
 /**
- * One worker, no logs, connections to the applications kept: nginx at its best for this task.
+ * Connections to the applications are kept: nginx at its best for this task.
  *
- * @param {string} folder
  * @param {number} port
  * @param {number[]} ports of the applications
  */
-function nginxConfiguration (folder, port, ports) {
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-  return `daemon off;
-worker_processes 1;
-pid ${folder}/nginx.pid;
-events { worker_connections 4096; }
-http {
-  access_log off;
-  keepalive_requests 1000000000;
-  ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}
-  ${ports.map((application, index) => `upstream p${index + 1} {
+function proxyOf (port, ports) {
+  return `${ports.map((application, index) => `upstream p${index + 1} {
     server 127.0.0.1:${application};
     keepalive 128;
     keepalive_requests 1000000000;
@@ -241,15 +222,7 @@ http {
     proxy_http_version 1.1;
     proxy_set_header Connection "";
     ${ports.map((_, index) => `location /p${index + 1}/ { proxy_pass http://p${index + 1}; }`).join('\n    ')}
-  }
-}
-`
-}
-
-/** @param {number} pid @returns {number[]} */
-function childrenOf (pid) {
-  const text = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
-  return text === '' ? [] : text.split(' ').map(Number)
+  }`
 }
 
 /** @param {number} count @param {(index: number) => Promise<unknown>} start @param {number} [atATime] */

@@ -2,10 +2,8 @@
 
 // The processes of the scenario websocket: a server on one CPU, its clients on another.
 
-const { once } = require('node:events')
 const path = require('node:path')
-const readline = require('node:readline')
-const { Server, built, end, pinned, unlessEnded } = require('../lib/processes')
+const { LineProgram, Server, built, pinned } = require('../lib/processes')
 const { kFloor } = require('./sides')
 
 /** @typedef {import('./parts').Part} Part */
@@ -20,16 +18,7 @@ async function startServer (side, { mode, deflate, smallYoungGeneration = false 
     path.join(__dirname, 'server.js'), side, mode, deflate ? 'deflate' : 'plain'])
 }
 
-class Clients {
-  #child
-  #lines
-
-  /** @param {import('node:child_process').ChildProcess} child */
-  constructor (child) {
-    this.#child = child
-    this.#lines = readline.createInterface({ input: /** @type {import('node:stream').Readable} */ (child.stdout) })
-  }
-
+class Clients extends LineProgram {
   /**
    * @param {Part} part
    * @param {number} port
@@ -41,28 +30,8 @@ class Clients {
     const child = pinned(cpu, [program, mode, String(port), String(other ?? connections),
       String(size), binary ? 'binary' : 'text', deflate ? 'deflate' : 'plain'], ['pipe', 'pipe', 'inherit'])
     const clients = new Clients(child)
-    await clients.#line()
+    await clients.answer()
     return clients
-  }
-
-  get pid () {
-    return /** @type {number} */ (this.#child.pid)
-  }
-
-  /** @returns {Promise<any>} */
-  async #line () {
-    const [line] = await unlessEnded(this.#child, 'The load', /** @type {Promise<any[]>} */ (once(this.#lines, 'line')))
-    return JSON.parse(line)
-  }
-
-  /** @param {string} command see load.cc @returns {Promise<{ messages: number, bytes: number, seconds: number }>} */
-  ask (command) {
-    this.#child.stdin?.write(`${command}\n`)
-    return this.#line()
-  }
-
-  stop () {
-    return end(this.#child)
   }
 }
 

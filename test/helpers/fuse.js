@@ -13,25 +13,40 @@ const kNoFuse = process.platform !== 'linux'
   : process.getuid?.() !== 0 ? 'only root may mount' : !fs.existsSync('/dev/fuse') && 'there is no /dev/fuse'
 
 /**
- * Mounts slow or failing files for all tests of the calling file: see fixtures/fuse-files.js.
+ * Mounts slow or failing files: see fixtures/fuse-files.js.
+ *
+ * @param {import('../fixtures/fuse-files').FuseFiles} files
+ * @param {string} folder an empty one
+ * @returns {Promise<() => void>} unmounts them
+ */
+async function startFuse (files, folder) {
+  const child = spawn(process.execPath, [require.resolve('../fixtures/fuse-files'), folder, JSON.stringify(files)],
+    { stdio: ['ignore', 'pipe', 'inherit'] })
+  const stop = () => {
+    execFileSync('umount', ['-l', folder])
+    child.kill('SIGKILL')
+  }
+  const [line] = await Promise.race([
+    once(child.stdout, 'data'), once(child, 'exit').then(([code]) => { throw new Error(`mounting ended with ${code}`) })
+  ])
+  if (!String(line).includes('mounted')) throw new Error(String(line))
+  return stop
+}
+
+/**
+ * Mounts slow or failing files for all tests of the calling file.
  *
  * @param {import('../fixtures/fuse-files').FuseFiles} files
  * @returns {Promise<string>} their folder
  */
 async function mountFuse (files) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-fuse-'))
-  const child = spawn(process.execPath, [require.resolve('../fixtures/fuse-files'), folder, JSON.stringify(files)],
-    { stdio: ['ignore', 'pipe', 'inherit'] })
+  const stop = await startFuse(files, folder)
   after(() => {
-    execFileSync('umount', ['-l', folder])
-    child.kill('SIGKILL')
+    stop()
     fs.rmdirSync(folder)
   })
-  const [line] = await Promise.race([
-    once(child.stdout, 'data'), once(child, 'exit').then(([code]) => { throw new Error(`mounting ended with ${code}`) })
-  ])
-  if (!String(line).includes('mounted')) throw new Error(String(line))
   return folder
 }
 
-module.exports = { kNoFuse, mountFuse }
+module.exports = { kNoFuse, mountFuse, startFuse }
