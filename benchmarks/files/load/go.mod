@@ -1,0 +1,3 @@
+module httpsys/benchmarks/files/load
+
+go 1.19
