@@ -41,7 +41,8 @@ const failed = (res) => (/** @type {Error | null} */ error) => {
 const kApplications = {
   'express.static': ({ folder }) => {
     const express = require('express')
-    return express().use(express.static(folder))
+    // Without a handler of its own, Express prints errors.
+    return express().use(express.static(folder)).use((/** @type {any} */ error, /** @type {any} */ _req, /** @type {any} */ res, /** @type {any} */ _next) => failed(res)(error))
   },
   sendFile: ({ folder }) => {
     const { sendFile } = /** @type {any} */ (require('@httpsys/core-native'))

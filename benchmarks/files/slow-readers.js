@@ -67,7 +67,8 @@ async function measureSide (side, isSecure, connections, { plan, files, tls }) {
     /** @type {Report} */
     const further = await load.ask(`read ${kReadOn.bytes} ${kReadOn.connections}`)
     return {
-      bytes: (after.bytes - before.bytes) / connections,
+      // What has had no answer needs no memory.
+      bytes: (after.bytes - before.bytes) / begun.answers,
       descriptors: after.descriptors - before.descriptors,
       answers: begun.answers,
       problem: begun.problem,
@@ -98,21 +99,21 @@ async function compareSides (isSecure, connections, context) {
 }
 
 /** @param {number} value @param {number} most */
-const atMost = (value, most) => value <= most ? `≤ ${most}` : `> ! ${most}`
+const atMost = (value, most) => value <= most ? ` ≤ ${most}` : ` > ! ${most}`
 
 /** @param {Context} context @param {string[]} notes */
 async function measureSlowReaders (context, notes) {
   const connections = connectionsPossible(kConnections)
   if (connections < kConnections) notes.push(`files: ${connections} slow readers instead of ${kConnections}: the limit on open files (ulimit -n) allows no more`)
   const sides = [...await compareSides(false, connections, context), ...await compareSides(true, connections, context)]
-  const columns = ['slow readers', 'bytes per connection above idle, target', 'descriptors above idle, target', 'answers', 'go on when they are read']
+  const columns = ['slow readers', 'bytes each above an idle one, target', 'descriptors above idle, target', 'answers, target', 'go on when they are read']
   const lines = sides.map(({ name, isSecure, bytes, descriptors, answers, isAlive }) => {
     const isOurs = name.startsWith('httpsys')
     return [
       `${isSecure ? 'TLS, ' : ''}${name}`,
-      `${range(bytes)}${isOurs ? ` ${atMost(bytes.median, isSecure ? kTarget.tls : kTarget.plain)}` : ''}`,
-      `${descriptors.median}${isOurs ? ` ${atMost(descriptors.median, 1 + kDescriptorsTarget)}` : ''}`,
-      `${answers.low} of ${connections}`,
+      `${range(bytes)}${isOurs ? atMost(bytes.median, isSecure ? kTarget.tls : kTarget.plain) : ''}`,
+      `${descriptors.median}${isOurs ? atMost(descriptors.median, 1 + kDescriptorsTarget) : ''}`,
+      `${answers.low}${answers.low < connections ? ' < !' : ' ≥'} ${connections}`,
       isAlive ? 'yes' : 'NO',
     ]
   })

@@ -3,6 +3,7 @@
 //	load stand <port> <connections> <plain | tls> <path>
 //	load down <port> <bytes> <path>
 //	load up <port> <bytes> <path>
+//	load paced <port> <connections> <seconds> <requests per second and connection> <path>
 //
 // stand opens the connections and asks for <path> on each, which leaves them idle. Then it obeys the lines of its input, and answers
 // each with a line of JSON, as it does when the connections are idle:
@@ -11,6 +12,9 @@
 //	read <n> <m>     reads <n> further bytes on <m> of the connections that had an answer; all of them must be 0
 //
 // down and up transfer one body over one connection and print the seconds from the request to the last byte or the answer.
+//
+// paced asks at fixed times, and prints a line of JSON: requests, p50, p99 and max in ms. A time counts from when the request was due: a
+// server that stands still for a while delays all requests that were due then, not only the one of each connection that waits.
 package main
 
 import (
@@ -23,6 +27,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,9 +42,9 @@ const (
 	patience = 60 * time.Second
 	// Source addresses are 127.0.0.2 and the following ones, so that ports do not run out.
 	sources = 8
-	// The segments and the window of a client that is far away. With those of the loopback interface the kernel would hold megabytes for each
-	// reader that stands still.
-	segment = 1460
+	// Small segments and a small window. With those of the loopback interface the kernel would hold megabytes for each reader that stands
+	// still, and 10,000 of them use up what it has for TCP.
+	segment = 536
 	window  = 16 * 1024
 	// The first bytes of a body that are read: a part of a window.
 	firstBytes = 64
@@ -275,6 +280,49 @@ func up(conn net.Conn, bytes int, path string) {
 	}
 }
 
+// Asks until the last request that is due is answered, and returns how late each answer was.
+func (r *reader) keepPace(path string, requests int, every time.Duration) ([]time.Duration, error) {
+	delays := make([]time.Duration, 0, requests)
+	due := time.Now()
+	for i := 0; i < requests; i++ {
+		time.Sleep(time.Until(due))
+		if err := r.get(path, headMax); err != nil {
+			return nil, err
+		}
+		delays = append(delays, time.Since(due))
+		due = due.Add(every)
+	}
+	return delays, nil
+}
+
+func paced(port string, connections, seconds, perSecond int, path string) {
+	var group sync.WaitGroup
+	delays := make([][]time.Duration, connections)
+	every := time.Second / time.Duration(perSecond)
+	for i := range delays {
+		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		must(err)
+		group.Add(1)
+		go func(index int) {
+			defer group.Done()
+			// Connections take turns.
+			time.Sleep(every * time.Duration(index) / time.Duration(connections))
+			r := reader{conn: conn}
+			var err error
+			delays[index], err = r.keepPace(path, seconds*perSecond, every)
+			must(err)
+		}(i)
+	}
+	group.Wait()
+	var all []time.Duration
+	for _, some := range delays {
+		all = append(all, some...)
+	}
+	sort.Slice(all, func(a, b int) bool { return all[a] < all[b] })
+	at := func(share float64) float64 { return all[int(float64(len(all)-1)*share)].Seconds() * 1000 }
+	fmt.Printf("{\"requests\":%d,\"p50\":%.3f,\"p99\":%.3f,\"max\":%.3f}\n", len(all), at(0.5), at(0.99), at(1))
+}
+
 func transfer(run func(conn net.Conn, bytes int, path string), port string, bytes int, path string) {
 	conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 	must(err)
@@ -305,8 +353,10 @@ func main() {
 		transfer(down, args[1], number(args[2]), args[3])
 	case len(args) == 4 && args[0] == "up":
 		transfer(up, args[1], number(args[2]), args[3])
+	case len(args) == 6 && args[0] == "paced":
+		paced(args[1], number(args[2]), number(args[3]), number(args[4]), args[5])
 	default:
-		fmt.Fprintln(os.Stderr, "load stand | down | up: see the head of main.go")
+		fmt.Fprintln(os.Stderr, "load stand | down | up | paced: see the head of main.go")
 		os.Exit(2)
 	}
 }
