@@ -42,10 +42,10 @@ const (
 	patience = 60 * time.Second
 	// Source addresses are 127.0.0.2 and the following ones, so that ports do not run out.
 	sources = 8
-	// Small segments and a small window. With those of the loopback interface the kernel would hold megabytes for each reader that stands
+	// The segments of a network and a small window. With those of the loopback interface the kernel would hold megabytes for each reader that stands
 	// still, and 10,000 of them use up what it has for TCP.
-	segment = 536
-	window  = 16 * 1024
+	segment = 1460
+	window  = 8 * 1024
 	// The first bytes of a body that are read: a part of a window.
 	firstBytes = 64
 	headMax    = 16 * 1024
