@@ -33,7 +33,7 @@ const kSettings = {
   queueTimeout: 0,
   minSendRate: 0,
   sendRateMs: 60_000,
-  maxBandwidth: 0,
+  maxBandwidth: 0, statics: [],
   listening: 0,
   verbosity503: 1,
   strictUrl: false,
