@@ -76,6 +76,9 @@ inline constexpr size_t kFileReadBytesMax = 8 * 1024;
 // Bytes of a file that one system call sends, and that are read ahead: what a disk reads at once,
 // and a fast client takes in less than a tenth of a millisecond.
 inline constexpr size_t kFileWindowBytes = 256 * 1024;
+// How long a file that was found in memory as a whole is not looked at again, in ms. Two looks cost
+// a tenth of sending 35 KB; the kernel drops no page so soon that is in use.
+inline constexpr uint64_t kFileHotMs = 50;
 // Bytes of a file that one call seals (TLS): four records.
 inline constexpr size_t kFileSealBytes = 64 * 1024;
 // Blocks of kFileWindowBytes that a lane keeps for clients that have not taken them yet; a client

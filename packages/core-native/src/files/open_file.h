@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "base/limits.h"
 #include "files/file_facts.h"
 
 namespace httpsys::files {
@@ -48,6 +49,13 @@ class OpenFile {
   // Returns true if reading the bytes does not wait. Only the first and the last byte are looked
   // at: what lies between was read with them as a rule.
   bool IsInMemory(uint64_t offset, size_t bytes) const;
+  // Notes that all bytes are in memory, which is taken for true for limits::kFileHotMs: what is
+  // sent so often stays there. `now_ms` is the time of any clock that all callers have.
+  void SetHot(uint64_t now_ms) const { hot_ms_.store(now_ms, std::memory_order_relaxed); }
+  bool IsHot(uint64_t now_ms) const {
+    return has_descriptor() &&
+           now_ms - hot_ms_.load(std::memory_order_relaxed) < limits::kFileHotMs;
+  }
   // Gives bytes to a socket as SendFileBytes() does. EAGAIN also if the descriptor was given up.
   ssize_t SendTo(int socket, uint64_t offset, size_t bytes) const;
 
@@ -73,6 +81,7 @@ class OpenFile {
   mutable std::atomic<int> fd_;
   const std::string path_;
   FileFacts facts_;
+  mutable std::atomic<uint64_t> hot_ms_ = UINT64_MAX / 2;  // Longer ago than any time.
   // Reads that use the descriptor, or kGivenUp.
   mutable std::atomic<int> users_ = 0;
   // kProbed until the file system refuses a probe.

@@ -26,9 +26,9 @@ std::span<const uint8_t> From(const FileBlock* block, uint64_t offset) {
 
 }  // namespace
 
-FileOutput::FileOutput(files::ReadAhead* ahead, Post post,
+FileOutput::FileOutput(uv_loop_t* loop, files::ReadAhead* ahead, Post post,
                        std::function<void(Connection*)> on_ready)
-    : ahead_(ahead), post_(std::move(post)), on_ready_(std::move(on_ready)) {}
+    : loop_(loop), ahead_(ahead), post_(std::move(post)), on_ready_(std::move(on_ready)) {}
 
 std::shared_ptr<const char[]> FileOutput::ReadShort(const FilePart& part) {
   if (part.bytes > limits::kFileReadBytesMax) return nullptr;
@@ -59,7 +59,11 @@ bool FileOutput::IsInMemory(const files::OpenFile& file, uint64_t offset, size_t
   const bool was_found =
       std::exchange(found_in_, nullptr) == &file && found_at_ == offset && found_bytes_ >= bytes;
   if (was_found) return true;
+  const bool is_whole = offset == 0 && bytes == file.facts().size;
+  const uint64_t now_ms = uv_now(loop_);
+  if (is_whole && file.IsHot(now_ms)) return true;
   if (file.way() == ReadWay::kUnsure || !file.IsInMemory(offset, bytes)) return false;
+  if (is_whole) file.SetHot(now_ms);
   found_in_ = &file;
   found_at_ = offset;
   found_bytes_ = bytes;

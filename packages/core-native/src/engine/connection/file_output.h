@@ -3,6 +3,7 @@
 // are read by another thread, and the output of the connection is held until then.
 
 #include <sys/types.h>
+#include <uv.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +25,8 @@ class FileOutput {
 
   // `on_ready`: the output of the connection or stream may go on. It may close the connection, and
   // others. `ahead` must be closed before this object is destroyed.
-  FileOutput(files::ReadAhead* ahead, Post post, std::function<void(Connection*)> on_ready);
+  FileOutput(uv_loop_t* loop, files::ReadAhead* ahead, Post post,
+             std::function<void(Connection*)> on_ready);
   FileOutput(const FileOutput&) = delete;
   FileOutput& operator=(const FileOutput&) = delete;
 
@@ -54,6 +56,7 @@ class FileOutput {
   void OnRead(uint64_t wait, const files::ReadAhead::Result& result);
   void DropBlock(Connection* connection);
 
+  uv_loop_t* loop_;
   files::ReadAhead* ahead_;
   const Post post_;
   const std::function<void(Connection*)> on_ready_;

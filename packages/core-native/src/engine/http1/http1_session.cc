@@ -381,7 +381,8 @@ bool Http1Session::AnswerWithFile(Connection* connection, const http1::RequestHe
     case StaticRequests::Outcome::kNone:
       return false;
     case StaticRequests::Outcome::kGiven:
-      router_->CountRequest(connection, prefix_id);
+      // The answer may have met the end of the connection.
+      if (connection->is_open()) router_->CountRequest(connection, prefix_id);
       SharingMarks::ForgetMoves(connection);
       *advance = GoOn(connection, head, keep_alive);
       return true;

@@ -197,7 +197,8 @@ bool Http2Requests::AnswerWithFile(Connection* connection, const Route& route) {
       Park(connection);
       return true;
     default:
-      router_->CountRequest(connection, route.id);
+      // The answer may have met the end of the connection.
+      if (connection->is_open()) router_->CountRequest(connection, route.id);
       return true;
   }
 }
