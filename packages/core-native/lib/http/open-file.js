@@ -6,11 +6,14 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { setImmediate } = require('node:timers')
+const { loadBinding } = require('../backend/binding')
+const { kLane } = require('./symbols')
 
 /** The engine has no file under this id: the descriptor is the stream's own. */
 const kOwn = 0
 
 /** @typedef {import('../../types/binding').Engine} Engine */
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 
 /**
  * The file of a stream.
@@ -29,6 +32,12 @@ const kUnknown = { id: kOwn, size: null }
 /** @param {number} id @returns {OpenedFile} that of `facts` */
 function fileOf (id) {
   return { id, size: facts[1] }
+}
+
+/** @param {EngineResponse} res @returns {Engine | null} of the lane that has the response; null: it keeps no files open */
+function engineOf ({ req }) {
+  const { socket } = /** @type {{ socket: import('../../types/internal').AnySocket | null }} */ (req)
+  return loadBinding().capabilities.listensOnSockets ? socket?.[kLane]?.native ?? null : null
 }
 
 /**
@@ -72,6 +81,19 @@ function statFile (fd, callback) {
 }
 
 /**
+ * The descriptor of a file that openFile() has opened, for reads of Node's. The engine does not give it up any more. Where it had done so,
+ * the file is opened again, which may take its time.
+ *
+ * @param {number} fd
+ * @param {Engine | null} engine
+ * @param {number} id
+ * @returns {number} or a negative errno: the file is not the same any more
+ */
+function pinFile (fd, engine, id) {
+  return engine === null || id === kOwn ? fd : engine.pinFile(id)
+}
+
+/**
  * Closes what openFile() has opened, or the application. The callback comes in a later turn.
  *
  * @param {number} fd
@@ -85,4 +107,4 @@ function closeFile (fd, engine, id, callback) {
   setImmediate(callback, null)
 }
 
-module.exports = { closeFile, kOwn, kUnknown, openFile, statFile }
+module.exports = { closeFile, engineOf, kOwn, kUnknown, openFile, pinFile, statFile }

@@ -161,12 +161,13 @@ function given (...args) {
  *
  * @param {EngineResponse} res that has a body
  * @param {number} fd may be closed when this returns
+ * @param {number} id of the file in the engine's table, in place of the descriptor; 0: it has none
  * @param {number} start
  * @param {number} bytes at least one
  * @param {(errno: number, sent: number) => void} onFailed the file could not be read (ENODATA: any further) after so many bytes,
  * and the connection ends
  */
-function endWithFile (res, fd, start, bytes, onFailed) {
+function endWithFile (res, fd, id, start, bytes, onFailed) {
   const lane = res.socket?.[kLane]
   if (lane === undefined || !loadBinding().capabilities.sendsFiles || !isShort(res) || hasTrailers(res)) return false
   if (res.end !== Methods.prototype.end || res.write !== stockWrite || ServerResponse.prototype.end !== stockEnd) return false
@@ -175,7 +176,7 @@ function endWithFile (res, fd, start, bytes, onFailed) {
     if (!isShort(res) || !hasBody(res)) return false
   }
   if (isLongHead(res)) return false
-  const block = lane.native.sendFile(lane.index, fd, start, bytes)
+  const block = lane.native.sendFile(lane.index, fd, start, bytes, id)
   if (block === undefined || block < 0) return false
   const socket = /** @type {EngineSocket} */ (res.socket) // See isShort().
   const { writer } = lane

@@ -19,10 +19,9 @@ const { loadBinding } = require('../backend/binding')
 const { errnoOf, systemErrorText } = require('../base/system-error')
 const { FileWindows } = require('./file-windows')
 const { fileRefusal, flowRefusal, listenersRefusal, outputRefusal, responseRefusal, sourceRefusal } = require('./file-refusals')
-const { closeFile, kOwn, kUnknown, openFile, statFile } = require('./open-file')
+const { closeFile, engineOf, kOwn, kUnknown, openFile, pinFile, statFile } = require('./open-file')
 const { isLongHead } = require('./short-way')
 const { piped } = require('./piped')
-const { kLane } = require('./symbols')
 
 // The lane's numbers: the connection has ended, and the file.
 const kCanceled = -errnoOf('ECANCELED')
@@ -147,7 +146,7 @@ class PipedFile {
     const stream = this.#stream
     const { id } = this.#file
     if (id === kOwn || this.#isPinned) return true
-    const fd = /** @type {Engine} */ (this.#engine).pinFile(id)
+    const fd = pinFile(/** @type {number} */ (stream.fd), this.#engine, id)
     if (fd < 0) {
       stream.destroy(readError(-fd))
       return false
@@ -287,12 +286,6 @@ function firstRead (wanted) {
   const file = /** @type {PipedFile} */ (operationsOf(this))
   forgetReader(this)
   file.decide(wanted)
-}
-
-/** @param {EngineResponse} res @returns {Engine | null} */
-function engineOf ({ req }) {
-  const { socket } = /** @type {{ socket: import('../../types/internal').AnySocket | null }} */ (req)
-  return loadBinding().capabilities.listensOnSockets ? socket?.[kLane]?.native ?? null : null
 }
 
 /** @param {number} size @returns {boolean} whether a file may have fewer bytes than it says */

@@ -7,18 +7,24 @@ const fs = require('node:fs')
 const { Buffer } = require('node:buffer')
 const { errno: { ENODATA: kNoData } } = require('node:os').constants
 const { finished, pipeline } = require('node:stream')
+const { fileURLToPath } = require('node:url')
 const { nodeProcess } = require('../node-private/node-process')
 const { hasBody } = require('../node-private/response')
 const { refuseUnknown } = require('../options/option-names')
 const { endWithFile } = require('./outgoing')
+const { closeFile, engineOf, kOwn, kUnknown, openFile, pinFile } = require('./open-file')
 const { errnoOf, systemError } = require('../base/system-error')
+
+const kAnyMode = 0o666
 
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 
 /**
  * @typedef {object} Sending
  * @property {EngineResponse} res
+ * @property {import('../../types/binding').Engine | null} engine that may keep the file open
  * @property {number} fd
+ * @property {number} id of the file in the engine's table; 0: the descriptor is no other's
  * @property {unknown} file what the application gave: a FileHandle is open as long as somebody has it
  * @property {boolean} isOurs we have opened it
  * @property {number | undefined} start
@@ -69,15 +75,17 @@ function sendFile (res, file, options, callback) {
   const { start, end } = readRange(options ?? {})
   const settled = /** @type {Sending['callback']} */ (callback)
   /** @type {Sending} */
-  const sending = { res, fd: -1, file, isOurs: false, start, end, callback: settled }
+  const sending = { res, engine: engineOf(res), fd: -1, id: kOwn, file, isOurs: false, start, end, callback: settled }
   if (typeof file === 'string' || Buffer.isBuffer(file) || file instanceof URL) {
     const refused = refusal(res)
     if (refused !== null) return nodeProcess.nextTick(settled, refused)
-    return fs.open(file, 'r', (error, fd) => {
+    const path = file instanceof URL ? fileURLToPath(file) : file
+    return openFile(path, 'r', kAnyMode, sending.engine, (error, fd = -1, { id, size } = kUnknown) => {
       if (error !== null) return settled(error)
-      sending.fd = fd
-      sending.isOurs = true
-      look(sending)
+      Object.assign(sending, { fd, id, isOurs: true })
+      if (id === kOwn) look(sending)
+      // Only regular files are in the engine's table.
+      else begin(sending, /** @type {number} */ (size))
     })
   }
   sending.fd = /** @type {number} */ (typeof file === 'object' && file !== null ? /** @type {{ fd: unknown }} */ (file).fd : file)
@@ -95,26 +103,28 @@ function refusal (res) {
 }
 
 /** @param {Sending} sending @param {Error | null} [error] */
-function settle ({ fd, isOurs, callback }, error = null) {
+function settle ({ engine, fd, id, isOurs, callback }, error = null) {
   if (!isOurs) return nodeProcess.nextTick(callback, error)
-  fs.close(fd, () => callback(error))
+  closeFile(fd, engine, id, () => callback(error))
 }
 
 /** @param {Sending} sending */
 function look (sending) {
   fs.fstat(sending.fd, (error, stats) => {
-    const why = error ?? refusal(sending.res) ?? (stats.isDirectory() ? systemError(errnoOf('EISDIR'), 'read') : null)
+    const why = error ?? (stats.isDirectory() ? systemError(errnoOf('EISDIR'), 'read') : null)
     if (why !== null) settle(sending, why)
-    else begin(sending, stats)
+    // Pipes and devices have the length that they turn out to have.
+    else if (!stats.isFile()) stream(sending, undefined)
+    else begin(sending, stats.size)
   })
 }
 
-/** @param {Sending} sending @param {fs.Stats} stats */
-function begin (sending, stats) {
-  const { res, fd, start = 0, end = Infinity } = sending
-  // Pipes and devices have the length that they turn out to have.
-  if (!stats.isFile()) return stream(sending, undefined)
-  const length = Math.max(0, Math.min(end, stats.size - 1) - start + 1)
+/** @param {Sending} sending of a regular file @param {number} size */
+function begin (sending, size) {
+  const { res, fd, id, start = 0, end = Infinity } = sending
+  const refused = refusal(res)
+  if (refused !== null) return settle(sending, refused)
+  const length = Math.max(0, Math.min(end, size - 1) - start + 1)
   const hasNoBody = res.statusCode === 204 || res.statusCode === 304
   if (!res.headersSent && !hasNoBody && !res.hasHeader('content-length') && !res.hasHeader('transfer-encoding')) {
     res.setHeader('Content-Length', length)
@@ -125,7 +135,7 @@ function begin (sending, stats) {
     cause = errno === kNoData ? cutError(length - sent) : systemError(-errno, 'read')
   }
   if (length === 0 || hasNoBody || !hasBody(res)) res.end()
-  else if (!endWithFile(res, fd, start, length, onFailed)) return stream(sending, length)
+  else if (!endWithFile(res, fd, id, start, length, onFailed)) return stream(sending, length)
   // The descriptor that was handed over has a handle of its own.
   finished(res, (error) => settle(sending, cause ?? error ?? null))
 }
@@ -137,7 +147,9 @@ function cutError (missing) {
 
 /** @param {Sending} sending @param {number | undefined} length of what is to be sent */
 function stream (sending, length) {
-  const { res, fd, start, end } = sending
+  const { res, start, end } = sending
+  const fd = pinFile(sending.fd, sending.engine, sending.id)
+  if (fd < 0) return settle(sending, systemError(fd, 'open'))
   const last = length === undefined ? end : (start ?? 0) + length - 1
   const source = fs.createReadStream('', { fd, start: length === undefined ? start : start ?? 0, end: last, autoClose: false })
   const done = (/** @type {Error | null | undefined} */ error) => settle(sending, error ?? null)
