@@ -14,6 +14,7 @@ const { SecureSocket } = require('./secure-socket')
 const { TlsFacts } = require('../tls/facts')
 const { failureOf, takeError } = require('../tls/failure')
 const { blockDone, finishCopied, resumeWrite } = require('./socket-output')
+const { dropWindows } = require('./file-windows')
 const { rememberOutside } = require('./outside')
 const { forgetStream, resumeStreams } = require('./stream-credit')
 const { State, isLight, ownMessage, publish, uncount, updateLoop } = require('./socket-state')
@@ -312,6 +313,7 @@ function onClosed (lane, slot, socket, errno) {
   } finally {
     if ((bits & State.kWebSocket) !== 0) /** @type {SocketChannel} */ (socket[kChannel]).onClosed()
     if ((bits & State.kStream) !== 0) forgetStream(socket, resumeWrite)
+    if ((bits & State.kFileOut) !== 0) dropWindows(socket)
   }
 }
 

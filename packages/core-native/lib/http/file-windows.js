@@ -4,6 +4,7 @@
 // send something else waits for the windows that are out.
 
 const { Buffer } = require('node:buffer')
+const { errnoOf } = require('../base/system-error')
 const R = require('../records/records')
 const { headIsSent, headOf, isChunked, isHeadSent } = require('../node-private/response')
 const { restartTimeout } = require('../node-private/socket')
@@ -21,9 +22,14 @@ const kTimedWindowBytes = 64 * 1024
 /** Windows that are out: while the lane sends one, JavaScript hears of the one before. */
 const kWindowsMax = 2
 const kNothing = Buffer.alloc(0)
+/** The lane's number for a window that was dropped with its connection. */
+const kCanceled = -errnoOf('ECANCELED')
 
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
+/** Windows that were dropped, until the end of their connection is told. @type {WeakMap<EngineSocket, FileWindows>} */
+const dropped = new WeakMap()
 
 /**
  * Hears of windows.
@@ -50,6 +56,8 @@ class FileWindows {
   #given = 0
   #endsResponse
   #owner
+  /** Windows that were dropped, and are not told of. */
+  #dropped = 0
   /** What the socket has been given when nobody else writes to it. */
   #written = 0
 
@@ -133,7 +141,16 @@ class FileWindows {
 
   /** A window has not left, or not all of it. @param {number} errno the system's @param {number} bytes that have left */
   failed (errno, bytes) {
-    this.#return(errno, bytes)
+    const socket = this.#socket
+    if (errno !== kCanceled || (socket[kState] & State.kLaneClosed) !== 0) return this.#return(errno, bytes)
+    // The connection has ended, which the next records tell: whoever waits for these windows hears of them behind its end.
+    this.#dropped++
+    dropped.set(socket, this)
+  }
+
+  /** The end of the connection was told. */
+  closed () {
+    for (; this.#dropped > 0; this.#dropped--) this.#return(kCanceled, 0)
   }
 
   /** @param {number} errno @param {number} bytes that have left */
@@ -155,4 +172,11 @@ class FileWindows {
   }
 }
 
-module.exports = { FileWindows }
+/** The connection is closed, and a file was being sent on it. @param {EngineSocket} socket */
+function dropWindows (socket) {
+  const windows = dropped.get(socket)
+  dropped.delete(socket)
+  windows?.closed()
+}
+
+module.exports = { FileWindows, dropWindows, kCanceled }

@@ -17,14 +17,13 @@ const {
 } = require('../node-private/file-stream')
 const { loadBinding } = require('../backend/binding')
 const { errnoOf, systemErrorText } = require('../base/system-error')
-const { FileWindows } = require('./file-windows')
+const { FileWindows, kCanceled } = require('./file-windows')
 const { fileRefusal, flowRefusal, listenersRefusal, outputRefusal, responseRefusal, sourceRefusal } = require('./file-refusals')
 const { closeFile, engineOf, kOwn, kUnknown, openFile, pinFile, statFile } = require('./open-file')
 const { isLongHead } = require('./short-way')
 const { piped } = require('./piped')
 
-// The lane's numbers: the connection has ended, and the file.
-const kCanceled = -errnoOf('ECANCELED')
+// The lane's number for the end of the file.
 const kNoData = -errnoOf('ENODATA')
 const kResourceOptions = { requireManualDestroy: true }
 // What the kernel makes up says that it is a page long, or a few. Other files of such a size are asked again.
@@ -66,7 +65,7 @@ class PipedFile {
   #isCut = false
   /** Closes the file once the windows are back. @type {(() => void) | null} */
   #closeLater = null
-  /** The first error of the windows, the system's; 0: none. */
+  /** Why a window has not left, the system's error; 0: all have. */
   #errno = 0
   /** Windows that are back, while what others have written still waits. @type {FileWindows | null} */
   #held = null
@@ -221,7 +220,9 @@ class PipedFile {
 
   /** @param {number} bytes @param {number} errno */
   windowLeft (bytes, errno) {
-    const windows = /** @type {FileWindows} */ (this.#windows)
+    const windows = this.#windows
+    // Behind one that has failed.
+    if (windows === null) return
     const stream = this.#stream
     if (this.#res.finished) this.#isCut = true
     if (!this.#isCut && !stream.destroyed) {
@@ -230,7 +231,7 @@ class PipedFile {
       if (stream.pos !== undefined) stream.pos += bytes
     }
     if (errno !== 0) {
-      this.#errno ||= errno
+      this.#errno = errno
       this.#isStopped = true
     } else if (!this.#isStopped && windows.left !== 0) {
       const reason = this.#change()
@@ -242,7 +243,8 @@ class PipedFile {
         this.#isStopped = true
       }
     }
-    if (windows.out !== 0) return
+    // The lane ends the connection where it cannot read on: the stream ends before that, not when the windows behind are dropped.
+    if (windows.out !== 0 && (errno === 0 || errno === kCanceled)) return
     const resource = /** @type {AsyncResource} */ (this.#resource)
     this.#windows = null
     this.#held = windows
