@@ -86,6 +86,7 @@ static_assert(TakesValues(&SocketBackend::AskTls));
 static_assert(TakesValues(&FileBackend::Find));
 static_assert(TakesValues(&FileBackend::Keep));
 static_assert(TakesValues(&FileBackend::Pin));
+static_assert(TakesValues(&FileBackend::ReadNow));
 static_assert(TakesValues(&FileBackend::Release));
 static_assert(TakesValues(&UrlBackend::OpenQueue));
 static_assert(TakesValues(&UrlBackend::AddUrl));

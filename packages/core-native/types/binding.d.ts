@@ -420,6 +420,8 @@ export class Engine {
   keepFile (path: string, fd: number, facts: Float64Array): number
   /** A descriptor of the file that is not given up any more, or a negative errno (ESTALE: the path names another file). */
   pinFile (id: number): number
+  /** Fills an array of at most kFileReadBytesMax (8 KiB) with bytes of the file that are in memory; otherwise false. */
+  readFileNow (id: number, start: number, to: Uint8Array): boolean
   /** The file is not used any more. What was given to a lane is sent. */
   releaseFile (id: number): void
   /** Stops accepting; connections stay. */

@@ -14,7 +14,7 @@ const { SecureSocket } = require('./secure-socket')
 const { TlsFacts } = require('../tls/facts')
 const { failureOf, takeError } = require('../tls/failure')
 const { blockDone, finishCopied, resumeWrite } = require('./socket-output')
-const { dropWindows } = require('./file-windows')
+const { dropWindows, tellLeft } = require('./file-windows')
 const { rememberOutside } = require('./outside')
 const { forgetStream, resumeStreams } = require('./stream-credit')
 const { State, isLight, ownMessage, publish, uncount, updateLoop } = require('./socket-state')
@@ -308,6 +308,8 @@ function onClosed (lane, slot, socket, errno) {
   lane.writer.command(kRelease, 0, slot)
   const bits = socket[kState] |= State.kLaneClosed
   updateLoop(socket)
+  // Its 'finish' comes before 'close'.
+  if ((bits & State.kFileOut) !== 0) tellLeft(socket)
   try {
     socketClosed(socket, bits, errno)
   } finally {

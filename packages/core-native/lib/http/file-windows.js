@@ -4,6 +4,7 @@
 // send something else waits for the windows that are out.
 
 const { Buffer } = require('node:buffer')
+const { setImmediate } = require('node:timers')
 const { errnoOf } = require('../base/system-error')
 const R = require('../records/records')
 const { headIsSent, headOf, isChunked, isHeadSent } = require('../node-private/response')
@@ -12,16 +13,20 @@ const { State } = require('./socket-state')
 const { resumeWrite } = require('./socket-output')
 const { count, goesOn, tellIdleTimeout } = require('./short-way')
 const { kEnded, kLane, kSlot, kState, kWritten } = require('./symbols')
+const { kOwn } = require('./open-file')
 
 const { kBlock, kEnd } = R.ReplyType
 
-/** Bytes of a window: as many as a connection may have unsent, so that one report of a lane is about as much as a credit for what was written. */
-const kWindowBytes = 256 * 1024
+/** Bytes of a window. A report for each costs JavaScript some ten microseconds; what is out cannot be taken back, but costs no memory. */
+const kWindowBytes = 1024 * 1024
 /** The same where the application has set a timeout for the socket, which is silent while a window leaves: what Node's stream reads at once. */
 const kTimedWindowBytes = 64 * 1024
 /** Windows that are out: while the lane sends one, JavaScript hears of the one before. */
 const kWindowsMax = 2
+/** A whole response up to this size is read at once if it is in memory, and leaves with its head, in one record: kFileReadBytesMax of the engine. */
+const kShortBytes = 8 * 1024
 const kNothing = Buffer.alloc(0)
+const short = Buffer.alloc(kShortBytes)
 /** The lane's number for a window that was dropped with its connection. */
 const kCanceled = -errnoOf('ECANCELED')
 
@@ -30,6 +35,9 @@ const kCanceled = -errnoOf('ECANCELED')
 
 /** Windows that were dropped, until the end of their connection is told. @type {WeakMap<EngineSocket, FileWindows>} */
 const dropped = new WeakMap()
+
+/** Short responses that have left, until they are told. @type {WeakMap<EngineSocket, FileWindows>} */
+const left = new WeakMap()
 
 /**
  * Hears of windows.
@@ -56,8 +64,8 @@ class FileWindows {
   #given = 0
   #endsResponse
   #owner
-  /** Windows that were dropped, and are not told of. */
-  #dropped = 0
+  /** For each window that was dropped and is not told of, what has left of it. @type {number[]} */
+  #dropped = []
   /** What the socket has been given when nobody else writes to it. */
   #written = 0
 
@@ -84,6 +92,7 @@ class FileWindows {
 
   /** Gives what may be given. @returns {boolean} false: the backend has refused a window, and none is out for it */
   give () {
+    if (this.#endsResponse && this.left <= kShortBytes && this.#id !== kOwn && !isHeadSent(this.#res) && this.#giveAll()) return true
     while (this.left > 0 && this.out < kWindowsMax) {
       if (!this.#giveOne(Math.min(this.left, this.#size))) return false
     }
@@ -98,6 +107,26 @@ class FileWindows {
   /** The connection on which the windows are. */
   get socket () {
     return this.#socket
+  }
+
+  // Gives a short response with its file. Who waits for the window hears of it in a later turn, as of the others.
+  #giveAll () {
+    const bytes = short.subarray(0, this.left)
+    const res = this.#res
+    const socket = this.#socket
+    const { native, writer } = socket[kLane]
+    if (!native.readFileNow(this.#id, this.#at, bytes)) return false
+    count(socket, writer.response(socket[kSlot], R.kReplyEnd, res.statusCode, tellIdleTimeout(socket), /** @type {string} */ (headOf(res)), bytes))
+    headIsSent(res)
+    res[kEnded] = true
+    socket[kState] |= State.kFileOut
+    this.#written = socket[kWritten]
+    this.#given = this.left
+    this.left = 0
+    this.out++
+    left.set(socket, this)
+    setImmediate(tellLeft, socket)
+    return true
   }
 
   /** @param {number} bytes @returns {boolean} */
@@ -144,13 +173,13 @@ class FileWindows {
     const socket = this.#socket
     if (errno !== kCanceled || (socket[kState] & State.kLaneClosed) !== 0) return this.#return(errno, bytes)
     // The connection has ended, which the next records tell: whoever waits for these windows hears of them behind its end.
-    this.#dropped++
+    this.#dropped.push(bytes)
     dropped.set(socket, this)
   }
 
   /** The end of the connection was told. */
   closed () {
-    for (; this.#dropped > 0; this.#dropped--) this.#return(kCanceled, 0)
+    for (const bytes of this.#dropped.splice(0)) this.#return(kCanceled, bytes)
   }
 
   /** @param {number} errno @param {number} bytes that have left */
@@ -172,6 +201,14 @@ class FileWindows {
   }
 }
 
+/** Tells of a short response that has left. @param {EngineSocket} socket */
+function tellLeft (socket) {
+  const windows = left.get(socket)
+  if (windows === undefined) return
+  left.delete(socket)
+  windows.done()
+}
+
 /** The connection is closed, and a file was being sent on it. @param {EngineSocket} socket */
 function dropWindows (socket) {
   const windows = dropped.get(socket)
@@ -179,4 +216,4 @@ function dropWindows (socket) {
   windows?.closed()
 }
 
-module.exports = { FileWindows, dropWindows, kCanceled }
+module.exports = { FileWindows, dropWindows, kCanceled, tellLeft }

@@ -441,6 +441,8 @@ class FileBackend {
   // Returns a descriptor that is not given up any more, or a negative errno. ESTALE: the path names
   // another file by now, or the file has changed.
   virtual Descriptor Pin(uint32_t id) = 0;
+  // Returns these bytes if they are in memory; otherwise, or if the file has fewer, nothing.
+  virtual std::string ReadNow(uint32_t id, uint64_t start, uint32_t bytes) = 0;
   // JavaScript does not use the file any more. It may still be sent.
   virtual void Release(uint32_t id) = 0;
 };

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/limits.h"
+
 namespace httpsys::engine {
 namespace {
 
@@ -39,6 +41,14 @@ Descriptor KeptFiles::Pin(uint32_t id) {
   if (file == nullptr) return Descriptor(-EBADF);
   const int fd = file->Pin();
   return Descriptor(fd < 0 ? -errno : fd);
+}
+
+std::string KeptFiles::ReadNow(uint32_t id, uint64_t start, uint32_t bytes) {
+  const auto found = files_.find(id);
+  if (found == files_.end() || bytes > limits::kFileReadBytesMax) return {};
+  std::string content(bytes, '\0');
+  const ssize_t got = found->second->ReadNow(content.data(), bytes, start);
+  return got == static_cast<ssize_t>(bytes) ? content : std::string();
 }
 
 std::shared_ptr<const files::OpenFile> KeptFiles::Get(uint32_t id) const {

@@ -1,6 +1,7 @@
 #include "napi/file_methods.h"
 
 #include <cerrno>
+#include <cstring>
 #include <string>
 
 #include "napi/arguments.h"
@@ -40,6 +41,20 @@ Napi::Value PinFile(EngineWrap& engine, const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), int{engine.backend()->files().Pin(Number(info, 0))});
 }
 
+// Fills the array that JavaScript gives, or nothing of it.
+Napi::Value ReadFileNow(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  bool has_read = false;
+  if (engine.backend() != nullptr && info[1].IsNumber() && info[2].IsTypedArray()) {
+    const int64_t start = info[1].As<Napi::Number>();
+    auto to = info[2].As<Napi::Uint8Array>();
+    const std::string bytes = engine.backend()->files().ReadNow(
+        Number(info, 0), static_cast<uint64_t>(start), static_cast<uint32_t>(to.ByteLength()));
+    has_read = !bytes.empty();
+    std::memcpy(to.Data(), bytes.data(), bytes.size());
+  }
+  return Napi::Boolean::New(info.Env(), has_read);
+}
+
 void ReleaseFile(EngineWrap& engine, const Napi::CallbackInfo& info) {
   if (engine.backend() != nullptr) engine.backend()->files().Release(Number(info, 0));
 }
@@ -51,6 +66,7 @@ std::vector<EngineMethod> FileMethods() {
       EngineWrap::Method<FindFile>("findFile"),
       EngineWrap::Method<KeepFile>("keepFile"),
       EngineWrap::Method<PinFile>("pinFile"),
+      EngineWrap::Method<ReadFileNow>("readFileNow"),
       EngineWrap::Method<ReleaseFile>("releaseFile"),
   };
 }

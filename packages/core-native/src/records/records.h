@@ -110,7 +110,7 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
 // kEof: nothing more; kFlagUndecided.             kClosed: word 4 errno (0 = clean), positive.
 // kCredit: word 4 bytes.                          kBlockDone: word 4 block id, 5 errno,
 //                                                 6 and 7 (low, high) the bytes of a file that left
-//                                                 before its error.
+//                                                 before its error, or the connection's end.
 // kError: word 4 ErrorKind, 5 raw bytes; then the raw bytes read since the message began (bounded).
 // kIntern: word 4 id, 5 name bytes, 6 value bytes; then name and value. A bare name has value bytes
 //          kInternNameOnly, a target has name bytes 0.

@@ -477,6 +477,7 @@ void OutputPass::Drop(Connection* connection) {
   pieces_.CollectBlocks(connection->output.first_piece_, &blocks_);
   connection->output.first_piece_ = connection->output.last_piece_ = 0;
   if (connection->output.queue_ != nullptr) {
+    if (connection->output.queue_->file_at(0).part != nullptr) ReturnFile(connection, ECANCELED);
     connection->output.queue_->CollectBlocks(&blocks_);
     connection->output.queue_.reset();
     --pending_outputs_;
