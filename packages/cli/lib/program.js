@@ -156,7 +156,7 @@ function readNames (text) {
 
 /** @param {string} text @param {{ pattern: string, name: string, value: string }[]} [previous] */
 function readHeader (text, previous = []) {
-  const [, pattern, name, value] = /^(.*\S) +([^ :]+): *(.*)$/.exec(text) ?? []
+  const [, pattern, name, value] = /^(.*?\S) +([^ :]+): *(.*)$/.exec(text) ?? []
   if (value === undefined) throw new InvalidArgumentError('It must be like ".woff2 Access-Control-Allow-Origin: *".')
   return [...previous, { pattern, name, value }]
 }
