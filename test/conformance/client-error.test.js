@@ -64,3 +64,20 @@ test('a listener that destroys the connection hears of it once', async (t) => {
   await wire.untilClosed()
   assert.equal(times, 1)
 })
+
+test("an 'error' that the application emits on the socket of a request is answered with 400, and never uncaught", async (t) => {
+  /** @type {string[]} */
+  const seen = []
+  const server = http.createServer(({ socket }) => {
+    // As on-finished does, which Express, koa and send use: destroy() finds no listener but the server's own.
+    socket.once('error', (error) => seen.push(error.message))
+    socket.on('close', (hadError) => seen.push(`closed ${hadError}`))
+    socket.emit('error', new Error('boom'))
+    seen.push(`listeners ${socket.listenerCount('error')}`)
+  })
+  const port = await serve(t, server)
+  const wire = await dial(t, port)
+  wire.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  assert.equal(await wire.untilClosed(), 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+  assert.deepEqual(seen, ['boom', 'listeners 1', 'closed true'])
+})

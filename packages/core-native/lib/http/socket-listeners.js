@@ -107,7 +107,8 @@ function noop () {}
 /** @this {EngineSocket} @param {Error & { code?: string }} error */
 function onSocketError (error) {
   this.removeListener('error', onSocketError)
-  if (this.listenerCount('error') === 0) this.on('error', noop)
+  // Other listeners may leave before destroy() emits the error once more, as that of on-finished does.
+  if (this.listenerCount('error', noop) === 0) this.on('error', noop)
   if (this.server.emit('clientError', error, this)) return
   const res = ownMessage(this)
   let isAnswered = false
