@@ -4,12 +4,13 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { checkKnown, compare, discount, isGreen, readKnown } = require('../../tools/compat/compare')
 const { execute, readResults } = require('../../tools/compat/execute')
-const { withRetries } = require('../../tools/compat/fetch')
+const { ensureSuite, withRetries } = require('../../tools/compat/fetch')
 const { kBegin, kEnd, summary, updatePage } = require('../../tools/compat/report')
 const { kSuites } = require('../../tools/compat/suites')
 const { fastPart, kKnown, kPage } = require('../../tools/compat')
@@ -169,6 +170,45 @@ test('a suite runs on the engine without saying so, and its tests are told apart
     ])
     assert.equal(requests, mode === 'ours' ? 1 : 0)
   }
+})
+
+test('a suite whose tests serve files by absolute paths runs in a copy, which is removed', async (t) => {
+  const folder = path.join(makeFolder(t), '.hidden')
+  fs.mkdirSync(folder)
+  fs.writeFileSync(path.join(folder, 'some.test.js'), `
+    require('node:test').test(process.cwd())`)
+  const suite = { ...kSuite, files: [...kSuite.files], elsewhere: true }
+  const { tests } = await execute(suite, folder, 'stock', path.join(folder, '..', 'scratch'))
+  const [[name, { result }]] = tests
+  const home = name.replace(/^.*: /, '')
+  assert.equal(result, 'pass')
+  assert.ok(path.isAbsolute(home) && !home.includes('.hidden'), name)
+  assert.equal(fs.existsSync(home), false)
+})
+
+test('a suite of a repository is fetched as of its commit', async (t) => {
+  const folder = makeFolder(t)
+  const repository = path.join(folder, 'repository')
+  const git = (/** @type {string[]} */ ...args) => execFileSync('git', ['-C', repository, '-c', 'user.name=a', '-c', 'user.email=a@localhost', ...args], { encoding: 'utf8' })
+  fs.mkdirSync(repository)
+  git('init', '--quiet')
+  fs.writeFileSync(path.join(repository, 'test.md'), 'first')
+  git('add', '.')
+  git('commit', '--quiet', '--message=first')
+  const commit = git('rev-parse', 'HEAD').trim()
+  fs.writeFileSync(path.join(repository, 'test.md'), 'second')
+  git('commit', '--quiet', '--all', '--message=second')
+  const { XDG_CACHE_HOME } = process.env
+  process.env.XDG_CACHE_HOME = folder
+  t.after(() => {
+    if (XDG_CACHE_HOME === undefined) delete process.env.XDG_CACHE_HOME
+    else process.env.XDG_CACHE_HOME = XDG_CACHE_HOME
+  })
+  t.mock.method(console, 'log', () => {})
+  const source = /** @type {const} */ ({ kind: 'git', name: 'example', version: '1.2.3', url: repository, commit })
+  // 'wire' has no dependencies to install.
+  const suite = await ensureSuite({ name: 'example', source, runner: 'wire', files: [] })
+  assert.equal(fs.readFileSync(path.join(suite, 'test.md'), 'utf8'), 'first')
 })
 
 test('a suite that is run by file survives one that does not load', async (t) => {

@@ -3,6 +3,7 @@
 // Runs a suite once, on stock Node or on ours, and returns what became of each test.
 
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 const { ensureNode } = require('../lib/node-version')
 const { executePrograms } = require('./programs')
@@ -170,6 +171,23 @@ async function executeNodeCore (suite, folder, mode, scratch) {
 }
 
 /**
+ * @param {import('./suites').Suite} suite
+ * @param {string} folder
+ * @param {(folder: string) => Promise<Execution>} work
+ * @returns {Promise<Execution>} of the work with the suite's folder, or with a copy that is removed afterwards
+ */
+async function inItsFolder ({ elsewhere }, folder, work) {
+  if (elsewhere !== true) return work(folder)
+  const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-compat-'))
+  try {
+    fs.cpSync(folder, copy, { recursive: true, verbatimSymlinks: true })
+    return await work(copy)
+  } finally {
+    fs.rmSync(copy, { recursive: true, force: true })
+  }
+}
+
+/**
  * Runs a suite; those with the runner 'wire' are run by wire/execute.js.
  *
  * @param {import('./suites').Suite} suite
@@ -180,7 +198,8 @@ async function executeNodeCore (suite, folder, mode, scratch) {
 function execute (suite, folder, mode, scratch) {
   emptyFolder(scratch)
   if (suite.source.kind === 'own') return executePrograms(suite.source, mode)
-  return suite.runner === 'node-core' ? executeNodeCore(suite, folder, mode, scratch) : executeWhole(suite, folder, mode, scratch)
+  if (suite.runner === 'node-core') return executeNodeCore(suite, folder, mode, scratch)
+  return inItsFolder(suite, folder, (home) => executeWhole(suite, home, mode, scratch))
 }
 
 module.exports = { execute, readResults }

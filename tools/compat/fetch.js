@@ -1,6 +1,6 @@
 'use strict'
 
-// Brings suites from the registries of Debian, npm and PyPI into the user's cache folder, ready to run.
+// Brings suites from the registries of Debian, npm and PyPI, and from repositories, into the user's cache folder, ready to run.
 
 const { execFile } = require('node:child_process')
 const fs = require('node:fs')
@@ -133,8 +133,20 @@ async function fetchPypi ({ name, version, sha256 }, folder) {
   return path.join(folder, file)
 }
 
+/** @param {import('./suites').GitSource} source @param {string} folder @returns {Promise<string>} */
+async function fetchGit ({ name, url, commit }, folder) {
+  const tarball = path.join(folder, `${name}.tar`)
+  const git = (/** @type {string[]} */ ...args) => run(program('git', 'apt-get install git'), args, { cwd: folder, quiet: true })
+  await git('init', '--quiet', '--bare', 'repository')
+  await git('-C', 'repository', 'fetch', '--quiet', '--depth=1', url, commit)
+  await git('-C', 'repository', 'archive', '--prefix=suite/', `--output=${tarball}`, commit)
+  return tarball
+}
+
+/** @typedef {Exclude<import('./suites').Suite['source'], import('./suites').OwnSource>} Fetched */
+
 /**
- * @param {import('./suites').DebianSource | import('./suites').NpmSource | import('./suites').PypiSource} source
+ * @param {Fetched} source
  * @param {string} folder that gets the tarball
  * @returns {Promise<string>} the tarball
  */
@@ -143,10 +155,11 @@ function fetchTarball (source, folder) {
     case 'debian': return fetchDebian(source, folder)
     case 'npm': return fetchNpm(source, folder)
     case 'pypi': return fetchPypi(source, folder)
+    case 'git': return fetchGit(source, folder)
   }
 }
 
-const kRegistryNames = { debian: 'Debian', npm: 'npm', pypi: 'PyPI' }
+const kOrigins = { debian: 'Debian', npm: 'npm', pypi: 'PyPI', git: 'its repository' }
 
 /** @param {string} folder @returns {any} */
 const readPackage = (folder) => JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
@@ -162,7 +175,7 @@ async function installDependencies (folder, mocha) {
 }
 
 /**
- * @param {import('./suites').DebianSource | import('./suites').NpmSource | import('./suites').PypiSource} source
+ * @param {Fetched} source
  * @param {string} folder that gets its files
  */
 async function unpack (source, folder) {
@@ -172,7 +185,7 @@ async function unpack (source, folder) {
     fs.mkdirSync(download, { recursive: true })
     return fetchTarball(source, download)
   })
-  const members = source.kind === 'npm' ? [] : source.members ?? []
+  const members = 'members' in source ? source.members ?? [] : []
   fs.mkdirSync(folder, { recursive: true })
   await run(program('tar', 'apt-get install tar xz-utils'), ['-xf', tarball, '-C', folder, '--strip-components=1', '--no-same-owner',
     ...members.length > 0 ? ['--wildcards', ...members.map((member) => `*/${member}/*`)] : []], { quiet: true })
@@ -198,7 +211,7 @@ async function ensureSuite ({ name, base, source, runner, target, mocha }) {
   const ready = path.join(folder, kReady)
   const recipe = JSON.stringify({ source, kMocha, kRegistryDate, kNotNeeded: kNotNeeded.source, over: target, mocha })
   if (fs.existsSync(ready) && fs.readFileSync(ready, 'utf8') === recipe) return folder
-  console.log(`${name}: fetching ${source.name} ${source.version} from ${kRegistryNames[source.kind]}${source.kind === 'debian' ? ` ${source.release}` : ''}`)
+  console.log(`${name}: fetching ${source.name} ${source.version} from ${kOrigins[source.kind]}${source.kind === 'debian' ? ` ${source.release}` : ''}`)
   // What an interrupted run left behind.
   fs.rmSync(folder, { recursive: true, force: true })
   await unpack(source, folder)

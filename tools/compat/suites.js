@@ -34,6 +34,15 @@ const { kRoot } = require('../lib/project')
  */
 
 /**
+ * @typedef {object} GitSource a repository, for a suite that no registry has
+ * @property {'git'} kind
+ * @property {string} name
+ * @property {string} version
+ * @property {string} url
+ * @property {string} commit of that version; Git compares the files with it
+ */
+
+/**
  * @typedef {object} OwnSource programs of this repository, see test/differential
  * @property {'own'} kind
  * @property {string} name
@@ -45,7 +54,7 @@ const { kRoot } = require('../lib/project')
 /**
  * @typedef {object} Suite
  * @property {string} name on the command line and in the table
- * @property {DebianSource | NpmSource | PypiSource | OwnSource} source
+ * @property {DebianSource | NpmSource | PypiSource | GitSource | OwnSource} source
  * @property {'mocha' | 'node-test' | 'node-core' | 'wire' | 'differential'} runner
  * @property {string[]} files arguments of mocha; globs below the suite for node-test, byFile and wire; a pattern for node-core
  * @property {string} [version] of the suite, where the package that brings it has one of its own
@@ -59,6 +68,8 @@ const { kRoot } = require('../lib/project')
  * @property {string[]} [byFile] mocha, once for each file, with these arguments: some files may not even load
  * @property {string} [mocha] the version it needs, where ours cannot run it
  * @property {number} [share] node-core: of the files that reach a server and pass on stock, at least this part passes on ours
+ * @property {boolean} [elsewhere] run in a copy in the temporary folder: its tests serve files by absolute paths, of which
+ *   the folder `.cache` would make hidden files
  * @property {Partial<Suite>} [fast] belongs to the fast part, with these properties
  */
 
@@ -165,7 +176,18 @@ const kPlain = [
   mocha('on-headers', '1.0.2'),
   mocha('raw-body', '2.5.1'),
   mocha('response-time', '2.3.2'),
+  { ...mocha('send', '1.2.1', ['test/'], 'forky'), elsewhere: true },
   mocha('serve-index', '1.9.1', ['test/'], 'sid'),
+  mocha('serve-static', '2.2.1', ['test/'], 'forky'),
+  {
+    // Neither npm's nor Debian's package of koa-send has its tests.
+    name: 'koa-send',
+    source: { kind: 'git', name: 'koa-send', version: '5.0.1', url: 'https://github.com/koajs/send', commit: 'e9c33460ac6d41512661d44c4ca445199bdafaa1' },
+    runner: 'mocha',
+    files: ['--require', path.join(__dirname, 'brotli-stand-in.js'), 'test/'],
+    elsewhere: true,
+  },
+  { ...nodeTest('@fastify/send', '4.2.1', ['test/*.test.js']), elsewhere: true },
   mocha('vhost', '3.0.2'),
   // The redirect test fails on every Node 20, and its second answer throws when another test already runs.
   { ...mocha('http-proxy', '1.18.1', ['--grep', 'follow redirects', '--invert', 'test/*-test.js']), mocha: '3.5.3' },
