@@ -7,6 +7,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { sourcesOn } = require('./lib/gyp')
+const { kLater } = require('../packages/core-native/native/sources')
 const { circleProblems, readImports, roomOf } = require('./lib/modules')
 const { argumentProblems, crossingProblems, endingProblems, processProblems } = require('./lib/native-rules')
 const { kCoreNative, listFiles } = require('./lib/project')
@@ -212,7 +213,7 @@ function unusedProblems (inclusions, declarations, imports) {
 
 /** @returns {string[]} */
 function sourceListProblems () {
-  const named = new Set((/** @type {const} */ (['linux', 'mac', 'win'])).flatMap(sourcesOn))
+  const named = new Set([...(/** @type {const} */ (['linux', 'mac', 'win'])).flatMap(sourcesOn), ...kLater.map((file) => `src/${file}`)])
   // CMakeLists.txt takes every .cc file below src/, so the folder is its list.
   const present = new Set(listFiles(path.join(kCoreNative, 'src'), (file) => file.endsWith('.cc'))
     .map((file) => path.relative(kCoreNative, file).split(path.sep).join('/')))
