@@ -5,18 +5,18 @@
 #include <string>
 #include <string_view>
 
-#include "static_files/request_path.h"
 #include "pieces.h"
+#include "static_files/request_path.h"
 #include "url/url_path.h"
 #include "url/url_prefix_table.h"
 
 namespace {
 
+using httpsys::fuzz::Check;
+using httpsys::fuzz::Copy;
 using httpsys::static_files::PathStatus;
 using httpsys::static_files::ReadRequestPath;
 using httpsys::static_files::RequestPath;
-using httpsys::fuzz::Check;
-using httpsys::fuzz::Copy;
 
 std::string Escaped(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";

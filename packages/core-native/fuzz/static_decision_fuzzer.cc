@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "static_files/static_decision.h"
 #include "lines.h"
 #include "pieces.h"
+#include "static_files/static_decision.h"
 #include "url/url_path.h"
 
 namespace {

@@ -31,7 +31,8 @@ std::string Search(const StaticOptions& options, std::string_view path, const Fi
   while (search.status() == SearchStatus::kTry) {
     tried += search.path() + " ";
     const auto found = files.find(search.path());
-    const Entry entry = found == files.end() ? Entry{ENOENT, files::FileKind::kOther} : found->second;
+    const Entry entry =
+        found == files.end() ? Entry{ENOENT, files::FileKind::kOther} : found->second;
     search.Report(entry.error, entry.kind);
   }
   switch (search.status()) {

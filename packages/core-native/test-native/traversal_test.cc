@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "static_files/request_path.h"
 #include "files/root_folder.h"
+#include "static_files/request_path.h"
 #include "support/temporary_folder.h"
 #include "url/url_path.h"
 #include "url/url_prefix_table.h"
@@ -85,7 +85,8 @@ class TraversalTest : public testing::TestWithParam<files::OpenWay> {
       }
       EXPECT_TRUE(table_.Add(prefix, static_cast<uint32_t>(i)));
     }
-    for (const files::LinkPolicy links : {files::LinkPolicy::kRefuse, files::LinkPolicy::kFollowBeneath}) {
+    for (const files::LinkPolicy links :
+         {files::LinkPolicy::kRefuse, files::LinkPolicy::kFollowBeneath}) {
       int error = 0;
       roots_.push_back(files::RootFolder::Open(folder_.PathOf(root_), links, GetParam(), &error));
       EXPECT_NE(roots_.back(), nullptr);
@@ -209,7 +210,8 @@ TEST_P(TraversalTest, TheCanaryIsThere) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, TraversalTest, testing::Values(files::OpenWay::kBest, files::OpenWay::kWalk),
+INSTANTIATE_TEST_SUITE_P(Ways, TraversalTest,
+                         testing::Values(files::OpenWay::kBest, files::OpenWay::kWalk),
                          [](const testing::TestParamInfo<files::OpenWay>& way) {
                            return way.param == files::OpenWay::kBest ? "Best" : "Walk";
                          });

@@ -84,8 +84,8 @@ inline constexpr size_t kFileSealBytes = 64 * 1024;
 // Blocks of kFileWindowBytes that a lane keeps for clients that have not taken them yet; a client
 // beyond has its bytes read again when it takes more. 16 MiB.
 inline constexpr size_t kFileBlocksKeptMax = 64;
-// Files that an engine keeps open for the next requests, below a quarter of the descriptors that the
-// process may have: far more than a page has, and little beside connections.
+// Files that an engine keeps open for the next requests, below a quarter of the descriptors that
+// the process may have: far more than a page has, and little beside connections.
 inline constexpr size_t kOpenFilesMax = 1024;
 // How long a file stays open that nobody uses, in ms: whoever removes it, or unmounts its file
 // system, hardly waits, and files that are asked for every few seconds stay open.

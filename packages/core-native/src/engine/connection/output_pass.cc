@@ -44,7 +44,8 @@ OutputPass::OutputPass(uv_loop_t* loop, OutputOwner* owner, files::ReadAhead* ah
                        FileOutput::Post post)
     : owner_(owner),
       throttle_(loop, [this](Connection* connection) { OnReleased(connection); }),
-      files_(loop, ahead, std::move(post), [this](Connection* connection) { OnReleased(connection); }),
+      files_(loop, ahead, std::move(post),
+             [this](Connection* connection) { OnReleased(connection); }),
       trim_(loop) {}
 
 void OutputPass::Close() {
