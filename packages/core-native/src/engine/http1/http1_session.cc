@@ -258,8 +258,11 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     WaitForTurn(connection, used);
     return Advance::kWait;
   }
-  if (AnswerWithFile(connection, head, route.id, used, &advance)) return advance;
-  const RouteStatus admitted = RequestGate::Admit(connection, head.target, route.id);
+  RouteStatus admitted = RequestGate::Admit(connection, head.target, route.id);
+  if (admitted == RouteStatus::kMatch) {
+    if (AnswerWithFile(connection, head, route.id, used, &advance)) return advance;
+    admitted = RequestGate::AdmitToQueue(connection->server());
+  }
   if (admitted != RouteStatus::kMatch) return AnswerUnrouted(connection, head, admitted, used);
   router_->CountRequest(connection, route.id);
   RecordWriter::Request request;

@@ -179,8 +179,11 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
     answers_->AnswerRefused(this, connection, ErrorKind::kBodyTooLarge, false);
     return false;
   }
-  if (AnswerWithFile(connection, *route)) return false;
-  const RouteStatus admitted = RequestGate::Admit(connection, head_.target, route->id);
+  RouteStatus admitted = RequestGate::Admit(connection, head_.target, route->id);
+  if (admitted == RouteStatus::kMatch) {
+    if (AnswerWithFile(connection, *route)) return false;
+    admitted = RequestGate::AdmitToQueue(connection->server());
+  }
   if (admitted == RouteStatus::kMatch) return true;
   AnswerUnrouted(connection, admitted);
   return false;

@@ -8,12 +8,11 @@ namespace httpsys::engine {
 
 RouteStatus RequestGate::Admit(Connection* connection, std::string_view target,
                                uint32_t prefix_id) {
-  LaneServer* server = connection->server();
-  if (server->config->settings().is_url_strict && !IsStrictTarget(target)) {
+  if (connection->server()->config->settings().is_url_strict && !IsStrictTarget(target)) {
     return RouteStatus::kBadUrl;
   }
-  if (!ConnectionLimits::MayAsk(connection, prefix_id)) return RouteStatus::kTooManyConnections;
-  return IsQueueFull(server) ? RouteStatus::kQueueFull : RouteStatus::kMatch;
+  const bool may_ask = ConnectionLimits::MayAsk(connection, prefix_id);
+  return may_ask ? RouteStatus::kMatch : RouteStatus::kTooManyConnections;
 }
 
 // True if the server has as many unbegun requests as its limit allows.

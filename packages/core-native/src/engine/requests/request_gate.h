@@ -24,6 +24,11 @@ class RequestGate {
 
   // Returns why the connection's server does not take a request for the prefix. kMatch: it does.
   static RouteStatus Admit(Connection* connection, std::string_view target, uint32_t prefix_id);
+  // Returns kQueueFull if the server has as many unbegun requests as its limit allows, otherwise
+  // kMatch.
+  static RouteStatus AdmitToQueue(LaneServer* server) {
+    return IsQueueFull(server) ? RouteStatus::kQueueFull : RouteStatus::kMatch;
+  }
   // Returns kFlagClaimable if the lane may want the request back and needs the flag for that,
   // otherwise 0.
   static uint32_t ClaimFlag(const Connection* connection, const Route& route) {
