@@ -176,3 +176,24 @@ test('pipelined requests for files and other answers are answered in order', nee
   }
   assert.equal(rest.length, 0)
 })
+
+test('the line before a chunk of 1 TiB is whole', needs('sendsFiles', 'aborts'), async (t) => {
+  const file = path.join(kDisk, 'sparse')
+  const bytes = 2 ** 40 + 5
+  try {
+    fs.closeSync(fs.openSync(file, 'w'))
+    fs.truncateSync(file, bytes)
+  } catch (error) {
+    return t.skip(`the file system has no such files: ${error}`)
+  }
+  const port = await serve(t, http.createServer((_req, res) => {
+    res.setHeader('Transfer-Encoding', 'chunked')
+    sendFile(res, file, () => {})
+  }))
+  const client = net.connect(port, '127.0.0.1')
+  t.after(() => client.destroy())
+  client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  let text = ''
+  while (!text.includes('\0')) text += (await once(client, 'data'))[0].toString('latin1')
+  assert.equal(text.slice(text.indexOf('\r\n\r\n') + 4, text.indexOf('\0')), `${bytes.toString(16)}\r\n`)
+})

@@ -58,7 +58,8 @@ class OutputPass {
 
   // `payload_bytes` is how many of the bytes count for credits: JavaScript does not count framing.
   void Send(Connection* connection, std::string_view bytes, size_t payload_bytes);
-  // Sends a copy of at most 12 bytes.
+  static constexpr size_t kCopyBytesMax = sizeof(PassPieces::Piece::copy);
+  // Sends a copy of at most kCopyBytesMax bytes.
   void SendCopy(Connection* connection, std::string_view bytes);
   // Sends a block that JavaScript has lent. It is returned, with a kBlockDone record, once it is
   // sent or dropped.

@@ -1,6 +1,9 @@
 #include "engine/http1/http1_replies.h"
 
 #include <charconv>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "engine/connection/sharing_marks.h"
 #include "engine/connection/socket_options.h"
@@ -82,7 +85,12 @@ void Http1Replies::BeginChunk(Connection* connection, size_t bytes) {
   char* end = std::to_chars(line, line + sizeof line - 2, bytes, 16).ptr;
   *end++ = '\r';
   *end++ = '\n';
-  output_->SendCopy(connection, {line, static_cast<size_t>(end - line)});
+  const std::string_view text(line, static_cast<size_t>(end - line));
+  if (text.size() <= OutputPass::kCopyBytesMax) return output_->SendCopy(connection, text);
+  // A file of 1 TiB.
+  auto copy = std::make_shared<const std::string>(text);
+  const std::string_view kept = *copy;
+  output_->SendShared(connection, std::move(copy), kept, 0);
 }
 
 void Http1Replies::OnTrailers(Connection* connection, const ReplyRecord& reply) {
