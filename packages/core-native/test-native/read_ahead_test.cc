@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -136,6 +137,23 @@ TEST(ReadAhead, CallsNobodyAfterClose) {
     usleep(200);
     EXPECT_EQ(results.count(), count);
   }
+}
+
+// A site that is always asked for something has its files renewed all the time.
+TEST(ReadAhead, SweepsAlthoughThereIsAlwaysSomethingToRead) {
+  std::atomic<int> sweeps = 0;
+  ReadAhead ahead([&] {
+    ++sweeps;
+    return true;
+  });
+  ahead.SweepLater();
+  constexpr int kStepMs = 20;
+  for (uint64_t passed = 0; passed < 5 * limits::kUnusedMs / 2; passed += kStepMs) {
+    ahead.Run(1, [] {}, nullptr);
+    usleep(kStepMs * 1000);
+  }
+  EXPECT_GE(sweeps, 2);
+  EXPECT_LE(sweeps, 3);
 }
 
 }  // namespace

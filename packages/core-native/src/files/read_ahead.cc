@@ -43,6 +43,7 @@ class ReadAhead::Pool {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   using Tasks = std::map<uint64_t, std::deque<Task>>;  // By device. No list is empty.
 
   // Returns true if the caller must start a thread for it.
@@ -79,18 +80,31 @@ class ReadAhead::Pool {
   // Returns true if the caller must start a thread for it.
   bool AddSweep() {
     const std::lock_guard lock(mutex_);
-    is_sweep_due_ = sweep_ != nullptr && !is_closed_;
-    if (!is_sweep_due_ || threads_ > 0) return false;
+    if (sweep_ == nullptr || is_closed_) return false;
+    if (!std::exchange(is_sweep_due_, true)) sweep_at_ = Clock::now() + kUnused;
+    if (threads_ > 0) return false;
     ++threads_;
     return true;
   }
 
   static void StartThread(const std::shared_ptr<Pool>& pool);
 
+  void SweepOnce(std::unique_lock<std::mutex>* lock) {
+    is_sweep_due_ = false;
+    lock->unlock();
+    const bool is_due = sweep_();
+    lock->lock();
+    if (!is_due || is_sweep_due_) return;
+    is_sweep_due_ = true;
+    sweep_at_ = Clock::now() + kUnused;
+  }
+
   // What each thread does until it ends.
   void Run() {
     std::unique_lock lock(mutex_);
     for (;;) {
+      // Also between tasks, of which there may always be some.
+      if (is_sweep_due_ && !is_closed_ && Clock::now() >= sweep_at_) SweepOnce(&lock);
       const auto found = std::find_if(tasks_.begin(), tasks_.end(), [this](const auto& entry) {
         return !busy_.contains(entry.first);
       });
@@ -101,14 +115,9 @@ class ReadAhead::Pool {
             has_tasks_.wait_for(lock, kUnused, [this] { return called_ > 0 || is_closed_; });
         --idle_;
         called_ = std::max(called_ - 1, 0);
-        if (is_called) continue;
-        if (!is_sweep_due_) break;
-        is_sweep_due_ = false;
-        lock.unlock();
-        const bool is_due = sweep_();
-        lock.lock();
-        is_sweep_due_ = is_sweep_due_ || is_due;
-        continue;
+        // One thread stays for the next sweep.
+        if (is_called || (is_sweep_due_ && idle_ == 0)) continue;
+        break;
       }
       const uint64_t device = found->first;
       Task task = std::move(found->second.front());
@@ -141,6 +150,7 @@ class ReadAhead::Pool {
   int reading_ = 0;
   const Sweep sweep_;
   bool is_sweep_due_ = false;
+  Clock::time_point sweep_at_;  // Valid with is_sweep_due_.
   bool is_closed_ = false;
 };
 
