@@ -45,13 +45,16 @@ ssize_t FileOutput::Ready(Connection* connection, const FilePart& part, uint64_t
     UncommonState::FileReading& state = connection->uncommon().file_reading;
     if (state.wait != 0) return 0;
     if (state.error != 0) return -state.error;
-    if (offset >= state.from && offset < state.to) {
+    // What the kernel has in memory is of no use without a descriptor: the file is opened again by
+    // a thread that may wait.
+    const bool is_there = state.block != nullptr || part.file->has_descriptor();
+    if (is_there && offset >= state.from && offset < state.to) {
       return static_cast<ssize_t>(std::min<uint64_t>(most, state.to - offset));
     }
     DropBlock(connection);
   }
   if (IsInMemory(*part.file, offset, most)) return static_cast<ssize_t>(most);
-  Wait(connection, part, offset);
+  Wait(connection, part, offset, most);
   return 0;
 }
 
@@ -70,10 +73,13 @@ bool FileOutput::IsInMemory(const files::OpenFile& file, uint64_t offset, size_t
   return true;
 }
 
-void FileOutput::Wait(Connection* connection, const FilePart& part, uint64_t offset) {
+void FileOutput::Wait(Connection* connection, const FilePart& part, uint64_t offset, size_t want) {
   UncommonState::FileReading& state = connection->uncommon().file_reading;
   const uint64_t left = part.start + part.bytes - offset;
-  const auto bytes = static_cast<size_t>(std::min<uint64_t>(left, limits::kFileWindowBytes));
+  // Beyond the blocks that are kept, a stream whose window is small gets no more than it can send.
+  const bool is_full = blocks_ + waiting_.size() >= limits::kFileBlocksKeptMax;
+  const size_t most = is_full ? want : limits::kFileWindowBytes;
+  const auto bytes = static_cast<size_t>(std::min<uint64_t>(left, most));
   const uint64_t wait = ++last_wait_;
   state.is_used = true;
   state.wait = wait;
@@ -144,6 +150,8 @@ void FileOutput::DropBlock(Connection* connection) {
 }
 
 void FileOutput::Forget(Connection* connection) {
+  // Another file may be where this one was.
+  found_in_ = nullptr;
   if (!connection->is_reading_file()) return;
   DropBlock(connection);
   UncommonState::FileReading& state = connection->uncommon().file_reading;

@@ -43,7 +43,7 @@ class FileOutput {
   // Gives bytes that are Ready() to the socket of the connection, through TLS where it has it.
   // Returns like send(2); 0 = the file ends before `offset`.
   ssize_t Send(Connection* connection, const files::FilePart& part, uint64_t offset, size_t bytes);
-  // The socket takes no more for now: memory that others need is given up.
+  // The connection or stream sends no more for now: memory that others need is given up.
   void OnFull(Connection* connection);
   // The connection or stream sends no more of this file.
   void Forget(Connection* connection);
@@ -52,7 +52,7 @@ class FileOutput {
 
  private:
   bool IsInMemory(const files::OpenFile& file, uint64_t offset, size_t bytes);
-  void Wait(Connection* connection, const files::FilePart& part, uint64_t offset);
+  void Wait(Connection* connection, const files::FilePart& part, uint64_t offset, size_t want);
   void OnRead(uint64_t wait, const files::ReadAhead::Result& result);
   void DropBlock(Connection* connection);
 

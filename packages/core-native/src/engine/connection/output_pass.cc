@@ -297,7 +297,11 @@ bool OutputPass::TakeFromFile(Connection* stream, size_t bytes, std::string* to)
     return false;
   }
   queue.Remove(bytes, &blocks_);
-  if (bytes == piece.bytes) files_.Forget(stream);
+  if (bytes == piece.bytes) {
+    files_.Forget(stream);
+  } else {
+    files_.OnFull(stream);
+  }
   return true;
 }
 
@@ -386,7 +390,10 @@ void OutputPass::WriteQueue(Connection* connection) {
     const bool is_throttled = connection->is_throttled();
     if (is_throttled) {
       most = throttle_.Take(connection, std::min(queue.bytes(), budget));
-      if (most == 0) break;
+      if (most == 0) {
+        files_.OnFull(connection);
+        break;
+      }
     }
     const ssize_t result = WriteSome(connection, most);
     if (result == 0) break;

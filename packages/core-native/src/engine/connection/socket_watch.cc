@@ -17,9 +17,13 @@ int SocketError(int fd) {
   return error;
 }
 
-// Returns true if room in the socket changes nothing. Bytes that TLS has sealed have been counted.
+// Returns true if room in the socket changes nothing for the queue of the connection. Bytes that
+// TLS has sealed have been counted. What is before a file does not wait for it: only output that
+// keeps to a limit stops in front of one.
 bool IsHeldBack(const Connection& connection) {
-  return connection.is_held() && (connection.tls == nullptr || !connection.tls->has_unsent());
+  if (!connection.is_held()) return false;
+  if (connection.tls != nullptr && connection.tls->has_unsent()) return false;
+  return connection.is_throttled() || connection.output.queue()->file_at(0).part != nullptr;
 }
 
 }  // namespace
