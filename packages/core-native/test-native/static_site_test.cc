@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -164,6 +166,45 @@ TEST_F(StaticSiteTest, KnowsABoundedNumberOfPaths) {
   for (size_t i = 0; i < kKnownPathsMax + 10; ++i) site->Search(PathOf(std::to_string(i)), 0);
   EXPECT_EQ(site->Find(PathOf("9"), 0, &is_due_), nullptr);
   EXPECT_NE(site->Find(PathOf("10"), 0, &is_due_), nullptr);
+}
+
+// Files of procfs are as those of a network: their descriptors cannot be given up, so that each
+// known path has one.
+TEST_F(StaticSiteTest, HasNoMoreFilesOpenThanTheTableMayHave) {
+  constexpr size_t kFilesMax = 3;
+  const auto table = std::make_shared<files::OpenFiles>(
+      kFilesMax, [](std::unique_ptr<const files::OpenFile> file) { return file; });
+  StaticSites sites(table);
+  const auto site = sites.Make({}, "/proc/sys/kernel", files::LinkPolicy::kRefuse);
+  const std::vector<std::string> names = {"ostype",  "osrelease",   "version", "hostname",
+                                          "pid_max", "threads-max", "panic",   "printk"};
+  std::vector<std::weak_ptr<const files::OpenFile>> opened;
+  for (const std::string& name : names) {
+    const auto known = site->Search(PathOf(name), 0);
+    ASSERT_EQ(known->status, SearchStatus::kFound) << name;
+    ASSERT_EQ(known->file->way(), files::ReadWay::kUnsure) << name;
+    opened.push_back(known->file);
+  }
+  const auto is_open = [](const auto& file) { return !file.expired(); };
+  EXPECT_EQ(std::count_if(opened.begin(), opened.end(), is_open), kFilesMax);
+  EXPECT_NE(site->Find(PathOf(names.back()), 0, &is_due_), nullptr);
+  EXPECT_EQ(site->Find(PathOf(names.front()), 0, &is_due_), nullptr);
+  EXPECT_TRUE(sites.Sweep(0));
+  EXPECT_FALSE(sites.Sweep(limits::kFileUnusedMs));
+  EXPECT_EQ(std::count_if(opened.begin(), opened.end(), is_open), 0);
+}
+
+// A thread that waits for a disk may come back when the engine is gone.
+TEST_F(StaticSiteTest, OutlivesWhoeverHasMadeIt) {
+  auto table = std::make_shared<files::OpenFiles>(
+      3, [](std::unique_ptr<const files::OpenFile> file) { return file; });
+  const std::weak_ptr<files::OpenFiles> rest = table;
+  auto sites = std::make_unique<StaticSites>(std::move(table));
+  auto site = sites->Make({}, folder_ + "/current", files::LinkPolicy::kRefuse);
+  sites.reset();
+  EXPECT_EQ(Read(*site->Search(PathOf("a.txt"), 0)->file), "a of one");
+  site.reset();
+  EXPECT_TRUE(rest.expired());
 }
 
 TEST_F(StaticSiteTest, IsSearchedByManyThreadsWhileItsFolderChanges) {

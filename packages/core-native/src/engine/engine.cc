@@ -64,21 +64,22 @@ Engine::Engine(BackendOptions options)
     : methods_(std::move(options.methods)),
       signal_(options.wake_consumer),
       wake_consumer_(std::move(options.wake_consumer)),
-      ahead_([this] {
+      ahead_(std::make_shared<files::ReadAhead>([this] {
         const uint64_t now_ms = uv_hrtime() / kNsPerMillisecond;
         const bool has_known = sites_.Sweep(now_ms);
-        return open_files_.Sweep(now_ms) || has_known;
-      }),
-      open_files_(files::OpenFiles::SparedDescriptors(),
-                  [this](std::unique_ptr<const files::OpenFile> file) {
-                    ahead_.SweepLater();
-                    return ahead_.Share(std::move(file));
-                  }),
+        return open_files_->Sweep(now_ms) || has_known;
+      })),
+      open_files_(std::make_shared<files::OpenFiles>(
+          files::OpenFiles::SparedDescriptors(),
+          [ahead = ahead_](std::unique_ptr<const files::OpenFile> file) {
+            ahead->SweepLater();
+            return ahead->Share(std::move(file));
+          })),
       sharing_(this) {
   for (size_t i = 0; i < options.lanes.size(); ++i) {
     Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>(
         i, &methods_, sharing_.id(), &statistics_,
-        [this](uint16_t port) { sharing_.OnDoubt(port); }, &ahead_));
+        [this](uint16_t port) { sharing_.OnDoubt(port); }, ahead_.get()));
     attachments_.push_back(lane.Attach(options.lanes[i], &signal_));
   }
 }
@@ -108,7 +109,7 @@ int64_t Engine::SendFile(size_t lane, Descriptor fd, uint32_t kept_id, uint64_t 
   } else {
     std::unique_ptr<files::OpenFile> copy = files::OpenFile::Duplicate(fd);
     if (copy == nullptr) return -errno;
-    file = ahead_.Share(std::move(copy));
+    file = ahead_->Share(std::move(copy));
   }
   Attachment& attachment = *attachments_[lane];
   const uint32_t id = attachment.lent().Lend(nullptr, 0);
@@ -344,7 +345,7 @@ void Engine::Close() {
   is_closed_ = true;
   sharing_.Close();
   acceptor_.Stop();
-  ahead_.Close();
+  ahead_->Close();
   for (const auto& lane : lanes_) lane->Stop();
 }
 

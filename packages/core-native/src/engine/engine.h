@@ -92,10 +92,11 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   std::function<void()> wake_consumer_;
   PortStatistics statistics_;
   Bandwidths bandwidths_;
-  files::ReadAhead ahead_;
-  files::OpenFiles open_files_;
-  static_files::StaticSites sites_{&open_files_};
-  KeptFiles kept_files_{&open_files_};
+  // Threads that search for files have these two as long as a disk makes them wait.
+  std::shared_ptr<files::ReadAhead> ahead_;
+  std::shared_ptr<files::OpenFiles> open_files_;
+  static_files::StaticSites sites_{open_files_};
+  KeptFiles kept_files_{open_files_.get()};
   std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;  // By server id.
   sharing::SharedPorts sharing_;
   bool is_closed_ = false;

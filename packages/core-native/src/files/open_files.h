@@ -40,6 +40,7 @@ class OpenFiles {
   // Closes what nobody has used for limits::kFileUnusedMs. Returns true if files are left.
   bool Sweep(uint64_t now_ms);
   size_t count() const;
+  size_t descriptors_max() const { return descriptors_max_; }
 
  private:
   struct Entry {

@@ -15,9 +15,29 @@ using files::OpenFile;
 using files::RootFolder;
 using semantics::ContentCoding;
 
+namespace {
+
+// Returns how many files of a table are open as long as they are known, because their descriptors
+// cannot be given up: closing and opening them may wait.
+size_t CountOpen(const KnownPath& known) {
+  const auto is_open = [](const std::shared_ptr<const OpenFile>& file) {
+    return file != nullptr && file->way() == files::ReadWay::kUnsure;
+  };
+  size_t count = is_open(known.file) ? 1 : 0;
+  for (const auto& sibling : known.siblings) {
+    if (sibling.has_value() && is_open(sibling->file)) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
 StaticSite::StaticSite(StaticOptions options, std::string root, files::LinkPolicy links,
-                       files::OpenFiles* table)
-    : options_(std::move(options)), root_path_(std::move(root)), links_(links), table_(table) {}
+                       std::shared_ptr<files::OpenFiles> table)
+    : options_(std::move(options)),
+      root_path_(std::move(root)),
+      links_(links),
+      table_(std::move(table)) {}
 
 std::string StaticSite::KeyOf(const RequestPath& path) {
   return path.has_final_slash ? path.relative + "/" : path.relative;
@@ -57,6 +77,7 @@ std::shared_ptr<const RootFolder> StaticSite::CurrentRoot(uint64_t now_ms) {
     root_ = current;
     by_key_.clear();
     forgotten.swap(entries_);
+    open_files_ = 0;
   }
   return current;
 }
@@ -121,18 +142,29 @@ void StaticSite::Remember(std::string key, std::shared_ptr<const KnownPath> know
   std::shared_ptr<const KnownPath> replaced;  // These two are destroyed without the lock.
   Entries forgotten;
   const std::lock_guard lock(mutex_);
+  const size_t open_files = table_ == nullptr ? 0 : CountOpen(*known);
+  open_files_ += open_files;
   const auto found = by_key_.find(key);
   if (found != by_key_.end()) {
-    replaced = std::exchange(found->second->known, std::move(known));
-    found->second->is_renewing = false;
-    return;
+    Entry& entry = *found->second;
+    replaced = std::exchange(entry.known, std::move(known));
+    open_files_ -= std::exchange(entry.open_files, open_files);
+    entry.is_renewing = false;
+    entries_.splice(entries_.begin(), entries_, found->second);
+  } else {
+    entries_.push_front({std::move(key), std::move(known), now_ms, false, open_files});
+    by_key_.emplace(entries_.front().key, entries_.begin());
   }
-  if (entries_.size() >= kKnownPathsMax) {
-    by_key_.erase(entries_.back().key);
-    forgotten.splice(forgotten.begin(), entries_, std::prev(entries_.end()));
+  const size_t open_max = table_ == nullptr ? 0 : table_->descriptors_max();
+  while (entries_.size() > 1 && (entries_.size() > kKnownPathsMax || open_files_ > open_max)) {
+    Forget(std::prev(entries_.end()), &forgotten);
   }
-  entries_.push_front({std::move(key), std::move(known), now_ms});
-  by_key_.emplace(entries_.front().key, entries_.begin());
+}
+
+void StaticSite::Forget(Entries::iterator entry, Entries* forgotten) {
+  by_key_.erase(entry->key);
+  open_files_ -= entry->open_files;
+  forgotten->splice(forgotten->begin(), entries_, entry);
 }
 
 bool StaticSite::Sweep(uint64_t now_ms) {
@@ -141,8 +173,7 @@ bool StaticSite::Sweep(uint64_t now_ms) {
   for (auto at = entries_.begin(); at != entries_.end();) {
     const auto entry = at++;
     if (now_ms - std::min(now_ms, entry->used_ms) < limits::kFileUnusedMs) continue;
-    by_key_.erase(entry->key);
-    forgotten.splice(forgotten.begin(), entries_, entry);
+    Forget(entry, &forgotten);
   }
   return !entries_.empty();
 }

@@ -49,10 +49,10 @@ struct KnownPath {
 // after a deployment, everything that was known is forgotten. Thread: any.
 class StaticSite {
  public:
-  // `root` is an absolute path. `table` keeps the files open, and must outlive the site; nullptr =
-  // they are open as long as they are known.
+  // `root` is an absolute path. `table` keeps the files open; nullptr = they are open as long as
+  // they are known.
   StaticSite(StaticOptions options, std::string root, files::LinkPolicy links,
-             files::OpenFiles* table);
+             std::shared_ptr<files::OpenFiles> table);
   StaticSite(const StaticSite&) = delete;
   StaticSite& operator=(const StaticSite&) = delete;
 
@@ -76,6 +76,7 @@ class StaticSite {
     std::shared_ptr<const KnownPath> known;
     uint64_t used_ms = 0;
     bool is_renewing = false;
+    size_t open_files = 0;  // Files of `known` that the table does not count.
   };
   using Entries = std::list<Entry>;  // The one used last is first.
 
@@ -86,16 +87,19 @@ class StaticSite {
                                               uint64_t now_ms);
   std::shared_ptr<const KnownPath> Last(const std::string& key);
   void Remember(std::string key, std::shared_ptr<const KnownPath> known, uint64_t now_ms);
+  // Takes an entry out of the site.
+  void Forget(Entries::iterator entry, Entries* forgotten);
 
   const StaticOptions options_;
   const std::string root_path_;
   const files::LinkPolicy links_;
-  files::OpenFiles* const table_;
+  const std::shared_ptr<files::OpenFiles> table_;
   std::mutex mutex_;
   std::shared_ptr<const files::RootFolder> root_;
   uint64_t root_looked_ms_ = 0;
   Entries entries_;
   std::unordered_map<std::string_view, Entries::iterator> by_key_;  // Views into the entries.
+  size_t open_files_ = 0;  // The sum of those of the entries.
 };
 
 }  // namespace httpsys::static_files

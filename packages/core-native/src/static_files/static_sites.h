@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "files/open_files.h"
@@ -17,7 +18,7 @@ namespace httpsys::static_files {
 class StaticSites {
  public:
   // `table` is as in StaticSite.
-  explicit StaticSites(files::OpenFiles* table) : table_(table) {}
+  explicit StaticSites(std::shared_ptr<files::OpenFiles> table) : table_(std::move(table)) {}
   StaticSites(const StaticSites&) = delete;
   StaticSites& operator=(const StaticSites&) = delete;
 
@@ -27,7 +28,7 @@ class StaticSites {
   bool Sweep(uint64_t now_ms);
 
  private:
-  files::OpenFiles* table_;
+  const std::shared_ptr<files::OpenFiles> table_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<StaticSite>> sites_;
 };
