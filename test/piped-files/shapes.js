@@ -54,6 +54,8 @@ const fifo = path.join(folder, 'fifo')
 execFileSync('mkfifo', [fifo])
 
 const kPause = { pauseMs: 100 }
+/** How long JavaScript runs where a lane is to be faster. */
+const kBusyMs = 60
 const storage = new AsyncLocalStorage()
 const isRoot = process.geteuid?.() === 0
 
@@ -227,6 +229,23 @@ const shapes = {
 
   // -- Files that change.
   'a file that becomes shorter': { taken: true, ...kPause, isLoose: true, endsConnection: true, run: ({ res, read, midway }) => { const at = file('shrinks', pattern(kHuge)); const source = read(at); source.pipe(res); midway(source, () => fs.truncateSync(at, 1000)) } },
+  'a file that becomes shorter while JavaScript is busy': {
+    taken: true,
+    pauseMs: 1,
+    isLoose: true,
+    endsConnection: true,
+    run: ({ res, read }) => {
+      const at = file('shrinks early', pattern(kHuge))
+      const { writeHead } = res
+      // Called when the length is known, before anything is read by a lane. What the lane says of the first window and of the end comes in one piece.
+      res.writeHead = function (/** @type {any[]} */ ...args) {
+        fs.truncateSync(at, 400 * 1024)
+        process.nextTick(() => { const until = Date.now() + kBusyMs; while (Date.now() < until); })
+        return writeHead.apply(this, args)
+      }
+      read(at).pipe(res)
+    }
+  },
   'a file that becomes longer': { taken: true, ...kPause, run: ({ res, read, midway }) => { const at = file('grows', pattern(8 << 20)); const source = read(at); source.pipe(res); midway(source, () => fs.appendFileSync(at, 'more')) } },
   'a file that is removed': { taken: true, ...kPause, run: ({ res, read, midway }) => { const at = file('goes', pattern(8 << 20)); const source = read(at); source.pipe(res); midway(source, () => fs.unlinkSync(at)) } },
 

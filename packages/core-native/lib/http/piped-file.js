@@ -262,7 +262,7 @@ class PipedFile {
     return listenersRefusal(this.#stream, res)
   }
 
-  /** The windows are back. @param {boolean} isAll no byte is left */
+  /** The windows are back, or one has failed. @param {boolean} isAll no byte is left */
   #settle (isAll) {
     const stream = this.#stream
     // The end that the application has written waits for one more read, whose write fails as it does on Node.
