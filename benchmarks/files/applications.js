@@ -51,6 +51,8 @@ const kApplications = {
       sendFile(res, path.join(folder, /** @type {string} */ (req.url)), failed(res))
     }
   },
+  // server.js gives the folder to the server: no request comes here.
+  folder: () => (_req, res) => failed(res)(new Error('JavaScript was asked')),
   pipe: ({ folder }) => (req, res) => {
     fs.createReadStream(path.join(folder, /** @type {string} */ (req.url))).on('error', failed(res)).pipe(res)
   },

@@ -71,6 +71,22 @@ const kStaticParts = [
   filePart('static', 'express.static, 1 MiB', '1m.txt', { sides: kStatic, bytes: 2 ** 20, ratios: largeRatios() }),
 ]
 
+const kPrefix = [nodeSide('node', 'express.static'), nodeSide('httpsys', 'folder', { name: 'httpsys, folder' }), kNginx]
+
+/** A folder that JavaScript does not see, beside nginx and, for the JavaScript thread, node:http. @type {Ratio[]} */
+const kPrefixRatios = [
+  { of: 'httpsys, folder', to: 'nginx', what: 'process', target: 1.1 },
+  { of: 'httpsys, folder', to: 'node', what: 'process' },
+  { of: 'httpsys, folder', to: 'node', what: 'thread', target: 0.005 },
+]
+
+/** @type {Part[]} */
+const kPrefixParts = [
+  filePart('prefix', 'served folder, 13 B', '13.txt', { sides: kPrefix, bytes: 13, ratios: kPrefixRatios }),
+  filePart('prefix', 'served folder, 35 KB', '35k.txt', { sides: kPrefix, bytes: 35 * 1024, ratios: kPrefixRatios }),
+  filePart('prefix', 'served folder, 1 MiB', '1m.txt', { sides: kPrefix, bytes: 2 ** 20, ratios: kPrefixRatios }),
+]
+
 const kText = { bytes: 13, hash: hashOf(Buffer.from('Hello, world!')) }
 
 /** @param {string} application @param {string} title @param {number} thread target @returns {Part} */
@@ -102,9 +118,10 @@ const kTlsParts = [
       nodeSide('node', 'express.static'),
       nodeSide('httpsys', 'express.static'),
       nodeSide('httpsys', 'sendFile', { name: 'httpsys, sendFile' }),
+      nodeSide('httpsys', 'folder', { name: 'httpsys, folder' }),
       kNginx,
     ],
-    ratios: ['httpsys', 'httpsys, sendFile'].flatMap((side) => [
+    ratios: ['httpsys', 'httpsys, sendFile', 'httpsys, folder'].flatMap((side) => [
       { of: side, to: 'nginx', what: 'process', target: 1.1 },
       { of: side, to: 'node', what: 'process' },
       { of: side, to: 'node', what: 'thread' },
@@ -146,6 +163,6 @@ function bodyParts (onTwoCores) {
   ]
 }
 
-const kParts = [...kStaticParts, ...kCallbackParts, ...kTlsParts, ...bodyParts(false), ...bodyParts(true)]
+const kParts = [...kStaticParts, ...kPrefixParts, ...kCallbackParts, ...kTlsParts, ...bodyParts(false), ...bodyParts(true)]
 
 module.exports = { kConnections, kParts }

@@ -45,6 +45,7 @@ function createServer () {
 }
 
 const created = createServer()
+if (application === 'folder') created.serveFiles('/', folder)
 const server = created.listen(0, '127.0.0.1', () => process.send?.({ port: server.address().port }))
 
 async function collect () {

@@ -38,6 +38,7 @@ const kSides = [
   nodeSide('node', 'express.static'),
   nodeSide('httpsys', 'express.static'),
   nodeSide('httpsys', 'sendFile', { name: 'httpsys, sendFile' }),
+  nodeSide('httpsys', 'folder', { name: 'httpsys, folder' }),
 ]
 
 const names = Array.from({ length: kSlowFiles }, (_, index) => `${index}.txt`)

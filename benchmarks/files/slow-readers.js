@@ -35,6 +35,7 @@ const kSides = [
   nodeSide('node', 'express.static'),
   nodeSide('httpsys', 'express.static'),
   nodeSide('httpsys', 'sendFile', { name: 'httpsys, sendFile' }),
+  nodeSide('httpsys', 'folder', { name: 'httpsys, folder' }),
   kNginx,
 ]
 

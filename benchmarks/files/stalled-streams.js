@@ -28,6 +28,7 @@ const kSides = [
   nodeSide('httpsys', 'pipe', { name: 'httpsys, pipe' }),
   nodeSide('httpsys', 'express.static', { name: 'httpsys, express.static' }),
   nodeSide('httpsys', 'sendFile', { name: 'httpsys, sendFile' }),
+  nodeSide('httpsys', 'folder', { name: 'httpsys, folder' }),
 ]
 
 /** A stream that reads the first bytes, and goes on when it may. */
