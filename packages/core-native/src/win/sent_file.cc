@@ -14,7 +14,10 @@ std::unique_ptr<SentFile> SentFile::Open(int fd, uint64_t start, uint64_t bytes)
       DuplicateHandle(process, theirs, process, &own, 0, FALSE, DUPLICATE_SAME_ACCESS) == 0) {
     return nullptr;
   }
-  return std::unique_ptr<SentFile>(new SentFile(own, start, bytes));
+  std::unique_ptr<SentFile> file(new SentFile(own, start, bytes));
+  // HTTP.SYS reads neither pipes nor devices.
+  if (GetFileType(own) != FILE_TYPE_DISK) return nullptr;
+  return file;
 }
 
 SentFile::~SentFile() { CloseHandle(handle_); }

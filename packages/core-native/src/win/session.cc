@@ -332,7 +332,8 @@ void Session::OnSent(Exchange* exchange, const CallResult& result) {
   size_t bytes = exchange->TakeSentHeadBytes();
   const std::vector<Exchange::Piece> pieces = exchange->TakeSent();
   for (const Exchange::Piece& piece : pieces) bytes += piece.payload_bytes;
-  Drop(pieces, result.error == NO_ERROR ? 0 : kReset);
+  // The system does not say whether the file or the connection has failed, nor how far it came.
+  Drop(pieces, result.error == NO_ERROR ? 0 : kCancelled);
   if (exchange->is_discarded) return;
   if (result.error != NO_ERROR) {
     if (connection != nullptr) return OnGone(connection, kReset);
