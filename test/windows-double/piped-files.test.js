@@ -12,14 +12,13 @@ const path = require('node:path')
 const { once } = require('node:events')
 const { pipeline } = require('node:stream')
 const { http } = require('../helpers/backend')
-const { request, serve } = require('../helpers/client')
+const { dial, get, request, serve } = require('../helpers/client')
 const { forget, notesOf, plan, report, slow } = require('../helpers/httpapi-double')
-const { piped } = require('../../packages/core-native/lib/http/piped')
 const { temporaryFile } = require('../helpers/temporary-file')
+// Wine shows links as folders, each of which has modules of its own: this is the one that the server under test writes to.
+const { piped } = require(path.join(path.dirname(require.resolve('@httpsys/core-native')), 'lib', 'http', 'piped'))
 
-// HTTP_SEND_RESPONSE_FLAG_...
-const kDisconnect = 1
-const kMoreData = 2
+const kMoreData = 2 // HTTP_SEND_RESPONSE_FLAG_MORE_DATA
 
 // System error codes.
 const kHandleEof = 38
@@ -37,9 +36,8 @@ const long = path.join(folder, 'long')
 fs.writeFileSync(long, kContent)
 // More than any buffer on the way takes.
 const huge = path.join(folder, 'huge')
-const kHugeBytes = 50 * kMiB
-fs.writeFileSync(huge, '')
-fs.truncateSync(huge, kHugeBytes)
+const kHugeBytes = 32 * kMiB
+fs.writeFileSync(huge, Buffer.alloc(kHugeBytes, 'huge'))
 
 afterEach(async () => {
   await plan('')
@@ -72,6 +70,13 @@ async function servePiped (t, { name, options, prepare = () => {}, pipe = (sourc
   return { port, heard, sources }
 }
 
+/** @param {import('node:test').TestContext} t @returns {nodeHttp.Agent} that has one connection, and keeps it */
+function keepAlive (t) {
+  const agent = new nodeHttp.Agent({ keepAlive: true, maxSockets: 1 })
+  t.after(() => agent.destroy())
+  return agent
+}
+
 /** Until the kernel's handles, and ours, are closed. */
 async function noFiles () {
   while ((await report()).open.files !== 0) await new Promise(setImmediate)
@@ -99,7 +104,7 @@ test('a file whose length the client is told leaves with its head, and the end, 
   const { port, heard, sources } = await servePiped(t, {
     name: short, options: { start: 8 }, prepare: (res) => res.setHeader('Content-Length', kShort.length - 8)
   })
-  isSame((await request(port)).body, kShort.subarray(8))
+  isSame((await request({ port, agent: keepAlive(t) })).body, kShort.subarray(8))
   assert.deepEqual(await partsOf(), [[8, kShort.length - 8]])
   assert.deepEqual((await notesOf('status')).map(({ flags }) => flags & kMoreData), [0])
   await hear(heard, 4)
@@ -124,11 +129,13 @@ test('the last file of a connection leaves before its end', timed, async (t) => 
   const { port, heard } = await servePiped(t, {
     name: short, prepare: (res) => res.writeHead(200, { Connection: 'close', 'Content-Length': kShort.length })
   })
-  isSame((await request(port)).body, kShort)
+  const wire = await dial(t, port)
+  wire.write(get('/'))
+  const text = await wire.untilClosed()
+  isSame(text.slice(text.indexOf('\r\n\r\n') + 4), kShort)
   await hear(heard, 4)
   assert.deepEqual(heard.slice(0, 3), kWhole.slice(0, 3))
-  const flags = (await report()).notes.flatMap((note) => 'flags' in note ? [note.flags] : [])
-  assert.equal(flags.at(-1) & kDisconnect, kDisconnect)
+  assert.equal(piped.taken, 1)
 })
 
 for (const [title, prepare] of /** @type {[string, How['prepare']][]} */ ([
@@ -138,13 +145,14 @@ for (const [title, prepare] of /** @type {[string, How['prepare']][]} */ ([
   for (const version of ['1.1', '2']) {
     test(`a long file ${title} leaves in windows, over HTTP/${version}, and the connection goes on`, timed, async (t) => {
       const { port, heard, sources } = await servePiped(t, { name: long, prepare })
-      const agent = new nodeHttp.Agent({ keepAlive: true, maxSockets: 1 })
-      t.after(() => agent.destroy())
+      const agent = keepAlive(t)
       const headers = version === '2' ? { 'X-Double-Version': '2' } : {}
       const first = await request({ port, agent, headers })
       isSame(first.body, kContent)
       const next = await request({ port, agent, headers, path: '/after' })
-      assert.deepEqual([next.body, next.localPort], ['after', first.localPort])
+      assert.equal(next.body, 'after')
+      // The double ends a stream of unknown length with its connection.
+      if (version === '1.1' || 'content-length' in first.headers) assert.equal(next.localPort, first.localPort)
       assert.deepEqual(await partsOf(), kWindows)
       await hear(heard, 4)
       assert.deepEqual(heard.slice(0, 3), kWhole.slice(0, 3))
@@ -157,8 +165,7 @@ for (const [title, prepare] of /** @type {[string, How['prepare']][]} */ ([
 test('the next request may come before HTTP.SYS says that the file was sent', timed, async (t) => {
   const { port, heard } = await servePiped(t, { name: short, prepare: (res) => res.setHeader('Content-Length', kShort.length) })
   await slow(300)
-  const agent = new nodeHttp.Agent({ keepAlive: true, maxSockets: 1 })
-  t.after(() => agent.destroy())
+  const agent = keepAlive(t)
   const answers = await Promise.all([request({ port, agent }), request({ port, agent, path: '/after' })])
   isSame(answers[0].body, kShort)
   assert.equal(answers[1].body, 'after')
@@ -186,7 +193,7 @@ test('somebody who listens to the data in the middle gets the rest from Node\'s 
       res.on('data', (piece) => all.update(piece)).on('end', () => resolve(all.digest('hex'))).on('error', reject)
     }).on('error', reject)
   })
-  assert.equal(hash, crypto.createHash('sha256').update(Buffer.alloc(kHugeBytes)).digest('hex'))
+  assert.equal(hash, crypto.createHash('sha256').update(fs.readFileSync(huge)).digest('hex'))
   assert.deepEqual([piped.taken, piped.returned, piped.reason], [1, 1, 'data listener'])
   assert.ok(seen > 0 && seen % kMiB === 0, `${seen} bytes were left to the stream`)
   assert.equal(sources[0].bytesRead, kHugeBytes)
@@ -205,8 +212,8 @@ for (const fault of [
     })
     await plan(fault)
     await assert.rejects(request(port))
-    await hear(heard, 3)
-    assert.deepEqual(heard.filter((event) => !event.endsWith('close')), ['pipeline ERR_STREAM_PREMATURE_CLOSE'])
+    await hear(heard, 4)
+    assert.deepEqual(heard.filter((event) => !event.endsWith('close')), ['stream error ERR_STREAM_PREMATURE_CLOSE', 'pipeline ERR_STREAM_PREMATURE_CLOSE'])
     await noFiles()
     assert.equal(piped.taken, 1)
     assert.equal((await report()).faultsLeft, 0)
@@ -233,16 +240,18 @@ for (const how of ['the client', 'destroy() of the response', 'destroy() of the 
     if (how === 'the client') client.destroy()
     else if (how === 'destroy() of the response') sent.destroy()
     else sources[0].destroy()
-    await hear(heard, 3)
-    assert.deepEqual(heard.sort(), ['pipeline ERR_STREAM_PREMATURE_CLOSE', 'response close', 'stream close'])
+    const expected = ['pipeline ERR_STREAM_PREMATURE_CLOSE', 'response close', 'stream close']
+    // pipeline() destroys the stream, which says so.
+    if (how !== 'destroy() of the stream') expected.push('stream error ERR_STREAM_PREMATURE_CLOSE')
+    await hear(heard, expected.length)
+    assert.deepEqual(heard.sort(), expected)
     await noFiles()
   })
 }
 
 test('a file that becomes shorter ends the connection', timed, async (t) => {
   const shrinking = path.join(folder, 'shrinking')
-  fs.writeFileSync(shrinking, '')
-  fs.truncateSync(shrinking, kHugeBytes)
+  fs.copyFileSync(huge, shrinking)
   const { port, heard, sources } = await servePiped(t, {
     name: shrinking,
     prepare: (res, source) => {
@@ -250,15 +259,20 @@ test('a file that becomes shorter ends the connection', timed, async (t) => {
       res.on('close', () => source.destroy())
     }
   })
-  const client = nodeHttp.get({ port, host: '127.0.0.1', agent: false })
-  const [res] = await once(client, 'response')
-  await once(res, 'readable')
-  fs.truncateSync(shrinking, 20 * kMiB)
-  res.resume()
-  const [error] = await once(res, 'error')
-  assert.equal(error.code, 'ECONNRESET')
+  const failed = new Promise((resolve) => {
+    const client = nodeHttp.get({ port, host: '127.0.0.1', agent: false }, (res) => {
+      res.on('error', resolve)
+      res.once('readable', () => {
+        fs.truncateSync(shrinking, 20 * kMiB)
+        res.resume()
+      })
+    })
+    client.on('error', resolve)
+  })
+  assert.equal((await failed).code, 'ECONNRESET')
   await hear(heard, 2)
   assert.deepEqual(heard, ['response close', 'stream close'])
+  assert.equal(piped.taken, 1)
   assert.ok(sources[0].bytesRead <= 20 * kMiB)
   await noFiles()
 })
