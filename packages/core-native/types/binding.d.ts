@@ -415,9 +415,9 @@ export class Engine {
   findFile (path: string, facts: Float64Array): number
   /**
    * Takes over a descriptor that was opened for reading by this absolute path. As findFile(); 0 = it is no regular file, and stays
-   * the caller's.
+   * the caller's, as it does in any case with `copies`.
    */
-  keepFile (path: string, fd: number, facts: Float64Array): number
+  keepFile (path: string, fd: number, facts: Float64Array, copies: boolean): number
   /** A descriptor of the file that is not given up any more, or a negative errno (ESTALE: the path names another file). */
   pinFile (id: number): number
   /** Fills an array of at most kFileReadBytesMax (8 KiB) with bytes of the file that are in memory; otherwise false. */

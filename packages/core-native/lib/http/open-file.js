@@ -6,6 +6,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { setImmediate } = require('node:timers')
+const { isMainThread } = require('node:worker_threads')
 const { loadBinding } = require('../backend/binding')
 const { kLane } = require('./symbols')
 
@@ -63,10 +64,14 @@ function openFile (at, flags, mode, engine, callback) {
   }
   fs.open(at, flags, mode, (error, fd) => {
     if (error !== null) return callback(error)
-    const kept = engine.keepFile(absolute, fd, facts)
+    const kept = engine.keepFile(absolute, fd, facts, !isMainThread)
     // It stays the stream's where it is no regular file.
-    if (kept === kOwn) callback(null, fd, kUnknown)
-    else callback(null, facts[0], fileOf(kept))
+    if (kept === kOwn) return callback(null, fd, kUnknown)
+    const file = fileOf(kept)
+    const [number] = facts
+    // Node closes what a worker has opened and not closed by `fs` when the worker ends, whoever has that number by then.
+    if (!isMainThread) fs.close(fd, () => {})
+    callback(null, number, file)
   })
 }
 

@@ -1,5 +1,8 @@
 #include "napi/file_methods.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -30,8 +33,13 @@ Napi::Value FindFile(EngineWrap& engine, const Napi::CallbackInfo& info) {
 Napi::Value KeepFile(EngineWrap& engine, const Napi::CallbackInfo& info) {
   KeptFile kept;
   if (engine.backend() != nullptr && info[0].IsString() && info[1].IsNumber()) {
-    kept = engine.backend()->files().Keep(info[0].As<Napi::String>(),
-                                          Descriptor(info[1].As<Napi::Number>().Int32Value()));
+    const int given = info[1].As<Napi::Number>().Int32Value();
+    const bool is_copied = info[3].ToBoolean();
+    const int fd = is_copied ? fcntl(given, F_DUPFD_CLOEXEC, 0) : given;
+    if (fd >= 0) {
+      kept = engine.backend()->files().Keep(info[0].As<Napi::String>(), Descriptor(fd));
+      if (is_copied && kept.id == 0) close(fd);
+    }
   }
   return Tell(info.Env(), kept, info[2]);
 }
