@@ -15,6 +15,7 @@ const http = require('node:http')
 const http2 = require('node:http2')
 const https = require('node:https')
 const { syncBuiltinESMExports } = require('node:module')
+const { setImmediate } = require('node:timers')
 const { isMainThread, threadId } = require('node:worker_threads')
 const core = require('./index.js')
 const { loadBinding } = require('./lib/backend/binding')
@@ -136,6 +137,13 @@ function reportSignals (file) {
       process.kill(process.pid, name)
     })
   }
+  // A program may send the signal to itself as the last thing that it does. The watch takes the signal, and keeps no loop running: the loop
+  // turns once more for it.
+  let hasTurned = false
+  process.on('beforeExit', () => {
+    hasTurned = !hasTurned
+    if (hasTurned) setImmediate(() => {})
+  })
 }
 
 // A run that never reached the engine must not pass for one that did.

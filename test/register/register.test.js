@@ -232,7 +232,12 @@ const kEnds = [
     process.removeListener("SIGTERM", give)
     process.kill(process.pid, "SIGTERM")
   }
-  process.on("SIGTERM", give)`, null, 'SIGTERM']
+  process.on("SIGTERM", give)`, null, 'SIGTERM'],
+  ['gives back, as the last thing that it does,', `const stop = () => server.close(() => setImmediate(() => {
+    process.removeListener("SIGTERM", stop)
+    process.kill(process.pid, "SIGTERM")
+  }))
+  process.on("SIGTERM", stop)`, null, 'SIGTERM']
 ]
 
 for (const [title, source, status, signal] of kEnds) {
