@@ -7,7 +7,7 @@
 // --over takes the suites that are run over another protocol, by the names of those over plain HTTP/1.1;
 // --fast runs the part that `npm test -- --all` runs; --write puts the results into docs/compatibility.md;
 // --list names the suites.
-// Needs the registries of Debian, npm and PyPI the first time; suites are kept in the user's cache folder.
+// Needs the registries of Debian, npm and PyPI, and GitHub, the first time; suites are kept in the user's cache folder.
 
 const fs = require('node:fs')
 const path = require('node:path')
