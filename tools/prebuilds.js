@@ -25,9 +25,12 @@ const kFolder = path.join(kCoreNative, 'build', 'prebuilds')
 /** Node finds the addon by these two; everything else stays inside, operator new of its own C++ library above all. */
 const kExports = '{ global: napi_register_module_v1; node_api_module_get_api_version_v1; local: *; };\n'
 
-/** Baseline of each architecture; nothing that finds undefined behaviour, which zig has on by default. */
+/**
+ * Baseline of each architecture; nothing that finds undefined behaviour, which zig has on by default. Nothing is thrown through our functions: the
+ * tables for that would be a seventh of the addon. Debuggers have them from the symbols.
+ */
 const kCompilerFlags = [
-  '-std=c++20', '-O2', '-g', '-fPIC', '-fno-exceptions', '-fno-rtti', '-fvisibility=hidden', '-fvisibility-inlines-hidden',
+  '-std=c++20', '-O2', '-g', '-fPIC', '-ffunction-sections', '-fdata-sections', '-fno-unwind-tables', '-fno-asynchronous-unwind-tables', '-fno-exceptions', '-fno-rtti', '-fvisibility=hidden', '-fvisibility-inlines-hidden',
   '-fno-sanitize=all', '-DNODE_GYP_MODULE_NAME=httpsys', '-DBUILDING_NODE_EXTENSION'
 ]
 
