@@ -16,6 +16,16 @@ const { closeFile, engineOf, kOwn, kUnknown, openFile, pinFile } = require('./op
 const { errnoOf, systemError } = require('../base/system-error')
 
 const kAnyMode = 0o666
+/**
+ * What a stream reads with whose descriptor is somebody else's: with `autoClose: false` alone, destroy() closes it all the same, and pipeline()
+ * destroys the stream of a client that leaves.
+ */
+const kBorrowed = {
+  open: fs.open,
+  read: fs.read,
+  /** @param {number} _fd @param {(error: null) => void} callback */
+  close: (_fd, callback) => nodeProcess.nextTick(callback, null)
+}
 
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 
@@ -151,8 +161,12 @@ function stream (sending, length) {
   const fd = pinFile(sending.fd, sending.engine, sending.id)
   if (fd < 0) return settle(sending, systemError(fd, 'open'))
   const last = length === undefined ? end : (start ?? 0) + length - 1
-  const source = fs.createReadStream('', { fd, start: length === undefined ? start : start ?? 0, end: last, autoClose: false })
-  const done = (/** @type {Error | null | undefined} */ error) => settle(sending, error ?? null)
+  const source = fs.createReadStream('', { fd, start: length === undefined ? start : start ?? 0, end: last, fs: /** @type {any} */ (kBorrowed) })
+  const done = (/** @type {Error | null | undefined} */ error) => {
+    // A read of a client that has left may still use the descriptor.
+    if (source.closed) settle(sending, error ?? null)
+    else source.once('close', () => settle(sending, error ?? null))
+  }
   if (length === undefined) pipeline(source, res, done)
   else pipeline(source, (pieces) => exactly(pieces, length), res, done)
 }
