@@ -34,7 +34,7 @@ class HeapTrimTest : public testing::Test, public OutputOwner {
  protected:
   HeapTrimTest() {
     uv_loop_init(&loop_);
-    output_ = std::make_unique<OutputPass>(&loop_, this);
+    output_ = std::make_unique<OutputPass>(&loop_, this, nullptr, nullptr);
     uv_timer_init(&loop_, &steps_);
     g_trims = 0;
   }

@@ -46,7 +46,7 @@ class NativeAnswerTest : public testing::Test, public InputHandler {
  protected:
   NativeAnswerTest() {
     uv_loop_init(&loop_);
-    transport_ = std::make_unique<Transport>(&loop_, &load_);
+    transport_ = std::make_unique<Transport>(&loop_, &load_, nullptr, nullptr);
     transport_->set_input_handler(this);
     answers_ = std::make_unique<NativeAnswers>(&methods_, transport_->output());
     writer_ = std::make_unique<TextWriter>(answers_.get());

@@ -66,7 +66,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
  protected:
   UnsentOutputTest() {
     uv_loop_init(&loop_);
-    transport_ = std::make_unique<Transport>(&loop_, &load_);
+    transport_ = std::make_unique<Transport>(&loop_, &load_, nullptr, nullptr);
     answers_ = std::make_unique<NativeAnswers>(&methods_, output());
     input_ = std::make_unique<Input>(transport_.get(), &protocols_, answers_.get());
     gate_ = std::make_unique<RequestGate>(&methods_, &clock_);
