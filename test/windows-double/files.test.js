@@ -161,8 +161,10 @@ test('a process that ends within a file leaves nothing open', timed, async (t) =
   fs.truncateSync(large, 50 * 1024 * 1024)
   const child = startChild(({ http, report }) => {
     const server = http.createServer((req, res) => {
-      /** @type {any} */ (http).sendFile(res, process.env.TEST_FILE, () => {})
-      // The client reads nothing behind the head: after this time the file is stuck in the middle, whatever the kernel has taken.
+      if (req.url === '/file') return /** @type {any} */ (http).sendFile(res, process.env.TEST_FILE, () => {})
+      res.end()
+      // The client has the head of the file and reads nothing behind it: after this time the file is stuck in the middle, whatever the kernel
+      // has taken.
       setTimeout(() => {
         process.disconnect()
         server.close()
@@ -171,10 +173,12 @@ test('a process that ends within a file leaves nothing open', timed, async (t) =
     })
     server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
   }, { env: { HTTPAPI_DOUBLE_REPORT: output, TEST_FILE: large } })
-  const wire = await dial(t, await child.message('port'))
-  wire.write(get('/'))
+  const port = await child.message('port')
+  const wire = await dial(t, port)
+  wire.write(get('/file'))
   await wire.until('\r\n\r\n')
   wire.socket.pause()
+  await request({ port, path: '/end' })
   assert.equal((await child.exit).code, 0)
   assert.deepEqual(new Set(Object.values(JSON.parse(fs.readFileSync(output, 'utf8')).open)), new Set([0]))
 })
