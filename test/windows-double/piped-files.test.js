@@ -125,6 +125,21 @@ test('a file in chunks leaves in one call, and the last chunk behind it', timed,
   await noFiles()
 })
 
+test('the kernel reads the files, and their ranges, of unmodified express.static()', timed, async (t) => {
+  const app = require('express')()
+  app.use(require('express').static(folder))
+  const port = await serve(t, http.createServer(app))
+  Object.assign(piped, { taken: 0, returned: 0, reason: '' })
+  await forget()
+  const agent = keepAlive(t)
+  isSame((await request({ port, agent, path: '/content' })).body, kShort)
+  isSame((await request({ port, agent, path: '/content', headers: { Range: 'bytes=10-19' } })).body, kShort.subarray(10, 20))
+  assert.equal((await request({ port, agent, path: '/none' })).status, 404)
+  assert.deepEqual(await partsOf(), [[0, kShort.length], [10, 10]])
+  assert.deepEqual(piped, { taken: 2, returned: 0, reason: '' })
+  await noFiles()
+})
+
 test('the last file of a connection leaves before its end', timed, async (t) => {
   const { port, heard } = await servePiped(t, {
     name: short, prepare: (res) => res.writeHead(200, { Connection: 'close', 'Content-Length': kShort.length })
