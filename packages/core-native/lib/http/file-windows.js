@@ -43,6 +43,7 @@ const left = new WeakMap()
  * Hears of windows.
  *
  * @typedef {object} WindowOwner
+ * @property {(bytes: number) => void} windowDropped so many bytes of a window have left, and the connection has ended, which is told next
  * @property {(bytes: number, errno: number) => void} windowLeft so many bytes of a window have left; 0, or why not all: the system's error
  */
 
@@ -174,16 +175,18 @@ class FileWindows {
     if (errno !== kCanceled || (socket[kState] & State.kLaneClosed) !== 0) return this.#return(errno, bytes)
     // The connection has ended, which the next records tell: whoever waits for these windows hears of them behind its end.
     this.#dropped.push(bytes)
+    // The application sees with that end how far it came.
+    this.#owner.windowDropped(bytes)
     dropped.set(socket, this)
   }
 
   /** The end of the connection was told. */
   closed () {
-    for (const bytes of this.#dropped.splice(0)) this.#return(kCanceled, bytes)
+    for (const bytes of this.#dropped.splice(0)) this.#return(kCanceled, bytes, 0)
   }
 
-  /** @param {number} errno @param {number} bytes that have left */
-  #return (errno, bytes) {
+  /** @param {number} errno @param {number} bytes that have left @param {number} [untold] those of which the owner has not heard */
+  #return (errno, bytes, untold = bytes) {
     const size = Math.min(this.#given, this.#size)
     const socket = this.#socket
     this.out--
@@ -191,7 +194,7 @@ class FileWindows {
     this.#written += bytes - size
     socket[kWritten] += bytes - size
     if ((socket[kState] & State.kMaterialised) !== 0) restartTimeout(socket)
-    this.#owner.windowLeft(bytes, errno)
+    this.#owner.windowLeft(untold, errno)
   }
 
   /** The last window is back: others may write. */

@@ -218,18 +218,28 @@ class PipedFile {
 
   // -- What the lane reports -----------------------------------------------------------------------
 
+  /** @param {number} bytes */
+  windowDropped (bytes) {
+    if (this.#res.finished) this.#isCut = true
+    this.#count(bytes)
+  }
+
+  /** @param {number} bytes that have left */
+  #count (bytes) {
+    const stream = this.#stream
+    if (this.#isCut || stream.destroyed) return
+    if (bytes > 0) countAsRead(stream)
+    stream.bytesRead += bytes
+    if (stream.pos !== undefined) stream.pos += bytes
+  }
+
   /** @param {number} bytes @param {number} errno */
   windowLeft (bytes, errno) {
     const windows = this.#windows
     // Behind one that has failed.
     if (windows === null) return
-    const stream = this.#stream
     if (this.#res.finished) this.#isCut = true
-    if (!this.#isCut && !stream.destroyed) {
-      if (bytes > 0) countAsRead(stream)
-      stream.bytesRead += bytes
-      if (stream.pos !== undefined) stream.pos += bytes
-    }
+    this.#count(bytes)
     if (errno !== 0) {
       this.#errno = errno
       this.#isStopped = true

@@ -161,7 +161,7 @@ function stream (sending, length) {
   const fd = pinFile(sending.fd, sending.engine, sending.id)
   if (fd < 0) return settle(sending, systemError(fd, 'open'))
   const last = length === undefined ? end : (start ?? 0) + length - 1
-  const source = fs.createReadStream('', { fd, start: length === undefined ? start : start ?? 0, end: last, fs: /** @type {any} */ (kBorrowed) })
+  const source = fs.createReadStream('', { fd, start: length === undefined ? start : start ?? 0, end: last, fs: kBorrowed })
   const done = (/** @type {Error | null | undefined} */ error) => {
     // A read of a client that has left may still use the descriptor.
     if (source.closed) settle(sending, error ?? null)
