@@ -1,6 +1,6 @@
 'use strict'
 
-// What the servers of the scenario "files" do. An application is an Express application or a listener of 'request'.
+// The applications of the servers of the scenario "files". An application is an Express application or a listener of 'request'.
 
 const fs = require('node:fs')
 const path = require('node:path')

@@ -1,6 +1,6 @@
 'use strict'
 
-// What is measured under load of wrk, and the ratios that the project wants to reach.
+// The parts that are measured under load of wrk, and the ratios that the project wants to reach.
 
 const { checkBody, checkUpload } = require('./check')
 const { hashOf, piecesHash } = require('./content')

@@ -68,7 +68,7 @@ async function measureSide (side, isSecure, connections, { plan, files, tls }) {
     /** @type {Report} */
     const further = await load.ask(`read ${kReadOn.bytes} ${kReadOn.connections}`)
     return {
-      // What has had no answer needs no memory.
+      // A connection without an answer needs no memory.
       bytes: (after.bytes - before.bytes) / begun.answers,
       descriptors: after.descriptors - before.descriptors,
       answers: begun.answers,

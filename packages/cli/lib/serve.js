@@ -79,7 +79,7 @@ function filesOptions (options) {
   const { index, dotfiles, extensions, maxAge, immutable, cacheControl, etag, lastModified, ranges, redirect, precompressed, symlinks, header } = options
   return {
     index,
-    dotfiles: /** @type {StaticFilesOptions['dotfiles']} */ (dotfiles), // What is none of them, serveFiles() refuses.
+    dotfiles: /** @type {StaticFilesOptions['dotfiles']} */ (dotfiles), // serveFiles() refuses any other word.
     extensions,
     maxAge,
     immutable,

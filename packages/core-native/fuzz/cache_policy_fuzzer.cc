@@ -109,7 +109,7 @@ void SetOptions(uint8_t bits, Exchange* exchange) {
   exchange->shape.is_complete = (bits & 0x80) == 0;
 }
 
-// What must hold for whatever is stored.
+// Rules for every response that is stored.
 void CheckStored(const Exchange& exchange, const StoreDecision& decision) {
   const Lines& request = exchange.request.lines;
   const Lines& response = exchange.response;
@@ -154,7 +154,7 @@ void CheckStored(const Exchange& exchange, const StoreDecision& decision) {
   }
 }
 
-// What one more line must change, whatever else the messages say.
+// Lines that change the decision, whatever else the messages say.
 void CheckChanges(const Exchange& exchange, bool is_stored) {
   Check(!exchange.StoresWithRequestLine({"Authorization", "x"}));
   Check(!exchange.StoresWithRequestLine({"proxy-authorization", ""}));
@@ -174,7 +174,7 @@ void CheckChanges(const Exchange& exchange, bool is_stored) {
         LifetimeOf(ReadResponse(shorter.status, shorter.response, kNow.now_s), kNow.now_s, false);
     if (before.source == Lifetime::Source::kMaxAge) Check(after.seconds <= before.seconds);
   }
-  // What nobody has to know makes no difference.
+  // An unknown field makes no difference.
   Check(exchange.StoresWithResponseLine({"X-Other", "no-store, private"}) == is_stored);
 }
 

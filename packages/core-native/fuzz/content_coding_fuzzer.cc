@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Check(!ChooseCoding(refusal + std::string(copy.view()), available).has_value());
   if (!choice.has_value()) return 0;
   Check(*choice == ContentCoding::kIdentity || available.Has(*choice));
-  // What was not chosen makes no difference.
+  // A coding that was not chosen makes no difference.
   Check(ChooseCoding(copy.view(), CodingSet({*choice})) == choice);
   return 0;
 }

@@ -79,7 +79,7 @@ void CheckOutcome(ConditionalMethod method, const ConditionFields& fields,
   if (fields.if_none_match.has_value()) changed.if_modified_since.reset();
   const PreconditionResult same = EvaluatePreconditions(method, changed, validators, kNow);
   Check(same.outcome == result.outcome && same.range_applies == result.range_applies);
-  // What the client has, in whichever list, is not sent again.
+  // A representation that the client has, in whichever list, is not sent again.
   if (!is_get || !ParseEntityTag(validators.etag).has_value()) return;
   const std::string list = "\"x\"," + std::string(validators.etag) + ",y";
   const ConditionFields known{.if_none_match = list};

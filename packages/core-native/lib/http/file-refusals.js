@@ -1,6 +1,6 @@
 'use strict'
 
-// What has to be true of a stream of a file and of a response that it is piped into, so that nobody can see that a lane reads the file and
+// Conditions on a stream of a file and on a response that it is piped into, so that nobody can see that a lane reads the file and
 // not the stream. Each function says what is in the way, and an empty string where nothing is.
 
 const { ServerResponse } = require('node:http')
@@ -12,11 +12,11 @@ const { isShort } = require('./short-way')
 /** @typedef {import('../../types/node-internals').PrivateFileStream} PrivateFileStream */
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 
-// What the kernel makes up (sysfs) says that it has a page and has no blocks. Windows keeps the smallest files without blocks, too.
+// A file that the kernel makes up (sysfs) says that it has a page and has no blocks. Windows keeps the smallest files without blocks, too.
 const kPageBytes = 4096
 
 /**
- * Of a stream that has just been piped.
+ * Why a stream that has just been piped is left to Node.
  *
  * @param {PrivateFileStream} stream
  * @returns {string}
