@@ -22,6 +22,7 @@ namespace {
 using httpsys::EqualsIgnoringCase;
 using httpsys::fuzz::Check;
 using httpsys::http1::HeaderLine;
+// The fuzzer names most of the room.
 using namespace httpsys::cache;  // NOLINT(google-build-using-namespace)
 
 using Lines = std::vector<HeaderLine>;

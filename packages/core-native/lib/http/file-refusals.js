@@ -33,7 +33,7 @@ function sourceRefusal (stream) {
 }
 
 /**
- * Of a stream that nothing was read of.
+ * Why a stream of which nothing was read is left to Node.
  *
  * @param {PrivateFileStream} stream
  * @returns {string}
@@ -46,7 +46,7 @@ function flowRefusal (stream) {
 }
 
 /**
- * Of a stream whose next read is due, or that a lane is reading for.
+ * Why a stream is left to Node when its next read is due, or while a lane reads for it.
  *
  * @param {PrivateFileStream} stream
  * @param {EngineResponse} res
@@ -63,7 +63,7 @@ function listenersRefusal (stream, res) {
 }
 
 /**
- * Of a response that a stream is piped into.
+ * Why a stream is left to Node because of the response that it is piped into.
  *
  * @param {EngineResponse} res
  * @param {object} methods the prototype that has the engine's own methods of a response
@@ -78,7 +78,7 @@ function responseRefusal (res, methods) {
 }
 
 /**
- * Of a response that is to be written now. What a listener of the application does with the head may change the answer.
+ * Why a response that is to be written now is left to Node. What a listener of the application does with the head may change the answer.
  *
  * @param {EngineResponse} res
  * @returns {string}
@@ -86,12 +86,12 @@ function responseRefusal (res, methods) {
 function outputRefusal (res) {
   // Node reads the file for nothing then.
   if (!hasBody(res) || res.statusCode === 204 || res.statusCode === 304) return 'no body'
-  // Not its turn, or bytes wait that were written before.
+  // The response has to wait for its turn, or for bytes that were written before.
   return isShort(res) ? '' : 'output waits'
 }
 
 /**
- * Of a file that is open. A directory fails when it is read; pipes, devices and what the kernel makes up have no size, or another one.
+ * Why an open file is left to Node. A directory fails when it is read; pipes, devices and what the kernel makes up have no size, or another one.
  *
  * @param {import('node:fs').Stats | null} stats
  * @param {number} start

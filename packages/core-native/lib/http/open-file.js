@@ -65,7 +65,7 @@ function openFile (at, flags, mode, engine, callback) {
   fs.open(at, flags, mode, (error, fd) => {
     if (error !== null) return callback(error)
     const kept = engine.keepFile(absolute, fd, facts, !isMainThread)
-    // It stays the stream's where it is no regular file.
+    // The descriptor of anything but a regular file stays the stream's.
     if (kept === kOwn) return callback(null, fd, kUnknown)
     const file = fileOf(kept)
     const [number] = facts

@@ -26,7 +26,7 @@ const { piped } = require('./piped')
 // The lane's number for the end of the file.
 const kNoData = -errnoOf('ENODATA')
 const kResourceOptions = { requireManualDestroy: true }
-// What the kernel makes up says that it is a page long, or a few. Other files of such a size are asked again.
+// A file that the kernel makes up says that it is a page long, or a few. Other files of such a size are asked again.
 const kPageBytes = 4096
 const kMadeUpMax = 64 * 1024
 
@@ -200,7 +200,7 @@ class PipedFile {
     if (headOf(res) === null) {
       // Before the head is made: the application may still answer something else when the first read fails.
       if ((announcedBy(res) ?? bytes) !== bytes) return this.#leave('another length')
-      // Where it fails, the first write of Node's fails in the same way.
+      // Where the head cannot be made, the first write of Node's fails in the same way.
       if (!tryHead(res)) return this.#leave('head')
     }
     const announced = isHeadSent(res) ? null : announcedBy(res)
@@ -262,7 +262,7 @@ class PipedFile {
     resource.emitDestroy()
   }
 
-  // What has happened since the last window that calls for Node's own stream.
+  // The reason, since the last window, why Node's own stream has to go on; '' = there is none.
   #change () {
     const res = this.#res
     const { isAlone, socket } = /** @type {FileWindows} */ (this.#windows)
@@ -329,7 +329,7 @@ function onPipe (res, source, methods) {
   // Piped again: the first read looks where to.
   if (!isFileStream(source) || operationsOf(source) instanceof PipedFile) return
   const refusal = loadBinding().capabilities.sendsFiles ? sourceRefusal(source) || responseRefusal(res, methods) : 'backend'
-  if (refusal === '') new PipedFile(source, res, methods) // eslint-disable-line no-new
+  if (refusal === '') new PipedFile(source, res, methods) // eslint-disable-line no-new -- The stream has it.
   else piped.reason = refusal
 }
 

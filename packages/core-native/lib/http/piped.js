@@ -1,6 +1,6 @@
 'use strict'
 
-// What became of the files that were piped into responses of the engine, for tests.
+// Counts what became of the files that were piped into responses of the engine, for tests.
 
 module.exports = {
   piped: {

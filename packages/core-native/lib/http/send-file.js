@@ -17,7 +17,7 @@ const { errnoOf, systemError } = require('../base/system-error')
 
 const kAnyMode = 0o666
 /**
- * What a stream reads with whose descriptor is somebody else's: with `autoClose: false` alone, destroy() closes it all the same, and pipeline()
+ * The functions of a stream that reads a descriptor of somebody else: with `autoClose: false` alone, destroy() closes it all the same, and pipeline()
  * destroys the stream of a client that leaves.
  */
 const kBorrowed = {
