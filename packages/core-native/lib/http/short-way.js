@@ -1,6 +1,6 @@
 'use strict'
 
-// What a response needs to be written as records of its own instead of by Node's methods: the short way (docs/internals/architecture.md).
+// Functions by which a response is written as records of its own instead of by Node's methods: the short way (docs/internals/architecture.md).
 
 const { kCorked } = require('../node-private/node-internals')
 const { answerOf, hasWaitingOutput, headOf, isHeadSent } = require('../node-private/response')

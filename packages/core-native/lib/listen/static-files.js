@@ -96,7 +96,7 @@ function serveFiles (server, where, root, options) {
   const there = statics.find(place)
   if (there !== undefined) throw new FilesError(`${String(where)} is served from ${there.root} already; removeFiles() ends that`, { root: there.root })
   const { prefix } = place
-  // Which prefixes it has is known when it listens.
+  // The prefixes of a server are known when it listens.
   if (prefix !== null && isListening(server) && !handleOf(server)) return once(server, 'listening').then(() => serveFiles(server, where, root, options))
   const mount = { ...place, ownsPrefix: prefix !== null && !(handleOf(server) && prefixes.has(prefix)), root: folder, settings }
   statics.add(mount)

@@ -27,7 +27,7 @@ const { kFileStreamFields, kFileStreamMethods } = require('./private-members')
  * @property {unknown} bindingOpen
  */
 
-// Those of the time when the package was loaded. Source text tells whether they are Node's.
+// The functions that Node had when the package was loaded. Source text tells whether they are Node's.
 const { open: fsOpen, read: fsRead, close: fsClose } = fs
 const { emit: emitterEmit } = EventEmitter.prototype
 const { destroy, on, pause, pipe, push, read, resume, unpipe } = Readable.prototype

@@ -115,7 +115,7 @@ function countAt (there, { bind: { kind, host } }) {
   return kind === 'ip' ? there.addresses.get(/** @type {string} */ (host)) : there[kind]
 }
 
-// Of http:// only the port is told, of https:// also the address.
+// A prefix of http:// tells the lanes its port, one of https:// also its address.
 /** @param {Port} there @param {UrlPrefix} parsed @returns {number} prefixes at the same place */
 function spokenCount (there, parsed) {
   if (parsed.scheme === 'http') return there.all.http

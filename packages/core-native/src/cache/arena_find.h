@@ -38,7 +38,7 @@ class CopyBuffer {
   size_t bytes_ = 0;
 };
 
-// What a reader has mapped of an arena. All pointers belong to others.
+// The mappings of an arena that a reader has. All pointers belong to others.
 struct ArenaView {
   struct Chunk {
     const SharedWord* words = nullptr;  // nullptr: not mapped.

@@ -78,7 +78,7 @@ inline constexpr size_t kIndexBytesMax =
      size_t{kBucketsMax} * kWays) *
     sizeof(uint64_t);
 
-// What a slot says: the upper half of the hash, and the place of the entry. 0 = empty.
+// The contents of a slot: the upper half of the hash, and the place of the entry. 0 = empty.
 struct Slot {
   uint64_t value = 0;
 
