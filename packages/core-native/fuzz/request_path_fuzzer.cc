@@ -35,7 +35,7 @@ std::string Escaped(std::string_view text) {
 
 void CheckRelative(const RequestPath& read) {
   const std::string& path = read.relative;
-  Check(path.size() <= httpsys::files::kFilePathBytesMax);
+  Check(path.size() <= httpsys::static_files::kFilePathBytesMax);
   Check(path.find('\0') == path.npos && path.find('\\') == path.npos);
   Check(path.empty() || (path.front() != '/' && path.back() != '/'));
   const std::string framed = "/" + path + "/";
@@ -54,7 +54,7 @@ void CheckPath(std::string_view path) {
   CheckRelative(read);
   // Whatever is decoded names itself when it is escaped again, but not when it is decoded twice.
   const std::string again = "/" + Escaped(read.relative) + (read.has_final_slash ? "/" : "");
-  if (again.size() <= httpsys::files::kRequestPathBytesMax) {
+  if (again.size() <= httpsys::static_files::kRequestPathBytesMax) {
     Check(ReadRequestPath(again, 1).relative == read.relative);
   }
   // Below a prefix are the files whose paths the table finds there.

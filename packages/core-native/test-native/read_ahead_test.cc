@@ -112,9 +112,10 @@ TEST(ReadAhead, ClosesFilesWhereThatMayWait) {
   ReadAhead ahead;
   std::shared_ptr<const OpenFile> file = ahead.Share(OpenUnsure());
   const int fd = file->Pin();
+  // Opened before the close, which would free its descriptor's number for it.
+  std::unique_ptr<OpenFile> other = OpenUnsure();
   file.reset();
   // The next task of the same device comes behind the close.
-  std::unique_ptr<OpenFile> other = OpenUnsure();
   ahead.Read(ahead.Share(std::move(other)), 0, 1, true, results.Done());
   EXPECT_EQ(results.Get(0).bytes, 1);
   EXPECT_LT(fcntl(fd, F_GETFD), 0);
