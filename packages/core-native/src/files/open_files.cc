@@ -25,7 +25,7 @@ std::shared_ptr<const OpenFile> OpenFiles::Find(std::string_view path, uint64_t 
   const auto found = by_path_.find(path);
   if (found == by_path_.end()) return nullptr;
   const Entries::iterator entry = found->second;
-  const std::shared_ptr<const OpenFile> file = entry->file;
+  std::shared_ptr<const OpenFile> file = entry->file;
   const bool is_same_user = entry->user == geteuid() && entry->group == getegid();
   lock.unlock();
   // The descriptor keeps the inode, so that no other file gets its number; without a descriptor,

@@ -62,7 +62,7 @@ std::shared_ptr<const KnownPath> StaticSite::Find(const RequestPath& path, uint6
 // Returns the folder that the path of the root names, or nullptr if it names none.
 std::shared_ptr<const RootFolder> StaticSite::CurrentRoot(uint64_t now_ms) {
   std::unique_lock lock(mutex_);
-  const std::shared_ptr<const RootFolder> last = root_;
+  std::shared_ptr<const RootFolder> last = root_;
   if (last != nullptr && now_ms - std::min(now_ms, root_looked_ms_) < kKnownMs / 2) return last;
   lock.unlock();
   std::shared_ptr<const RootFolder> current = last;

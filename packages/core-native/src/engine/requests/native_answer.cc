@@ -47,7 +47,7 @@ AnswerOutcome NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* co
                        !request.closes, &text_);
   const std::string_view text = text_;
   answer.head = text.substr(0, head_bytes);
-  const NativeAnswer::Piece body{nullptr, text.substr(head_bytes)};
+  const NativeAnswer::Piece body{nullptr, text.substr(head_bytes), nullptr};
   if (!body.bytes.empty()) answer.pieces = {&body, 1};
   return Give(writer, connection, request.head, answer);
 }

@@ -99,8 +99,7 @@ Boundary RandomBoundary() {
 
 StaticRequests::StaticRequests(const http1::MethodTable* methods, NativeAnswers* answers,
                                Input* input, files::ReadAhead* ahead, FileOutput::Post post)
-    : methods_(methods),
-      get_method_(methods->Find("GET")),
+    : get_method_(methods->Find("GET")),
       head_method_(methods->Find("HEAD")),
       answers_(answers),
       input_(input),
@@ -174,7 +173,7 @@ StaticRequests::Known StaticRequests::Look(Connection* connection,
   }
   const auto [search, is_new] = searches_.try_emplace(key);
   search->second.push_back(connection);
-  waiting_.emplace(connection, Waiting{key});
+  waiting_.emplace(connection, Waiting{key, false, nullptr});
   if (is_new) Search(site, path);
   return nullptr;
 }
@@ -256,7 +255,7 @@ StaticRequests::Outcome StaticRequests::Give(AnswerWriter* writer, Connection* c
   std::string texts;
   std::vector<size_t> text_ends;
   if (!response.body.empty()) pieces[count++].bytes = response.body;
-  if (response.sends_file && head.method != head_method_) {
+  if (response.sends_file && known != nullptr && head.method != head_method_) {
     const auto index = static_cast<size_t>(response.coding);
     const bool is_plain = response.coding == semantics::ContentCoding::kIdentity;
     const auto& file = is_plain ? known->file : known->siblings[index]->file;

@@ -75,7 +75,6 @@ class StaticRequests {
                const semantics::Boundary& boundary, bool closes);
   void AppendHead(const http1::RequestHead& head, int status, std::string_view fields, bool closes);
 
-  const http1::MethodTable* methods_;
   const int get_method_;
   const int head_method_;
   NativeAnswers* answers_;
