@@ -76,9 +76,30 @@ const kEngine = [
   'base/rate_bucket.cc',
   'base/small_blocks.cc',
   'base/unix_sockets_portable.cc',
+  'cache/arena_reader.cc',
+  'cache/arena_writer.cc',
+  'cache/cache_key.cc',
+  'cache/cache_store.cc',
+  'cache/freshness.cc',
+  'cache/request_facts.cc',
+  'cache/response_facts.cc',
+  'cache/shared_memory.cc',
+  'cache/store_policy.cc',
+  'cache/vary.cc',
   'engine/accept/accept_watch.cc',
   'engine/accept/acceptor.cc',
   'engine/accept/listener_poll_poll.cc',
+  'engine/cache/cache_reader.cc',
+  'engine/cache/cached_answers.cc',
+  'engine/cache/cached_url.cc',
+  'engine/cache/capture.cc',
+  'engine/cache/captures.cc',
+  'engine/cache/entry_answer.cc',
+  'engine/cache/process_cache.cc',
+  'engine/cache/same_origin.cc',
+  'engine/cache/server_caches.cc',
+  'engine/cache/stored_head.cc',
+  'engine/cache/waiting_misses.cc',
   'engine/command_queue.cc',
   'engine/config/bandwidths.cc',
   'engine/config/server_config.cc',
@@ -162,6 +183,7 @@ const kEngine = [
   'http2/response_fields.cc',
   'http2/upgrade.cc',
   'http2/used_streams.cc',
+  'napi/cache_methods.cc',
   'napi/file_methods.cc',
   'napi/listening_methods.cc',
   'napi/port_sharing.cc',
@@ -173,11 +195,13 @@ const kEngine = [
   'peer/frame_reader.cc',
   'records/addresses.cc',
   'semantics/byte_ranges.cc',
+  'semantics/cache_control.cc',
   'semantics/content_coding.cc',
   'semantics/entity_tag.cc',
   'semantics/http_date.cc',
   'semantics/multipart_byteranges.cc',
   'semantics/preconditions.cc',
+  'semantics/structured_fields.cc',
   'sharing/channel.cc',
   'sharing/entry_index.cc',
   'sharing/listening_socket.cc',
@@ -234,24 +258,6 @@ const kEngine = [
   'websocket/zlib_state.cc',
 ]
 
-// The output cache, which the tests compile, and the addon when lanes use it: it would take 60 KB of what a package may have.
-const kLater = [
-  'cache/arena_reader.cc',
-  'cache/arena_writer.cc',
-  'cache/cache_key.cc',
-  'cache/cache_store.cc',
-  'cache/freshness.cc',
-  'cache/request_facts.cc',
-  'cache/response_facts.cc',
-  'cache/shared_memory.cc',
-  'cache/shared_pages_linux.cc',
-  'cache/shared_pages_other.cc',
-  'cache/store_policy.cc',
-  'cache/vary.cc',
-  'semantics/cache_control.cc',
-  'semantics/structured_fields.cc',
-]
-
 // What is different on Linux. Files for every system, beside them, are compiled and tested on Linux, too.
 const kOnLinux = [
   'base/process_barrier_linux.cc',
@@ -259,6 +265,7 @@ const kOnLinux = [
   'base/thread_name_linux.cc',
   'base/thread_watch_linux.cc',
   'base/unix_sockets_linux.cc',
+  'cache/shared_pages_linux.cc',
   'engine/accept/listener_poll_epoll.cc',
   'engine/connection/send_rate_linux.cc',
   'files/file_calls_linux.cc',
@@ -274,6 +281,7 @@ const kElsewhere = [
   'base/thread_name_other.cc',
   'base/thread_watch_other.cc',
   'base/unix_sockets_other.cc',
+  'cache/shared_pages_other.cc',
   'engine/accept/listener_poll_other.cc',
   'engine/connection/send_rate_other.cc',
   'files/file_calls_other.cc',
@@ -351,4 +359,4 @@ if (require.main === module) {
   console.log(compiled.map((file) => path.relative(__dirname, file).replaceAll(path.sep, '/')).join('\n'))
 }
 
-module.exports = { compiledOn, kLater, sourcesOn, writeBatches }
+module.exports = { compiledOn, sourcesOn, writeBatches }

@@ -88,6 +88,10 @@ static_assert(TakesValues(&FileBackend::Keep));
 static_assert(TakesValues(&FileBackend::Pin));
 static_assert(TakesValues(&FileBackend::ReadNow));
 static_assert(TakesValues(&FileBackend::Release));
+static_assert(TakesValues(&CacheBackend::SetBytes));
+static_assert(TakesValues(&CacheBackend::Flush));
+static_assert(TakesValues(&CacheBackend::Entries));
+static_assert(TakesValues(&CacheBackend::Statistics));
 static_assert(TakesValues(&UrlBackend::OpenQueue));
 static_assert(TakesValues(&UrlBackend::AddUrl));
 static_assert(TakesValues(&UrlBackend::RemoveUrl));
@@ -164,10 +168,11 @@ class Filler {
 template <typename T>
 class ArgumentCodecTest : public testing::Test {};
 
-using Arguments = testing::Types<Http2Settings, KernelSettings, SpokenPlace, ServerSettings,
-                                 RegistrationFlags, Registration, NumberedPrefix, ServerPrefixes,
-                                 StaticMount, RegistrationResult, PortSockets, KeptFile, Stranger,
-                                 HelloReply, UrlResult, TlsSettings, TlsSettings::Host>;
+using Arguments =
+    testing::Types<Http2Settings, KernelSettings, SpokenPlace, ServerSettings, RegistrationFlags,
+                   Registration, NumberedPrefix, ServerPrefixes, StaticMount, CacheSettings,
+                   CacheEntry, CacheFigure, CacheStatistics, RegistrationResult, PortSockets,
+                   KeptFile, Stranger, HelloReply, UrlResult, TlsSettings, TlsSettings::Host>;
 TYPED_TEST_SUITE(ArgumentCodecTest, Arguments);
 
 TYPED_TEST(ArgumentCodecTest, ListsAllItsFields) {

@@ -148,6 +148,33 @@ struct StaticMount {
   }
 };
 
+// How a server uses the output cache. types/binding.d.ts says what each number means.
+struct CacheSettings {
+  enum Flags : uint32_t {
+    kHeuristics = 1u << 0,
+    kIgnoresReload = 1u << 1,
+    kTellsStatus = 1u << 2,
+    kTellsReason = 1u << 3,
+  };
+
+  uint32_t rules = 0;  // 0 = no cache; 1 = those of HTTP.SYS; 2 = RFC 9111.
+  uint32_t default_s = 0;
+  uint32_t entry_bytes_max = 1024 * 1024;
+  uint32_t stale_while_revalidate_s = 0;
+  uint32_t stale_if_error_s = 0;
+  uint32_t flags = 0;
+  // Canonical prefixes of the server; empty = all of them.
+  std::vector<std::string> prefixes;
+  // Names of fields, in lower case, on which no answer depends.
+  std::vector<std::string> harmless_fields;
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(rules, default_s, entry_bytes_max, stale_while_revalidate_s, stale_if_error_s, flags,
+          prefixes, harmless_fields);
+  }
+};
+
 // The prefixes of a server, or how they have changed since it was configured last: a server may
 // have many thousands, and add them one by one.
 struct ServerPrefixes {
@@ -194,6 +221,7 @@ struct ServerSettings {
   TlsContextId tls{};
   uint32_t listening = 0;         // Grows with each listen() after close(): see tls::Maker.
   bool wants_tls_errors = false;  // 'tlsClientError' has a listener.
+  CacheSettings cache;
   KernelSettings kernel;
 
   template <typename Visitor>
@@ -202,7 +230,7 @@ struct ServerSettings {
           allow_half_open, wants_errors, ends_idle, is_url_strict, connections_per_client,
           connections_per_prefix, queue_limit, queue_timeout_ms, verbosity_503, send_rate_min,
           send_rate_ms, bandwidth_max, no_delay, keep_alive, keep_alive_delay_s, http2, prefixes,
-          statics, tls, listening, wants_tls_errors, kernel);
+          statics, tls, listening, wants_tls_errors, cache, kernel);
   }
 };
 
@@ -365,6 +393,7 @@ struct BackendCapabilities {
   bool native_frames = false;
   bool named_queues = false;
   bool caches = false;
+  bool cache_rules = false;
   bool sends_files = false;
   bool serves_files = false;
   bool kernel_options = false;
@@ -447,16 +476,78 @@ class FileBackend {
   virtual void Release(uint32_t id) = 0;
 };
 
+// An entry of the output cache, for people.
+struct CacheEntry {
+  std::string url;  // With the Host of the request, as received.
+  uint32_t status = 0;
+  uint32_t policy = 0;   // 0 = RFC 9111; otherwise records::CachePolicy.
+  double created_s = 0;  // Since 1970.
+  uint32_t seconds = 0;  // From its creation on; 0 with a policy without an end.
+  uint32_t hits = 0;     // The hits that eviction counts, up to 3.
+  uint32_t head_bytes = 0;
+  uint32_t body_bytes = 0;
+  bool varies = false;  // One of several variants.
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(url, status, policy, created_s, seconds, hits, head_bytes, body_bytes, varies);
+  }
+};
+
+// A figure of the output cache and its name, as JavaScript shows it.
+struct CacheFigure {
+  std::string name;
+  double value = 0;
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(name, value);
+  }
+};
+
+// The figures of the output cache for one server.
+struct CacheStatistics {
+  std::vector<CacheFigure> figures;
+  std::vector<CacheFigure> refused;  // By reason, those that are not 0.
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(figures, refused);
+  }
+};
+
+// The output cache of the process, as one backend uses it. Thread: JavaScript.
+class CacheBackend {
+ public:
+  virtual ~CacheBackend() = default;
+
+  // Bounds the memory of the process' entries. Of several backends of a process the largest bound
+  // counts.
+  virtual void SetBytes(uint64_t bytes) = 0;
+  // Forgets what is stored for a URL of the server, or for all URLs below it; for every URL if
+  // `url` is empty. A `*` or `+` for the host means every host. Returns the number of entries, or
+  // -EINVAL if `url` is no URL.
+  virtual int64_t Flush(uint32_t server_id, const std::string& url, bool is_recursive) = 0;
+  // Returns entries of the server whose URLs begin with `prefix`, at most `limit`.
+  virtual std::vector<CacheEntry> Entries(uint32_t server_id, const std::string& prefix,
+                                          uint32_t limit) = 0;
+  virtual CacheStatistics Statistics(uint32_t server_id) = 0;
+};
+
 // A backend that is given bound sockets, and shares ports with other processes by our own protocol.
 class SocketBackend : public Backend {
  public:
+  // Both belong to the derived object.
+  SocketBackend(FileBackend* files, CacheBackend* cache) : files_(files), cache_(cache) {}
+
   // Listens on a duplicate of a bound descriptor. Returns a key above 0, or a negative errno.
   // `may_lend`: a lane may accept, because no other process has the socket and connections begin
   // with handshakes.
   virtual int Listen(uint32_t server_id, Descriptor fd, int backlog, bool may_lend) = 0;
   // Closes the duplicate before it returns. The server stays.
   virtual void StopListening(int key) = 0;
-  virtual FileBackend& files() = 0;
+  FileBackend& files() { return *files_; }
+  CacheBackend& cache() { return *cache_; }
   // Serves a duplicate of a connected descriptor.
   virtual int Adopt(uint32_t server_id, Descriptor fd) = 0;
 
@@ -512,6 +603,10 @@ class SocketBackend : public Backend {
   // there is no answer.
   virtual std::string AskTls(size_t lane, uint32_t slot, uint32_t question,
                              std::string argument) = 0;
+
+ private:
+  FileBackend* const files_;
+  CacheBackend* const cache_;
 };
 
 struct UrlResult {

@@ -36,6 +36,7 @@ namespace httpsys::cache {
   X(Incomplete, "INCOMPLETE")                                                         \
   X(Trailers, "TRAILERS")                                                             \
   X(TooLarge, "TOO_LARGE")                                                            \
+  X(File, "FILE")                                                                     \
   X(SetCookie, "SET_COOKIE")                                                          \
   X(NoStore, "NO_STORE")                                                              \
   X(Private, "PRIVATE")                                                               \

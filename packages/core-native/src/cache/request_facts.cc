@@ -82,7 +82,7 @@ bool IsForwardingField(std::string_view name) {
 }
 
 RequestFacts ReadRequest(const http1::RequestHead& head, std::string_view method,
-                         bool has_client_certificate) {
+                         bool has_client_certificate, std::span<const std::string> harmless) {
   RequestFacts facts;
   bool says_no_cache = false;
   facts.method = KindOf(method);
@@ -92,7 +92,11 @@ RequestFacts ReadRequest(const http1::RequestHead& head, std::string_view method
   facts.expects_other = head.expect == http1::Expectation::kOther;
   facts.has_clear_host = head.has_host && !head.repeats_host;
   for (const auto& [name, value] : head.lines) {
-    facts.is_harmless = facts.is_harmless && IsHarmlessField(name);
+    facts.is_harmless =
+        facts.is_harmless && (IsHarmlessField(name) ||
+                              std::any_of(harmless.begin(), harmless.end(), [&](const auto& one) {
+                                return EqualsIgnoringCase(name, one);
+                              }));
     if (EqualsIgnoringCase(name, "cache-control")) {
       semantics::ReadCacheControl(value, &facts.control);
     } else if (EqualsIgnoringCase(name, "pragma")) {

@@ -2,6 +2,8 @@
 // What the output cache has to know of a request, read from its head in one pass.
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "http1/request_parser.h"
@@ -43,9 +45,11 @@ struct RequestFacts {
 
 // Reads a request. `head` is the one that http1::RequestParser or http2::RequestFields has made,
 // before a request record is written from it, and `method` its method's name in the table of the
-// server. `has_client_certificate` is a fact of the connection. Allocates nothing. Thread: any.
+// server. `has_client_certificate` is a fact of the connection. `harmless` are names of further
+// harmless fields, in lower case. Allocates nothing. Thread: any.
 [[nodiscard]] RequestFacts ReadRequest(const http1::RequestHead& head, std::string_view method,
-                                       bool has_client_certificate);
+                                       bool has_client_certificate,
+                                       std::span<const std::string> harmless = {});
 
 // Returns true for fields by which a proxy tells an application how it was asked. Answers depend on
 // them, so that they are part of the key: Forwarded, X-Host, X-Url-Scheme, Front-End-Https, and

@@ -61,7 +61,8 @@ Bandwidths::CountOwners OwnersOn(const std::shared_ptr<const sharing::PortRoutes
 }  // namespace
 
 Engine::Engine(BackendOptions options)
-    : methods_(std::move(options.methods)),
+    : SocketBackend(&kept_files_, &caches_),
+      methods_(std::move(options.methods)),
       signal_(options.wake_consumer),
       wake_consumer_(std::move(options.wake_consumer)),
       ahead_(std::make_shared<files::ReadAhead>([this] {
@@ -127,11 +128,13 @@ void Engine::Wake(size_t lane) {
 }
 
 int Engine::Configure(uint32_t server_id, ServerSettings settings) {
-  const auto last = configs_.find(server_id);
-  std::shared_ptr<const ServerConfig> config = ServerConfig::Create(
-      std::move(settings), last == configs_.end() ? nullptr : last->second.get(), &sites_);
-  if (config == nullptr) return -EINVAL;
   if (is_closed_) return -EBADF;
+  const auto last = configs_.find(server_id);
+  std::shared_ptr<const CacheTerms> cache = caches_.Configure(server_id, settings);
+  std::shared_ptr<const ServerConfig> config = ServerConfig::Create(
+      std::move(settings), last == configs_.end() ? nullptr : last->second.get(), &sites_,
+      std::move(cache));
+  if (config == nullptr) return -EINVAL;
   for (size_t lane = 0; lane < lanes_.size(); ++lane) {
     lanes_[lane]->commands().SetConfig(attachments_[lane], server_id, config, &bandwidths_);
   }
@@ -152,6 +155,7 @@ void Engine::StopListening(int key) {
 
 void Engine::Unlisten(uint32_t server_id) {
   configs_.erase(server_id);
+  caches_.Forget(server_id);
   if (is_closed_) return;
   acceptor_.Remove(server_id);
   for (const auto& lane : lanes_) lane->commands().Unlisten(server_id);
@@ -346,6 +350,7 @@ void Engine::Close() {
   sharing_.Close();
   acceptor_.Stop();
   ahead_->Close();
+  caches_.Close();
   for (const auto& lane : lanes_) lane->Stop();
 }
 

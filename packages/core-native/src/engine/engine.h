@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "backend/backend.h"
 #include "engine/accept/acceptor.h"
+#include "engine/cache/server_caches.h"
 #include "engine/config/bandwidths.h"
 #include "engine/kept_files.h"
 #include "engine/lane.h"
@@ -36,7 +38,6 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   ConsumerSignal& signal() override { return signal_; }
   int64_t SendFile(size_t lane, Descriptor fd, uint32_t kept_id, uint64_t start,
                    uint64_t bytes) override;
-  FileBackend& files() override { return kept_files_; }
   uint32_t AddReplySegment(size_t lane, std::span<const uint8_t> memory) override;
   LentMemory& lent(size_t lane) override { return attachments_[lane]->lent(); }
   void WakeLane(size_t lane) override;
@@ -99,6 +100,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   KeptFiles kept_files_{open_files_.get()};
   std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;  // By server id.
   sharing::SharedPorts sharing_;
+  ServerCaches caches_{&ProcessCache::Instance(), std::to_string(sharing_.id())};
   bool is_closed_ = false;
 };
 

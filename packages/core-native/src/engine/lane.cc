@@ -46,9 +46,9 @@ int Lane::Start(Acceptor* lender) {
     queue_.Add(std::move(run), CommandQueue::Kind::kOther);
     Wake();
   };
-  parts_ = std::make_unique<LaneParts>(LaneParts::Wanted{&loop_, &attachments_, this, &load_,
-                                                         &pool_, methods_, member_id_, statistics_,
-                                                         &on_doubt_, ahead_, &post});
+  parts_ = std::make_unique<LaneParts>(
+      LaneParts::Wanted{&loop_, &attachments_, this, &load_, &pool_, methods_, member_id_,
+                        statistics_, &on_doubt_, ahead_, &post, &ProcessCache::Instance()});
   commands_ = std::make_unique<LaneCommands>(&queue_, &attachments_, parts_.get(), statistics_,
                                              &load_, [this] { Wake(); });
   if (lender != nullptr) {
@@ -230,6 +230,8 @@ void Lane::OnDetached(Connection* connection) {
   parts_->handshakes->OnDetached(connection);
   parts_->router->OnDetached(connection);
   parts_->statics->OnDetached(connection);
+  parts_->waiting_misses->OnDetached(connection);
+  parts_->captures->OnDetached(connection);
 }
 
 void Lane::FallAsleep() {

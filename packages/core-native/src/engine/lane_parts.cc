@@ -17,14 +17,18 @@ LaneParts::LaneParts(const Wanted& wanted) {
   exchanges = std::make_unique<Exchanges>(transport.get(), router.get());
   statics = std::make_unique<StaticRequests>(methods, answers.get(), input.get(), wanted.ahead,
                                              *wanted.post);
+  waiting_misses = std::make_unique<WaitingMisses>(loop, input.get(), *wanted.post);
+  captures = std::make_unique<Captures>(wanted.cache, waiting_misses.get());
+  cached = std::make_unique<CachedAnswers>(wanted.cache, methods, answers.get(), captures.get(),
+                                           waiting_misses.get());
   websockets =
       std::make_unique<WebSocketSession>(loop, wanted.pool->get(), transport.get(), input.get());
   upgraded = std::make_unique<UpgradedSession>(transport.get(), input.get());
   http2 = std::make_unique<Http2Session>(loop, methods, transport.get(), input.get(), router.get(),
-                                         gate.get(), answers.get(), statics.get());
+                                         gate.get(), answers.get(), statics.get(), cached.get());
   http1 = std::make_unique<Http1Session>(methods, transport.get(), input.get(), router.get(),
                                          http2.get(), gate.get(), answers.get(), exchanges.get(),
-                                         statics.get(), &clock);
+                                         statics.get(), cached.get(), &clock);
   relay_input =
       std::make_unique<RelayInput>(methods, transport.get(), input.get(), router.get(),
                                    exchanges.get(), answers.get(), http1->writer(), http1.get());
@@ -47,8 +51,9 @@ LaneParts::LaneParts(const Wanted& wanted) {
   router->Start(exchanges.get(), relay_input.get(), http2->relayed());
   reclaim = std::make_unique<RequestReclaim>(loop, wanted.attachments, router.get(), input.get(),
                                              http2->unbegun());
-  processor = std::make_unique<ReplyProcessor>(wanted.attachments, transport.get(), &protocols,
-                                               http1.get(), http2.get(), websockets.get());
+  processor =
+      std::make_unique<ReplyProcessor>(wanted.attachments, transport.get(), &protocols, http1.get(),
+                                       http2.get(), websockets.get(), captures.get());
   publisher = std::make_unique<RecordPublisher>(loop, wanted.attachments, transport.get(),
                                                 input.get(), router.get());
   transport->set_stream_handler(http2.get());
@@ -61,6 +66,7 @@ void LaneParts::Close() {
   router->Close();
   websockets->Close();
   publisher->Close();
+  waiting_misses->Close();
 }
 
 }  // namespace httpsys::engine

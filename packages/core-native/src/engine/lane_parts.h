@@ -9,6 +9,10 @@
 #include <memory>
 
 #include "base/block_pool.h"
+#include "engine/cache/cached_answers.h"
+#include "engine/cache/captures.h"
+#include "engine/cache/process_cache.h"
+#include "engine/cache/waiting_misses.h"
 #include "engine/connection/attachments.h"
 #include "engine/connection/input.h"
 #include "engine/connection/pass_clock.h"
@@ -49,6 +53,7 @@ struct LaneParts {
     const std::function<void(uint16_t port)>* on_doubt;  // As in PortRouter.
     files::ReadAhead* ahead;
     const FileOutput::Post* post;  // As in FileOutput.
+    ProcessCache* cache;
   };
 
   // Makes the parts in order, from those that read and write sockets to those that speak protocols.
@@ -71,6 +76,9 @@ struct LaneParts {
   std::unique_ptr<Input> input;
   std::unique_ptr<Exchanges> exchanges;
   std::unique_ptr<StaticRequests> statics;
+  std::unique_ptr<WaitingMisses> waiting_misses;
+  std::unique_ptr<Captures> captures;
+  std::unique_ptr<CachedAnswers> cached;
   std::unique_ptr<Http1Session> http1;
   std::unique_ptr<UpgradedSession> upgraded;
   std::unique_ptr<RelayInput> relay_input;

@@ -76,6 +76,7 @@ void ReplyProcessor::Handle(Attachment* from, const ReplyRecord& reply) {
 // A stream of HTTP/2 has what is the same on every stream from its session, and everything else
 // from the protocol of its bytes.
 void ReplyProcessor::HandleOpen(Connection* connection, const ReplyRecord& reply) {
+  if (captures_->is_active()) captures_->OnReply(connection, reply);
   const bool is_framed = connection->http2 != nullptr || connection->stream != nullptr;
   if (is_framed && frames_->OnReply(connection, reply)) return;
   Protocol* protocol = protocols_->Of(connection->phase());

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "engine/cache/captures.h"
 #include "engine/connection/attachments.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/protocol.h"
@@ -18,13 +19,14 @@ class ReplyProcessor {
   // `text` handles the replies that are the same on every connection whose output is text; `frames`
   // handles those on connections and streams of HTTP/2.
   ReplyProcessor(const Attachments* attachments, Transport* transport, const Protocols* protocols,
-                 Protocol* text, Protocol* frames, WebSocketSession* websockets)
+                 Protocol* text, Protocol* frames, WebSocketSession* websockets, Captures* captures)
       : attachments_(attachments),
         transport_(transport),
         protocols_(protocols),
         text_(text),
         frames_(frames),
-        websockets_(websockets) {}
+        websockets_(websockets),
+        captures_(captures) {}
 
   // Runs one pass: handles up to limits::kRepliesPerPass records of each attachment, sends the
   // output and gives the records' memory back. Fills `touched` with the connections that have sent
@@ -41,6 +43,7 @@ class ReplyProcessor {
   Protocol* text_;
   Protocol* frames_;
   WebSocketSession* websockets_;
+  Captures* captures_;
 };
 
 }  // namespace httpsys::engine

@@ -34,6 +34,7 @@ Napi::Object CapabilitiesObject(Napi::Env env, const BackendCapabilities& capabi
   set("nativeFrames", capabilities.native_frames);
   set("namedQueues", capabilities.named_queues);
   set("caches", capabilities.caches);
+  set("cacheRules", capabilities.cache_rules);
   set("sendsFiles", capabilities.sends_files);
   set("servesFiles", capabilities.serves_files);
   set("kernelOptions", capabilities.kernel_options);

@@ -85,6 +85,17 @@ bool ReadString(Napi::Object from, const char* name, std::string* to) {
   return true;
 }
 
+bool ReadCache(Napi::Object config, CacheSettings* cache) {
+  return ReadNumber(config, "cacheRules", &cache->rules) && cache->rules <= 2 &&
+         ReadNumber(config, "cacheDefaultSeconds", &cache->default_s) &&
+         ReadNumber(config, "cacheEntryBytesMax", &cache->entry_bytes_max) &&
+         ReadNumber(config, "cacheStaleWhileRevalidate", &cache->stale_while_revalidate_s) &&
+         ReadNumber(config, "cacheStaleIfError", &cache->stale_if_error_s) &&
+         ReadNumber(config, "cacheFlags", &cache->flags) &&
+         ReadStrings(config, "cachePrefixes", &cache->prefixes) &&
+         ReadStrings(config, "cacheHarmlessFields", &cache->harmless_fields);
+}
+
 bool ReadStatic(Napi::Value value, StaticMount* mount) {
   if (!value.IsObject()) return false;
   const Napi::Object from = value.As<Napi::Object>();
@@ -151,7 +162,8 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
   }
   settings->verbosity_503 = static_cast<Verbosity503>(verbosity);
   return ReadPrefixes(config, &settings->prefixes) && ReadStatics(config, &settings->statics) &&
-         ReadBackendSettings(config, settings) && ReadHttp2(config, &settings->http2) &&
+         ReadCache(config, &settings->cache) && ReadBackendSettings(config, settings) &&
+         ReadHttp2(config, &settings->http2) &&
          ReadNumber(config, "maxConnectionsPerAddress", &settings->connections_per_client) &&
          ReadNumber(config, "maxConnectionsPerPrefix", &settings->connections_per_prefix) &&
          ReadNumber(config, "queueLimit", &settings->queue_limit) &&

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "napi/cache_methods.h"
 #include "napi/file_methods.h"
 #include "napi/host_methods.h"
 #include "napi/listening_methods.h"
@@ -29,7 +30,8 @@ Napi::Value OpenLog(const Napi::CallbackInfo& info) {
 
 std::vector<EngineMethod> HostMethods() {
   std::vector<EngineMethod> methods = ListeningMethods();
-  for (const std::vector<EngineMethod>& more : {FileMethods(), SharingMethods(), TlsMethods()}) {
+  for (const std::vector<EngineMethod>& more :
+       {CacheMethods(), FileMethods(), SharingMethods(), TlsMethods()}) {
     methods.insert(methods.end(), more.begin(), more.end());
   }
   return methods;

@@ -10,7 +10,8 @@ namespace httpsys::engine {
 
 std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings,
                                                          const ServerConfig* last,
-                                                         static_files::StaticSites* sites) {
+                                                         static_files::StaticSites* sites,
+                                                         std::shared_ptr<const CacheTerms> cache) {
   const bool is_whole = settings.prefixes.is_whole;
   if (!is_whole && last == nullptr) return nullptr;
   const auto config = std::make_shared<ServerConfig>();
@@ -34,6 +35,7 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
   }
   config->statics_ = StaticMounts(std::exchange(settings.statics, {}),
                                   last == nullptr ? StaticMounts() : last->statics_, sites);
+  config->cache_ = std::move(cache);
   config->tls_ = FindTlsContext(settings.tls);
   config->settings_ = std::move(settings);
   return config;

@@ -11,6 +11,7 @@
 #include "backend/backend.h"
 #include "backend/tls_contexts.h"
 #include "base/sorted_chunks.h"
+#include "engine/config/cache_terms.h"
 #include "engine/config/static_mounts.h"
 #include "http1/request_parser.h"
 #include "url/url_prefix_table.h"
@@ -23,10 +24,12 @@ class ServerConfig {
  public:
   // `last` is the version before, from which prefixes that have not changed are taken; nullptr =
   // none. Returns nullptr if a prefix is not canonical, or if `last` is missing.
-  // `sites` makes the folders of statics(); it may be nullptr if there are none.
-  static std::shared_ptr<const ServerConfig> Create(ServerSettings settings,
-                                                    const ServerConfig* last = nullptr,
-                                                    static_files::StaticSites* sites = nullptr);
+  // `sites` makes the folders of statics(); it may be nullptr if there are none. `cache` is what
+  // cache() returns.
+  static std::shared_ptr<const ServerConfig> Create(
+      ServerSettings settings, const ServerConfig* last = nullptr,
+      static_files::StaticSites* sites = nullptr,
+      std::shared_ptr<const CacheTerms> cache = nullptr);
 
   // Without the changes of the prefixes.
   const ServerSettings& settings() const { return settings_; }
@@ -36,6 +39,9 @@ class ServerConfig {
   std::string PrefixText(uint32_t id) const;
   // The folders whose files are sent without JavaScript.
   const StaticMounts& statics() const { return statics_; }
+  // nullptr = nothing of the server is in the output cache.
+  const CacheTerms* cache() const { return cache_.get(); }
+  const std::shared_ptr<const CacheTerms>& shared_cache() const { return cache_; }
   // nullptr = no TLS.
   const tls::ServerContext* tls() const { return tls_.get(); }
   // Finds the prefix that owns a request on a connection to `local_port`. A server of a whole port
@@ -75,6 +81,7 @@ class ServerConfig {
 
   ServerSettings settings_;
   StaticMounts statics_;
+  std::shared_ptr<const CacheTerms> cache_;
   std::shared_ptr<const tls::ServerContext> tls_;
   SortedChunks<NumberedPrefix, &NumberedPrefix::id> prefixes_;
   std::vector<PortTable> ports_;

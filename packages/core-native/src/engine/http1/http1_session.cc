@@ -42,7 +42,7 @@ bool IsJustOpened(const Connection& connection) {
 Http1Session::Http1Session(const http1::MethodTable* methods, Transport* transport, Input* input,
                            RequestRouter* router, Http2Entry* http2, RequestGate* gate,
                            NativeAnswers* answers, Exchanges* exchanges, StaticRequests* statics,
-                           PassClock* clock)
+                           CachedAnswers* cached, PassClock* clock)
     : methods_(methods),
       transport_(transport),
       output_(transport->output()),
@@ -53,6 +53,7 @@ Http1Session::Http1Session(const http1::MethodTable* methods, Transport* transpo
       answers_(answers),
       exchanges_(exchanges),
       statics_(statics),
+      cached_(cached),
       clock_(clock),
       refusals_(transport, router, answers),
       bodies_(transport, exchanges, answers, &refusals_),
@@ -260,7 +261,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
   }
   RouteStatus admitted = RequestGate::Admit(connection, head.target, route.id);
   if (admitted == RouteStatus::kMatch) {
-    if (AnswerWithFile(connection, head, route.id, used, &advance)) return advance;
+    if (AnswerAlone(connection, head, route.id, used, &advance)) return advance;
     admitted = RequestGate::AdmitToQueue(connection->server());
   }
   if (admitted != RouteStatus::kMatch) return AnswerUnrouted(connection, head, admitted, used);
@@ -276,6 +277,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
   request.arrival_ns = clock_->Ns();
   request.head_bytes = *used;
   Messages::OnHead(connection, !head.keep_alive);
+  cached_->OnDelivered(connection);
   const std::string_view rest = input.substr(*used);
   if (head.upgrade) {
     request.body = rest;
@@ -377,10 +379,15 @@ Protocol::Advance Http1Session::GoOn(Connection* connection, const http1::Reques
   return Advance::kGoOn;
 }
 
-bool Http1Session::AnswerWithFile(Connection* connection, const http1::RequestHead& head,
-                                  uint32_t prefix_id, size_t* used, Advance* advance) {
+bool Http1Session::AnswerAlone(Connection* connection, const http1::RequestHead& head,
+                               uint32_t prefix_id, size_t* used, Advance* advance) {
   const bool keep_alive = MayKeepAlive(connection, head);
-  switch (statics_->Serve(&refusals_, connection, head, prefix_id, !keep_alive)) {
+  StaticRequests::Outcome outcome =
+      statics_->Serve(&refusals_, connection, head, prefix_id, !keep_alive);
+  if (outcome == StaticRequests::Outcome::kNone) {
+    outcome = cached_->Answer(&refusals_, connection, head, prefix_id, !keep_alive);
+  }
+  switch (outcome) {
     case StaticRequests::Outcome::kNone:
       return false;
     case StaticRequests::Outcome::kGiven:

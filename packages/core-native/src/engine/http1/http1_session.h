@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/cache/cached_answers.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/pass_clock.h"
@@ -31,7 +32,8 @@ class Http1Session final : public Protocol {
  public:
   Http1Session(const http1::MethodTable* methods, Transport* transport, Input* input,
                RequestRouter* router, Http2Entry* http2, RequestGate* gate, NativeAnswers* answers,
-               Exchanges* exchanges, StaticRequests* statics, PassClock* clock);
+               Exchanges* exchanges, StaticRequests* statics, CachedAnswers* cached,
+               PassClock* clock);
 
   // -- Protocol.
 
@@ -76,9 +78,10 @@ class Http1Session final : public Protocol {
   bool FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
                   Route* route, size_t* used, Advance* advance);
   void WaitForTurn(Connection* connection, size_t* used);
-  // Answers the request without JavaScript if it is one for a file. Returns false if it is not.
-  bool AnswerWithFile(Connection* connection, const http1::RequestHead& head, uint32_t prefix_id,
-                      size_t* used, Advance* advance);
+  // Answers the request without JavaScript if it is one for a file, or if an entry of the output
+  // cache answers. Returns false if JavaScript gets it.
+  bool AnswerAlone(Connection* connection, const http1::RequestHead& head, uint32_t prefix_id,
+                   size_t* used, Advance* advance);
   // True if the connection can go on behind an answer of the lane itself.
   bool MayKeepAlive(const Connection* connection, const http1::RequestHead& head) const;
   // Goes on behind such an answer.
@@ -100,6 +103,7 @@ class Http1Session final : public Protocol {
   NativeAnswers* answers_;
   Exchanges* exchanges_;
   StaticRequests* statics_;
+  CachedAnswers* cached_;
   PassClock* clock_;
   Http1Refusals refusals_;
   Http1Bodies bodies_;

@@ -181,7 +181,7 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
   }
   RouteStatus admitted = RequestGate::Admit(connection, head_.target, route->id);
   if (admitted == RouteStatus::kMatch) {
-    if (AnswerWithFile(connection, *route)) return false;
+    if (AnswerAlone(connection, *route)) return false;
     admitted = RequestGate::AdmitToQueue(connection->server());
   }
   if (admitted == RouteStatus::kMatch) return true;
@@ -189,11 +189,16 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
   return false;
 }
 
-bool Http2Requests::AnswerWithFile(Connection* connection, const Route& route) {
-  if (connection->server()->config->statics().empty()) return false;
+bool Http2Requests::AnswerAlone(Connection* connection, const Route& route) {
+  const ServerConfig& config = *connection->server()->config;
+  if (config.statics().empty() && config.cache() == nullptr) return false;
   // A stream has one request, and nothing to send before its answer.
   (void)output_->throttle()->Begin(connection, route.id);
-  switch (statics_->Serve(this, connection, head_, route.id, false)) {
+  StaticRequests::Outcome outcome = statics_->Serve(this, connection, head_, route.id, false);
+  if (outcome == StaticRequests::Outcome::kNone) {
+    outcome = cached_->Answer(this, connection, head_, route.id, false);
+  }
+  switch (outcome) {
     case StaticRequests::Outcome::kNone:
       return false;
     case StaticRequests::Outcome::kWaiting:
@@ -227,6 +232,7 @@ void Http2Requests::Deliver(Connection* connection, const Route& route, size_t h
   request.head_bytes = head_bytes;
   Messages::SetServed(connection);
   Messages::SetUnanswered(connection, 1);
+  cached_->OnDelivered(connection);
   if (head_.upgrade) {
     connection->Enter(InputPhase::kAwaitUpgrade);
     SocketWatch::Pause(connection, kPauseUpgrade);

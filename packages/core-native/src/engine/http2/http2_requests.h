@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/cache/cached_answers.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/transport.h"
@@ -34,7 +35,7 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   Http2Requests(uv_loop_t* loop, const http2::NgApi* api, const http1::MethodTable* methods,
                 Transport* transport, Input* input, RequestRouter* router, RequestGate* gate,
                 NativeAnswers* answers, Http2Connections* connections, Http2Responses* responses,
-                Http2Relays* relays, StaticRequests* statics)
+                Http2Relays* relays, StaticRequests* statics, CachedAnswers* cached)
       : loop_(loop),
         api_(api),
         methods_(methods),
@@ -48,7 +49,8 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
         connections_(connections),
         responses_(responses),
         relays_(relays),
-        statics_(statics) {}
+        statics_(statics),
+        cached_(cached) {}
   Http2Requests(const Http2Requests&) = delete;
   Http2Requests& operator=(const Http2Requests&) = delete;
 
@@ -129,8 +131,9 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   void AnswerUnrouted(Connection* stream, RouteStatus status);
   void RefuseStream(Connection* stream, records::ErrorKind kind);
   // Keeps the request until its owner is known.
-  // Answers the request without JavaScript if it is one for a file. Returns false if it is not.
-  bool AnswerWithFile(Connection* connection, const Route& route);
+  // Answers the request without JavaScript if it is one for a file, or if an entry of the output
+  // cache answers. Returns false if JavaScript gets it.
+  bool AnswerAlone(Connection* connection, const Route& route);
   void Park(Connection* stream);
   void TellAgain(Connection* stream);
 
@@ -148,6 +151,7 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   Http2Responses* responses_;
   Http2Relays* relays_;
   StaticRequests* statics_;
+  CachedAnswers* cached_;
   std::vector<Connection*> begun_;  // Streams whose requests are handed over by TellBegun().
   http1::RequestHead head_;
   std::vector<http1::HeaderLine> trailers_;

@@ -33,7 +33,7 @@ class Http2Session final : public Protocol, public StreamHandler, public Http2En
  public:
   Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, Transport* transport,
                Input* input, RequestRouter* router, RequestGate* gate, NativeAnswers* answers,
-               StaticRequests* statics);
+               StaticRequests* statics, CachedAnswers* cached);
   ~Http2Session();
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;

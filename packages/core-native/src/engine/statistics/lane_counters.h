@@ -8,10 +8,11 @@
 
 namespace httpsys::engine {
 
-// The counters. An answer without JavaScript counts in exactly one of the first four; if only a
+// The counters. An answer without JavaScript counts in exactly one of the first five; if only a
 // reset was sent, in kReset, too.
 enum class LaneCounter : uint8_t {
   kFiles,               // A file was sent, or its absence told, for a folder of a server.
+  kCached,              // An entry of the output cache answered, or its absence (504).
   kUnrouted,            // No prefix owns the request: 400, 404, 421.
   kUnavailable,         // The owner is away or does not keep up: 503.
   kRefused,             // The message is malformed, too large or too slow: 400, 408, 413, 431.

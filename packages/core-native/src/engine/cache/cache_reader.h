@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cache/arena_find.h"
+#include "cache/vary.h"
+#include "engine/cache/process_cache.h"
+#include "http1/request_parser.h"
+
+namespace httpsys::engine {
+
+// Finds entries of the process' cache for one lane, without a lock unless the memory of the cache
+// has changed. Thread: the lane.
+class CacheReader {
+ public:
+  explicit CacheReader(ProcessCache* cache) : cache_(cache) {}
+  CacheReader(const CacheReader&) = delete;
+  CacheReader& operator=(const CacheReader&) = delete;
+
+  // Looks for the response to a request whose URL has this key. If the responses of the URL vary,
+  // `key` becomes the key of the variant. With kHit, `found` is valid until the next call.
+  cache::FindResult Find(const http1::RequestHead& head, std::string* key,
+                         cache::FoundEntry* found);
+  // Counts a use of the entry that was found last.
+  void NoteHit(const cache::FoundEntry& found) {
+    mapping_.store->own_hits().Note(found.slot_at, found.slot);
+  }
+  // A hash of a key, the same for all lanes while the cache is not made anew.
+  uint64_t Hash(std::string_view key) const;
+  // Gives memory back that only large entries need.
+  void Trim() { buffer_.Trim(kKeptBytesMax); }
+
+ private:
+  static constexpr size_t kKeptBytesMax = 256 * 1024;
+
+  void Refresh();
+
+  ProcessCache* cache_;
+  ProcessCache::Mapping mapping_;
+  cache::CopyBuffer buffer_;
+  cache::VaryRecord record_;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,191 @@
+#include "engine/cache/cached_answers.h"
+
+#include <uv.h>
+
+#include <array>
+#include <ctime>
+#include <utility>
+
+#include "cache/cache_key.h"
+#include "records/record_writer.h"
+
+namespace httpsys::engine {
+namespace {
+
+using cache::FindResult;
+using cache::MethodKind;
+using cache::Refusal;
+using cache::Verdict;
+
+uint64_t MonotonicMs() { return uv_hrtime() / 1'000'000; }
+
+int64_t WallSeconds() { return static_cast<int64_t>(std::time(nullptr)); }
+
+bool IsSecure(const Connection* connection) {
+  const Connection* real = connection->real();
+  return real->tls != nullptr || (real->origin() != nullptr && !real->origin()->facts.empty());
+}
+
+// Returns true if the client was asked for a certificate, whether it has shown one or not: answers
+// may depend on it.
+bool WasAskedForCertificate(const Connection* connection) {
+  const Connection* real = connection->real();
+  if (real->tls != nullptr) return real->tls->terms().is_asked;
+  return real->origin() != nullptr && TermsOf(real->origin()->facts).is_asked;
+}
+
+}  // namespace
+
+CachedAnswers::CachedAnswers(ProcessCache* cache, const http1::MethodTable* methods,
+                             NativeAnswers* answers, Captures* captures, WaitingMisses* waiting)
+    : cache_(cache),
+      methods_(methods),
+      answers_(answers),
+      captures_(captures),
+      waiting_(waiting),
+      reader_(cache) {}
+
+CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* connection,
+                                             const http1::RequestHead& head, uint32_t prefix_id,
+                                             bool closes) {
+  pending_ = nullptr;
+  const CacheTerms& terms = *connection->server()->config->cache();
+  const uint32_t scope = terms.ScopeOf(prefix_id);
+  if (scope == 0 || head.is_connect) return Outcome::kNone;
+  Asked asked{writer,
+              connection,
+              head,
+              terms,
+              cache::ReadRequest(head, methods_->Name(head.method),
+                                 WasAskedForCertificate(connection), terms.harmless_fields),
+              IsSecure(connection),
+              scope,
+              closes};
+  const bool is_unsafe =
+      asked.facts.method == MethodKind::kOther && terms.options.rules == cache::RuleSet::kRfc9111;
+  const Refusal refusal = cache::MayLookUp(asked.facts);
+  if (refusal != Refusal::kNone) terms.counters->AddRefusal(refusal);
+  if (refusal != Refusal::kNone && !is_unsafe) return Outcome::kNone;
+  if (!cache::MakeKey({asked.is_secure, scope}, head, &key_)) {
+    terms.counters->AddRefusal(Refusal::kLongKey);
+    return Outcome::kNone;
+  }
+  if (!is_unsafe) return LookUpKey(asked);
+  pending_ = NewExchange(asked);
+  pending_->unsafe = std::make_unique<CapturedRequest>(head, asked.facts, key_);
+  return Outcome::kNone;
+}
+
+CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
+  CacheCounters& counters = *asked.terms.counters;
+  std::string url_key = key_;
+  cache::FoundEntry found;
+  const FindResult result = reader_.Find(asked.head, &key_, &found);
+  if (result == FindResult::kChanged) counters.Add(CacheCounter::kChanged);
+  if (result != FindResult::kHit) return Miss(asked, std::move(url_key));
+  const Refusal refusal = cache::MayServe(found.entry.terms, asked.facts);
+  if (refusal != Refusal::kNone) {
+    counters.AddRefusal(refusal);
+    return Miss(asked, std::move(url_key));
+  }
+  const cache::Judgement judgement = cache::Judge(found.entry.terms, asked.facts.control,
+                                                  asked.terms.options.freshness, MonotonicMs());
+  switch (judgement.verdict) {
+    case Verdict::kFresh:
+    case Verdict::kStale:
+    case Verdict::kStaleAccepted:
+      return Give(asked, found, judgement);
+    case Verdict::kUnsatisfiable:
+      return GiveUnsatisfied(asked);
+    case Verdict::kRevalidate:
+      break;
+  }
+  return Miss(asked, std::move(url_key));
+}
+
+std::unique_ptr<CacheExchange> CachedAnswers::NewExchange(const Asked& asked) const {
+  auto exchange = std::make_unique<CacheExchange>();
+  exchange->terms = asked.connection->server()->config->shared_cache();
+  exchange->scope = asked.scope;
+  exchange->is_secure = asked.is_secure;
+  return exchange;
+}
+
+CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, std::string url_key) {
+  CacheCounters& counters = *asked.terms.counters;
+  if (asked.facts.control.only_if_cached && asked.terms.options.rules == cache::RuleSet::kRfc9111) {
+    return GiveUnsatisfied(asked);
+  }
+  const Refusal refusal = cache::MayFill(asked.facts);
+  if (refusal != Refusal::kNone) {
+    counters.AddRefusal(refusal);
+    counters.Add(CacheCounter::kMisses);
+    return Outcome::kNone;
+  }
+  std::unique_ptr<CacheExchange> exchange = NewExchange(asked);
+  exchange->key = key_;
+  exchange->hash = reader_.Hash(key_);
+  // An answer to a request with cookies is mostly for its sender alone.
+  if (!asked.facts.has_cookie) {
+    const WaitingMisses::Turn turn =
+        waiting_->Join(asked.connection, exchange->key, exchange->hash);
+    if (turn == WaitingMisses::Turn::kWaits) return Outcome::kWaiting;
+    exchange->leads = turn == WaitingMisses::Turn::kLeads;
+  }
+  counters.Add(CacheCounter::kMisses);
+  exchange->capture = std::make_unique<Capture>(
+      std::make_unique<CapturedRequest>(asked.head, asked.facts, std::move(url_key)),
+      exchange->terms, cache_);
+  pending_ = std::move(exchange);
+  return Outcome::kNone;
+}
+
+CachedAnswers::Outcome CachedAnswers::Give(const Asked& asked, const cache::FoundEntry& found,
+                                           const cache::Judgement& judgement) {
+  if (!asked.writer->IsTurn(*asked.connection)) return Outcome::kLater;
+  const bool is_fresh = judgement.verdict == Verdict::kFresh;
+  asked.terms.counters->Add(is_fresh ? CacheCounter::kHits : CacheCounter::kStale);
+  reader_.NoteHit(found);
+  UsedEntry entry;
+  entry.status = found.entry.status;
+  entry.head = found.head;
+  entry.body = found.body;
+  if (!found.entry.terms.Has(cache::EntryTerms::kHttpSysRules)) entry.age_s = judgement.age_s;
+  if (asked.terms.tells_status) {
+    const int64_t ttl = int64_t{found.entry.terms.lifetime_s} - judgement.age_s;
+    status_text_.assign("httpsys; hit");
+    if (!found.entry.terms.Has(cache::EntryTerms::kNeverExpires)) {
+      status_text_.append("; ttl=").append(std::to_string(ttl));
+    }
+    entry.cache_status = status_text_;
+  }
+  answer_.Make(entry, {&asked.head, asked.facts.method == MethodKind::kHead, asked.closes},
+               WallSeconds());
+  return Send(asked);
+}
+
+CachedAnswers::Outcome CachedAnswers::GiveUnsatisfied(const Asked& asked) {
+  if (!asked.writer->IsTurn(*asked.connection)) return Outcome::kLater;
+  const std::string_view status = asked.terms.tells_status ? "httpsys" : std::string_view();
+  answer_.MakeUnsatisfied({&asked.head, asked.facts.method == MethodKind::kHead, asked.closes},
+                          status, WallSeconds());
+  return Send(asked);
+}
+
+CachedAnswers::Outcome CachedAnswers::Send(const Asked& asked) {
+  NativeAnswer answer;
+  answer.counter = LaneCounter::kCached;
+  answer.status = answer_.status();
+  answer.head = answer_.head();
+  answer.closes = asked.closes;
+  std::array<NativeAnswer::Piece, EntryAnswer::kPiecesMax> pieces;
+  size_t count = 0;
+  for (const std::string_view bytes : answer_.pieces()) pieces[count++].bytes = bytes;
+  answer.pieces = std::span(pieces).first(count);
+  const AnswerOutcome outcome =
+      answers_->Answer(asked.writer, asked.connection, &asked.head, answer);
+  reader_.Trim();
+  return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
+}
+
+}  // namespace httpsys::engine

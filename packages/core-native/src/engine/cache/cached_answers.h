@@ -1,0 +1,81 @@
+#pragma once
+// Answers requests from the output cache without JavaScript.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cache/freshness.h"
+#include "cache/request_facts.h"
+#include "engine/cache/cache_reader.h"
+#include "engine/cache/captures.h"
+#include "engine/cache/entry_answer.h"
+#include "engine/cache/waiting_misses.h"
+#include "engine/connection/connection.h"
+#include "engine/requests/native_answer.h"
+#include "engine/requests/static_requests.h"
+#include "http1/method_table.h"
+#include "http1/request_parser.h"
+
+namespace httpsys::engine {
+
+// Thread: the lane.
+class CachedAnswers {
+ public:
+  using Outcome = StaticRequests::Outcome;
+
+  CachedAnswers(ProcessCache* cache, const http1::MethodTable* methods, NativeAnswers* answers,
+                Captures* captures, WaitingMisses* waiting);
+  CachedAnswers(const CachedAnswers&) = delete;
+  CachedAnswers& operator=(const CachedAnswers&) = delete;
+
+  // Answers a request for a prefix of the connection's server, which may get it, if an entry may
+  // answer. With kNone the request goes to JavaScript. `closes` is as in NativeAnswer.
+  Outcome Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
+                 uint32_t prefix_id, bool closes) {
+    if (connection->server()->config->cache() == nullptr) return Outcome::kNone;
+    return LookUp(writer, connection, head, prefix_id, closes);
+  }
+  // The request that Answer() was called with last was given to JavaScript.
+  void OnDelivered(const Connection* connection) {
+    if (connection->server()->config->cache() == nullptr) return;
+    captures_->Add(connection, std::move(pending_));
+  }
+
+ private:
+  // One request.
+  struct Asked {
+    AnswerWriter* writer;
+    Connection* connection;
+    const http1::RequestHead& head;
+    const CacheTerms& terms;
+    cache::RequestFacts facts;
+    bool is_secure;
+    uint32_t scope;
+    bool closes;
+  };
+
+  Outcome LookUp(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
+                 uint32_t prefix_id, bool closes);
+  Outcome LookUpKey(const Asked& asked);
+  Outcome Miss(const Asked& asked, std::string url_key);
+  Outcome Give(const Asked& asked, const cache::FoundEntry& found,
+               const cache::Judgement& judgement);
+  Outcome GiveUnsatisfied(const Asked& asked);
+  Outcome Send(const Asked& asked);
+  std::unique_ptr<CacheExchange> NewExchange(const Asked& asked) const;
+
+  ProcessCache* cache_;
+  const http1::MethodTable* methods_;
+  NativeAnswers* answers_;
+  Captures* captures_;
+  WaitingMisses* waiting_;
+  CacheReader reader_;
+  EntryAnswer answer_;
+  std::string key_;
+  std::string status_text_;  // The value of Cache-Status that is being made.
+  // What the answer to the request that was looked up last does to the cache.
+  std::unique_ptr<CacheExchange> pending_;
+};
+
+}  // namespace httpsys::engine

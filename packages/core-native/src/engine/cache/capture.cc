@@ -1,0 +1,168 @@
+#include "engine/cache/capture.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "engine/cache/stored_head.h"
+
+namespace httpsys::engine {
+namespace {
+
+using cache::Refusal;
+using http2::ResponseText;
+
+// The memory of captures is counted in pieces of this size.
+constexpr uint64_t kPieceBytes = 64 * 1024;
+
+bool IsWithoutBody(uint16_t status) { return status == 204 || status == 205 || status == 304; }
+
+}  // namespace
+
+CapturedRequest::CapturedRequest(const http1::RequestHead& head, const cache::RequestFacts& facts,
+                                 std::string key)
+    : key_(std::move(key)), facts_(facts) {
+  size_t bytes = head.target.size() + head.host.size();
+  for (const auto& [name, value] : head.lines) bytes += name.size() + value.size();
+  text_.reserve(bytes);
+  // `text_` does not move, because it has room for everything.
+  const auto keep = [this](std::string_view from) {
+    const size_t at = text_.size();
+    text_.append(from);
+    return std::string_view(text_).substr(at, from.size());
+  };
+  head_.method = head.method;
+  head_.version_minor = head.version_minor;
+  head_.keep_alive = head.keep_alive;
+  head_.has_host = head.has_host;
+  head_.target = keep(head.target);
+  head_.host = keep(head.host);
+  head_.lines.reserve(head.lines.size());
+  for (const auto& [name, value] : head.lines) {
+    const std::string_view kept = keep(name);
+    head_.lines.push_back({kept, keep(value)});
+  }
+  // Its views point into the bytes that go away.
+  facts_.control.no_cache = {};
+  facts_.control.is_private = {};
+}
+
+Capture::Capture(std::unique_ptr<CapturedRequest> request, std::shared_ptr<const CacheTerms> terms,
+                 ProcessCache* cache)
+    : request_(std::move(request)), terms_(std::move(terms)), cache_(cache) {}
+
+Capture::~Capture() {
+  if (taken_bytes_ != 0) cache_->ReturnCaptureBytes(taken_bytes_);
+}
+
+void Capture::Refuse(Refusal refusal) {
+  if (state_ == State::kRefused || state_ == State::kStored) return;
+  state_ = State::kRefused;
+  refusal_ = refusal;
+  terms_->counters->AddRefusal(refusal);
+  if (taken_bytes_ != 0) cache_->ReturnCaptureBytes(std::exchange(taken_bytes_, 0));
+  head_ = {};
+  body_ = {};
+}
+
+void Capture::OnText(std::string_view text, bool is_all, const cache::Received& now) {
+  while (!text.empty() && state_ != State::kRefused) {
+    const ResponseText::Step step = framing_.Next(text);
+    text.remove_prefix(step.used);
+    switch (step.kind) {
+      case ResponseText::Kind::kHead:
+        OnHead(step.bytes, is_all, now);
+        break;
+      case ResponseText::Kind::kBody:
+        Append(step.bytes);
+        break;
+      case ResponseText::Kind::kTrailers:
+        if (step.bytes.size() > 2) Refuse(Refusal::kTrailers);
+        break;
+      case ResponseText::Kind::kNeedMore:
+        break;
+      case ResponseText::Kind::kFailed:
+        Refuse(Refusal::kIncomplete);
+        break;
+    }
+  }
+}
+
+void Capture::OnBody(std::string_view bytes) {
+  if (state_ != State::kCapturing) return;
+  if (!framing_.takes_unframed()) return Refuse(Refusal::kIncomplete);
+  Append(bytes);
+}
+
+void Capture::OnHead(std::string_view text, bool is_all, const cache::Received& now) {
+  http2::ResponseHead head;
+  if (!http2::ParseResponseHead(text, &head) || head.status > 999 || head.status == 101) {
+    return Refuse(Refusal::kStatus);
+  }
+  if (head.status < 200) return framing_.BeginHead();
+  status_ = static_cast<uint16_t>(head.status);
+  is_bodiless_ = IsWithoutBody(status_);
+  has_length_ = head.has_length && !is_bodiless_ && !head.is_chunked;
+  length_ = head.content_length;
+  if (is_bodiless_) {
+    framing_.BeginNothing();
+  } else if (head.is_chunked) {
+    framing_.BeginChunks();
+  } else if (has_length_) {
+    framing_.BeginLength(length_);
+  } else {
+    framing_.BeginUntilEnd();
+  }
+  const cache::ResponseFacts facts = cache::ReadResponse(status_, head.lines, now.now_s);
+  cache::ResponseShape shape;
+  shape.bytes = text.size() + (has_length_ ? length_ : 0);
+  shape.is_one_piece = is_all || has_length_ || is_bodiless_;
+  const cache::StoreDecision decision =
+      cache::MayStore(request_->facts(), facts, policy_, shape, terms_->options, now);
+  if (!decision.is_stored()) return Refuse(decision.refusal);
+  state_ = State::kCapturing;
+  entry_terms_ = decision.terms;
+  vary_ = facts.vary;
+  const bool renews_date = entry_terms_.Has(cache::EntryTerms::kHttpSysRules);
+  AppendStoredHead(text.substr(0, text.find("\r\n")), head.lines, renews_date, &head_);
+  if (has_length_) body_.reserve(length_);
+}
+
+void Capture::Append(std::string_view bytes) {
+  if (state_ != State::kCapturing) return;
+  const uint64_t total = head_.size() + body_.size() + bytes.size();
+  if (total > terms_->options.entry_bytes_max) return Refuse(Refusal::kTooLarge);
+  // A response that comes in one piece, and goes at once, is not counted.
+  const uint64_t counted = total < kPieceBytes ? 0 : (total / kPieceBytes + 1) * kPieceBytes;
+  if (counted > taken_bytes_) {
+    if (!cache_->TakeCaptureBytes(counted - taken_bytes_)) return Refuse(Refusal::kTooLarge);
+    taken_bytes_ = counted;
+  }
+  body_.append(bytes);
+}
+
+void Capture::OnEnd(const cache::Received& now) {
+  if (state_ == State::kBeforeHead) return Refuse(Refusal::kIncomplete);
+  if (state_ != State::kCapturing) return;
+  if (has_length_ && body_.size() != length_) return Refuse(Refusal::kIncomplete);
+  if (!has_length_ && !is_bodiless_) {
+    char digits[20];
+    const char* const end = std::to_chars(digits, digits + sizeof digits, body_.size()).ptr;
+    const std::string_view text(digits, static_cast<size_t>(end - digits));
+    head_.append("Content-Length: ").append(text).append("\r\n");
+  }
+  ProcessCache::Response response;
+  response.parts.key = request_->key();
+  response.parts.head = head_;
+  response.parts.body = body_;
+  response.parts.status = status_;
+  response.parts.created_s = now.now_s;
+  response.parts.terms = entry_terms_;
+  response.vary = &vary_;
+  response.lines = request_->head().lines;
+  if (!cache_->Store(response)) return Refuse(Refusal::kTooLarge);
+  state_ = State::kStored;
+  terms_->counters->Add(CacheCounter::kStored);
+}
+
+}  // namespace httpsys::engine

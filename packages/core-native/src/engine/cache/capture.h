@@ -1,0 +1,99 @@
+#pragma once
+// One request that was given to JavaScript, and what its answer means for the cache.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/request_facts.h"
+#include "cache/response_facts.h"
+#include "cache/store_policy.h"
+#include "engine/cache/process_cache.h"
+#include "engine/config/cache_terms.h"
+#include "http1/request_parser.h"
+#include "http2/response_text.h"
+
+namespace httpsys::engine {
+
+// The request of a capture, copied: its bytes are gone when its answer comes.
+class CapturedRequest {
+ public:
+  CapturedRequest(const http1::RequestHead& head, const cache::RequestFacts& facts,
+                  std::string key);
+  CapturedRequest(const CapturedRequest&) = delete;
+  CapturedRequest& operator=(const CapturedRequest&) = delete;
+
+  const cache::RequestFacts& facts() const { return facts_; }
+  // That of the URL.
+  const std::string& key() const { return key_; }
+  // The target and lines, without those that the lane itself has no use for.
+  const http1::RequestHead& head() const { return head_; }
+
+ private:
+  std::string text_;
+  std::string key_;
+  http1::RequestHead head_;
+  cache::RequestFacts facts_;
+};
+
+// Captures one response from the reply records of JavaScript. Thread: the lane.
+class Capture {
+ public:
+  // What the response means for the cache.
+  enum class State : uint8_t {
+    kBeforeHead,
+    kCapturing,  // The response may be stored if its rest is as its head says.
+    kRefused,    // It is not stored: refusal().
+    kStored,
+  };
+
+  Capture(std::unique_ptr<CapturedRequest> request, std::shared_ptr<const CacheTerms> terms,
+          ProcessCache* cache);
+  ~Capture();
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  const CapturedRequest& request() const { return *request_; }
+  const CacheTerms& terms() const { return *terms_; }
+  State state() const { return state_; }
+  // Valid in kRefused.
+  cache::Refusal refusal() const { return refusal_; }
+  // The status of the response; 0 before its head.
+  uint16_t status() const { return status_; }
+
+  // The application sets a policy before the head.
+  void SetPolicy(const cache::ResponsePolicy& policy) { policy_ = policy; }
+  // Bytes of the response as the application framed them, and bytes of the body without framing.
+  // `is_all`: the response ends with them.
+  void OnText(std::string_view text, bool is_all, const cache::Received& now);
+  void OnBody(std::string_view bytes);
+  // Gives up.
+  void Refuse(cache::Refusal refusal);
+  // The response is complete: stores it if that is possible.
+  void OnEnd(const cache::Received& now);
+
+ private:
+  void OnHead(std::string_view text, bool is_all, const cache::Received& now);
+  void Append(std::string_view bytes);
+
+  std::unique_ptr<CapturedRequest> request_;
+  std::shared_ptr<const CacheTerms> terms_;
+  ProcessCache* cache_;
+  cache::ResponsePolicy policy_;
+  State state_ = State::kBeforeHead;
+  cache::Refusal refusal_ = cache::Refusal::kNone;
+  uint16_t status_ = 0;
+  bool has_length_ = false;
+  bool is_bodiless_ = false;  // The status allows no body.
+  uint64_t length_ = 0;       // Content-Length. Valid with has_length_.
+  uint64_t taken_bytes_ = 0;  // ProcessCache::TakeCaptureBytes().
+  cache::EntryTerms entry_terms_;
+  cache::VaryNames vary_;
+  std::string head_;  // As the entry has it.
+  std::string body_;
+  http2::ResponseText framing_;
+};
+
+}  // namespace httpsys::engine

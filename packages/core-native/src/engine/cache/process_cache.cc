@@ -1,0 +1,200 @@
+#include "engine/cache/process_cache.h"
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <utility>
+
+#include "base/process.h"
+#include "base/seeded_hash.h"
+#include "cache/arena_layout.h"
+#include "cache/cache_key.h"
+
+namespace httpsys::engine {
+namespace {
+
+using cache::ArenaShape;
+using cache::VaryRecord;
+
+// The part of the cache that responses may have while they are captured.
+constexpr uint64_t kCapturePart = 8;
+constexpr uint64_t kChunkBytes = uint64_t{cache::kSegmentBytes} * cache::kSegmentsPerChunk;
+
+uint64_t RandomNumber() {
+  std::random_device device;
+  const uint64_t high = device();
+  return high << 32 | device();
+}
+
+}  // namespace
+
+ProcessCache& ProcessCache::Instance() { return OfProcess<ProcessCache>(); }
+
+uint64_t ProcessCache::Bytes() const {
+  uint64_t most = 0;
+  for (const auto& [user, bytes] : wishes_) most = std::max(most, bytes);
+  return most == 0 ? kDefaultBytes : most;
+}
+
+void ProcessCache::SetBytes(const void* user, uint64_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  if (bytes == 0) {
+    wishes_.erase(user);
+  } else {
+    wishes_[user] = bytes;
+  }
+  bytes_.store(Bytes(), std::memory_order_relaxed);
+  if (store_ != nullptr) ApplyBytes();
+}
+
+void ProcessCache::ApplyBytes() {
+  const uint64_t bytes = Bytes();
+  const auto chunks = static_cast<uint32_t>(
+      std::max<uint64_t>(std::min<uint64_t>(bytes / kChunkBytes, cache::kChunksMax), 1));
+  if (chunks > store_->arena().shape().chunks_max) {
+    store_ = nullptr;
+    return MakeStore();
+  }
+  store_->SetChunks(chunks);
+  OnChanged();
+}
+
+void ProcessCache::MakeStore() {
+  store_ = cache::CacheStore::Create(ArenaShape::For(Bytes()), RandomNumber());
+  store_version_ = 0;
+  // What a killed process has left is not read, but epochs are secrets of this one.
+  next_epoch_ = RandomNumber();
+  OnChanged();
+}
+
+// Tells the readers if chunks have come or gone.
+void ProcessCache::OnChanged() {
+  const uint64_t now = store_ == nullptr ? 0 : store_->version();
+  if (now == store_version_) return;
+  store_version_ = now;
+  version_.fetch_add(1, std::memory_order_release);
+}
+
+// -- Scopes.
+
+uint32_t ProcessCache::Claim(const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  if (store_ == nullptr) MakeStore();
+  Scope& scope = scopes_[name];
+  if (scope.claims++ == 0) scope.number = next_scope_++;
+  return scope.number;
+}
+
+void ProcessCache::Release(const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = scopes_.find(name);
+  if (found == scopes_.end() || --found->second.claims != 0) return;
+  const uint32_t number = found->second.number;
+  scopes_.erase(found);
+  if (store_ == nullptr) return;
+  if (scopes_.empty()) {
+    store_->Clear();
+    OnChanged();
+  } else {
+    DropScope(number);
+  }
+}
+
+void ProcessCache::DropScope(uint32_t scope) {
+  store_->DropIf([scope](std::string_view key, const cache::EntryHead&) {
+    cache::KeyParts parts;
+    return cache::SplitKey(key, &parts) && parts.scope.port == scope;
+  });
+}
+
+// -- Reading.
+
+void ProcessCache::Map(Mapping* mapping) {
+  const std::scoped_lock lock(mutex_);
+  MapNow(mapping);
+}
+
+void ProcessCache::MapNow(Mapping* mapping) const {
+  *mapping = {};
+  mapping->version = version_.load(std::memory_order_relaxed);
+  if (store_ == nullptr) return;
+  const cache::ArenaWriter& arena = store_->arena();
+  mapping->store = store_;
+  mapping->reader = cache::ArenaReader::Open(arena.index());
+  if (mapping->reader == nullptr) return;
+  for (uint32_t chunk = 0; chunk < arena.shape().chunks_max; ++chunk) {
+    if (auto memory = arena.chunk(chunk); memory != nullptr) {
+      (void)mapping->reader->SetChunk(chunk, arena.serial(chunk), std::move(memory));
+    }
+  }
+}
+
+// -- Writing.
+
+bool ProcessCache::FindRecord(std::string_view key, VaryRecord* record) {
+  const uint64_t version = version_.load(std::memory_order_relaxed);
+  if (own_.store != store_ || own_.version != version) MapNow(&own_);
+  if (own_.reader == nullptr) return false;
+  cache::FoundEntry found;
+  const cache::FindResult result =
+      own_.reader->Find(key, HashText(key, own_.reader->seed()), &buffer_, &found);
+  return result == cache::FindResult::kHit && found.entry.kind == cache::EntryKind::kVaryRecord &&
+         record->Decode(found.body);
+}
+
+bool ProcessCache::Store(const Response& response) {
+  const std::scoped_lock lock(mutex_);
+  if (store_ == nullptr) return false;
+  cache::EntryParts parts = response.parts;
+  bool is_stored = true;
+  if (!response.vary->is_empty()) {
+    VaryRecord record;
+    if (!FindRecord(parts.key, &record) || record.names().text() != response.vary->text()) {
+      record = VaryRecord(*response.vary, ++next_epoch_);
+    }
+    key_.assign(parts.key);
+    record.MakeVariantKey(response.lines, &key_);
+    const uint64_t oldest = record.Add(HashText(key_, store_->arena().seed()));
+    if (oldest != 0) (void)store_->DropHash(oldest);
+    std::array<char, VaryRecord::kBytesMax> memory;
+    cache::EntryParts names;
+    names.key = parts.key;
+    names.body = {memory.data(), record.Encode(memory)};
+    names.kind = cache::EntryKind::kVaryRecord;
+    names.created_s = parts.created_s;
+    is_stored = store_->Store(names);
+    parts.key = key_;
+  }
+  is_stored = is_stored && store_->Store(parts);
+  OnChanged();
+  return is_stored;
+}
+
+bool ProcessCache::Drop(std::string_view key) {
+  const std::scoped_lock lock(mutex_);
+  return store_ != nullptr && store_->Drop(key);
+}
+
+size_t ProcessCache::DropIf(const cache::CacheStore::Visit& visit) {
+  const std::scoped_lock lock(mutex_);
+  return store_ == nullptr ? 0 : store_->DropIf(visit);
+}
+
+cache::StoreCounts ProcessCache::counts() const {
+  const std::scoped_lock lock(mutex_);
+  return store_ == nullptr ? cache::StoreCounts() : store_->counts();
+}
+
+uint64_t ProcessCache::memory_bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return store_ == nullptr ? 0 : store_->memory_bytes();
+}
+
+bool ProcessCache::TakeCaptureBytes(uint64_t bytes) {
+  const uint64_t most = bytes_.load(std::memory_order_relaxed) / kCapturePart;
+  if (captured_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= most) return true;
+  ReturnCaptureBytes(bytes);
+  return false;
+}
+
+}  // namespace httpsys::engine

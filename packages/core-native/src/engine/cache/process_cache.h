@@ -1,0 +1,116 @@
+#pragma once
+// The output cache of the process, which its lanes fill and read.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/arena_reader.h"
+#include "cache/cache_store.h"
+#include "cache/vary.h"
+#include "http1/header_line.h"
+
+namespace httpsys::engine {
+
+// The store, a mutex around it, and the scopes whose entries it has. The store is made when the
+// first server of the process asks for a cache. Thread: any.
+class ProcessCache {
+ public:
+  static constexpr uint64_t kDefaultBytes = 32 * 1024 * 1024;
+
+  ProcessCache() = default;
+  ProcessCache(const ProcessCache&) = delete;
+  ProcessCache& operator=(const ProcessCache&) = delete;
+
+  // The one of the process.
+  static ProcessCache& Instance();
+
+  // Bounds the memory of entries on behalf of `user`; 0 = it has no wish any more. The largest wish
+  // counts, or kDefaultBytes without any. A bound above all earlier ones forgets every entry.
+  void SetBytes(const void* user, uint64_t bytes);
+
+  // -- Scopes. Answers of one scope are never given to requests of another one. A scope has a
+  // number above 65535 (cache::KeyScope::port), which is never used again.
+
+  // Returns the number of the scope with this name, which exists until each Claim() has a
+  // Release(). Makes the store.
+  uint32_t Claim(const std::string& name);
+  // With the last claim the entries of the scope go away, too.
+  void Release(const std::string& name);
+
+  // -- Reading.
+
+  // Changes whenever readers must call Map() again.
+  uint64_t version() const { return version_.load(std::memory_order_acquire); }
+  // What a reader uses until the version changes; no reader = there is no store.
+  struct Mapping {
+    std::shared_ptr<cache::CacheStore> store;  // Keeps the hit counters.
+    std::unique_ptr<cache::ArenaReader> reader;
+    uint64_t version = 0;
+  };
+  void Map(Mapping* mapping);
+
+  // -- Writing.
+
+  // A response to be stored. `parts.key` is the key of the URL.
+  struct Response {
+    cache::EntryParts parts;
+    const cache::VaryNames* vary;              // Not nullptr.
+    std::span<const http1::HeaderLine> lines;  // Of the request, for `vary`.
+  };
+  // Returns false if the entry is too large, or if there is no memory.
+  bool Store(const Response& response);
+  // Forgets what is stored for the key of a URL, with all variants. Returns false if there was
+  // nothing.
+  bool Drop(std::string_view key);
+  // Visits entries as CacheStore::DropIf() does; those that a VaryRecord has made unreachable are
+  // among them until they are evicted.
+  size_t DropIf(const cache::CacheStore::Visit& visit);
+  cache::StoreCounts counts() const;
+  uint64_t memory_bytes() const;
+
+  // Adds to the bytes of responses that are being captured. Returns false, and adds nothing, if
+  // that would be more than an eighth of what entries may have.
+  bool TakeCaptureBytes(uint64_t bytes);
+  void ReturnCaptureBytes(uint64_t bytes) {
+    captured_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+
+ private:
+  struct Scope {
+    uint32_t number = 0;
+    uint32_t claims = 0;
+  };
+
+  // All of them with the mutex.
+  uint64_t Bytes() const;
+  void MakeStore();
+  void ApplyBytes();
+  void OnChanged();
+  void MapNow(Mapping* mapping) const;
+  void DropScope(uint32_t scope);
+  bool FindRecord(std::string_view key, cache::VaryRecord* record);
+
+  mutable std::mutex mutex_;
+  std::map<const void*, uint64_t> wishes_;
+  std::map<std::string, Scope> scopes_;
+  std::shared_ptr<cache::CacheStore> store_;
+  Mapping own_;  // For looking at what is stored before something replaces it.
+  cache::CopyBuffer buffer_;
+  std::string key_;  // Of the variant that is being stored.
+  uint64_t store_version_ = 0;
+  uint64_t next_epoch_ = 0;
+  uint32_t next_scope_ = 1u << 16;
+  std::atomic<uint64_t> version_{0};
+  std::atomic<uint64_t> bytes_{kDefaultBytes};
+  std::atomic<uint64_t> captured_bytes_{0};
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,23 @@
+#pragma once
+// References of one response to other URLs of its origin.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace httpsys::engine {
+
+// The URL of a request.
+struct RequestUrl {
+  bool is_secure = false;
+  std::string_view host;    // As in the Host field.
+  std::string_view target;  // In origin form.
+};
+
+// Resolves the value of a Location or Content-Location field (RFC 3986, section 5.2). Returns the
+// target that a request for it has, or nothing if it belongs to another origin or is malformed.
+// Thread: any.
+[[nodiscard]] std::optional<std::string> SameOriginTarget(const RequestUrl& base,
+                                                          std::string_view reference);
+
+}  // namespace httpsys::engine

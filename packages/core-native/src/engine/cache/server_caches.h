@@ -1,0 +1,58 @@
+#pragma once
+// The output cache of the process, as the servers of one engine use it.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "engine/cache/process_cache.h"
+#include "engine/config/cache_terms.h"
+
+namespace httpsys::engine {
+
+// Gives each prefix of a server with a cache its scope. Servers with the same prefix share its
+// scope, as they share its queue. Thread: JavaScript.
+class ServerCaches final : public CacheBackend {
+ public:
+  // `name` is that of the engine among those of the process.
+  ServerCaches(ProcessCache* cache, std::string name) : cache_(cache), name_(std::move(name)) {}
+  ~ServerCaches() override { Close(); }
+  ServerCaches(const ServerCaches&) = delete;
+  ServerCaches& operator=(const ServerCaches&) = delete;
+
+  // Must be called with each version of the settings of a server, before its configuration is made
+  // from them. Returns nullptr if the server has no cache.
+  std::shared_ptr<const CacheTerms> Configure(uint32_t server_id, const ServerSettings& settings);
+  // The server has stopped listening: its entries go away.
+  void Forget(uint32_t server_id);
+  void Close();
+
+  // -- CacheBackend.
+
+  void SetBytes(uint64_t bytes) override;
+  int64_t Flush(uint32_t server_id, const std::string& url, bool is_recursive) override;
+  std::vector<CacheEntry> Entries(uint32_t server_id, const std::string& prefix,
+                                  uint32_t limit) override;
+  CacheStatistics Statistics(uint32_t server_id) override;
+
+ private:
+  struct Server {
+    std::map<uint32_t, std::string> prefixes;  // By id.
+    std::map<std::string, uint32_t> scopes;    // Those that are claimed, by name.
+    std::shared_ptr<CacheCounters> counters = std::make_shared<CacheCounters>();
+  };
+
+  // Claims the scopes of these names, and releases all others of the server.
+  void ClaimOnly(Server* server, const std::vector<std::string>& names);
+  // Visits the entries of a server.
+  size_t Visit(uint32_t server_id, const cache::CacheStore::Visit& visit);
+
+  ProcessCache* cache_;
+  const std::string name_;
+  std::map<uint32_t, Server> servers_;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,174 @@
+#include "engine/cache/waiting_misses.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace httpsys::engine {
+namespace {
+
+CacheCounters* CountersOf(const Connection* connection) {
+  const CacheTerms* terms = connection->server()->config->cache();
+  return terms == nullptr ? nullptr : terms->counters.get();
+}
+
+void Count(const Connection* connection, CacheCounter counter) {
+  if (CacheCounters* counters = CountersOf(connection)) counters->Add(counter);
+}
+
+}  // namespace
+
+WaitingMisses::WaitingMisses(uv_loop_t* loop, Input* input, FileOutput::Post post)
+    : loop_(loop), input_(input), post_(std::move(post)) {
+  uv_timer_init(loop_, &timer_);
+  timer_.data = this;
+}
+
+void WaitingMisses::Close() {
+  if (is_closed_) return;
+  is_closed_ = true;
+  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+}
+
+WaitingMisses::Turn WaitingMisses::Join(Connection* connection, const std::string& key,
+                                        uint64_t hash) {
+  if (resumed_ == connection) {
+    resumed_ = nullptr;
+    if (resumed_turn_ == Turn::kGoesOn) Count(connection, CacheCounter::kReleased);
+    return resumed_turn_;
+  }
+  if (const auto found = waiting_.find(connection); found != waiting_.end()) {
+    // Something else has resumed the input: the request is the same as long as its key is.
+    if (found->second.key == key) return Turn::kWaits;
+    TakeOut(connection);
+  }
+  if (!remembered_.empty()) {
+    const Remembered& remembered = remembered_[hash % kRememberedMax];
+    if (remembered.hash == hash && uv_now(loop_) < remembered.until_ms) return Turn::kGoesOn;
+  }
+  const auto found = waits_.find(key);
+  if (found == waits_.end()) return Turn::kLeads;
+  Wait& wait = found->second;
+  if (wait.connections.size() >= kWaitingMax || waiting_.size() >= kWaitingAllMax) {
+    return Turn::kGoesOn;
+  }
+  wait.connections.push_back(connection);
+  Waiter waiter{key};
+  const uint32_t timeout_ms = connection->server()->config->settings().queue_timeout_ms;
+  if (timeout_ms != 0) waiter.deadline_ms = uv_now(loop_) + timeout_ms;
+  waiting_.emplace(connection, std::move(waiter));
+  if (timeout_ms != 0 && uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) == 0) ArmTimer();
+  Count(connection, CacheCounter::kCoalesced);
+  return Turn::kWaits;
+}
+
+void WaitingMisses::Lead(const std::string& key) { waits_[key].has_leader = true; }
+
+void WaitingMisses::OnDecided(const std::string& key, uint64_t hash, bool is_remembered) {
+  if (is_remembered) {
+    if (remembered_.empty()) remembered_.resize(kRememberedMax);
+    remembered_[hash % kRememberedMax] = {hash, uv_now(loop_) + kRememberedMs};
+  }
+  const auto found = waits_.find(key);
+  if (found == waits_.end()) return;
+  if (found->second.connections.empty()) {
+    waits_.erase(found);
+    return;
+  }
+  post_([this, key] { Release(key); });
+}
+
+void WaitingMisses::OnLost(const std::string& key) {
+  const auto found = waits_.find(key);
+  if (found == waits_.end()) return;
+  found->second.has_leader = false;
+  if (found->second.connections.empty()) {
+    waits_.erase(found);
+    return;
+  }
+  post_([this, key] { LetNextLead(key); });
+}
+
+void WaitingMisses::Resume(Connection* connection, Turn turn) {
+  resumed_ = connection;
+  resumed_turn_ = turn;
+  input_->Resume(connection, kPauseOrder);
+  // A request that was not looked up again has gone to somebody else, or has met an entry.
+  resumed_ = nullptr;
+}
+
+void WaitingMisses::Release(const std::string& key) {
+  const auto found = waits_.find(key);
+  if (found == waits_.end()) return;
+  const std::deque<Connection*> connections = std::move(found->second.connections);
+  waits_.erase(found);
+  std::vector<Connection*> released;
+  released.reserve(connections.size());
+  // Resuming one may close others, which are then not in waiting_ any more.
+  for (Connection* connection : connections) {
+    if (waiting_.contains(connection)) released.push_back(connection);
+  }
+  for (Connection* connection : released) {
+    if (waiting_.erase(connection) != 0) Resume(connection, Turn::kGoesOn);
+  }
+}
+
+void WaitingMisses::LetNextLead(const std::string& key) {
+  for (;;) {
+    const auto found = waits_.find(key);
+    if (found == waits_.end() || found->second.has_leader) return;
+    if (found->second.connections.empty()) {
+      waits_.erase(found);
+      return;
+    }
+    Connection* const next = found->second.connections.front();
+    found->second.connections.pop_front();
+    waiting_.erase(next);
+    Resume(next, Turn::kLeads);
+  }
+}
+
+void WaitingMisses::TakeOut(Connection* connection) {
+  const auto waiter = waiting_.find(connection);
+  if (waiter == waiting_.end()) return;
+  const auto wait = waits_.find(waiter->second.key);
+  if (wait != waits_.end()) std::erase(wait->second.connections, connection);
+  waiting_.erase(waiter);
+}
+
+void WaitingMisses::OnDetached(Connection* connection) {
+  if (!waiting_.empty()) TakeOut(connection);
+}
+
+void WaitingMisses::ReleaseOverdue() {
+  std::vector<Connection*> overdue;
+  const uint64_t now_ms = uv_now(loop_);
+  for (const auto& [key, wait] : waits_) {
+    for (Connection* connection : wait.connections) {
+      const uint64_t deadline_ms = waiting_.at(connection).deadline_ms;
+      if (deadline_ms != 0 && deadline_ms <= now_ms) overdue.push_back(connection);
+    }
+  }
+  for (Connection* connection : overdue) {
+    // Resuming one may close others.
+    if (!waiting_.contains(connection)) continue;
+    TakeOut(connection);
+    Resume(connection, Turn::kGoesOn);
+  }
+  ArmTimer();
+}
+
+void WaitingMisses::ArmTimer() {
+  uint64_t next_ms = 0;
+  for (const auto& [connection, waiter] : waiting_) {
+    if (waiter.deadline_ms == 0) continue;
+    next_ms = next_ms == 0 ? waiter.deadline_ms : std::min(next_ms, waiter.deadline_ms);
+  }
+  if (next_ms == 0 || is_closed_) return;
+  const uint64_t now_ms = uv_now(loop_);
+  uv_timer_start(
+      &timer_,
+      [](uv_timer_t* timer) { static_cast<WaitingMisses*>(timer->data)->ReleaseOverdue(); },
+      next_ms > now_ms ? next_ms - now_ms : 0, 0);
+}
+
+}  // namespace httpsys::engine

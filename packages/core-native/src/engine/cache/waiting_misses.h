@@ -1,0 +1,97 @@
+#pragma once
+// Requests that wait for the answer to another one with the same key.
+
+#include <uv.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/config/cache_terms.h"
+#include "engine/connection/connection.h"
+#include "engine/connection/file_output.h"
+#include "engine/connection/input.h"
+
+namespace httpsys::engine {
+
+// Of simultaneous misses of one key the first one leads: JavaScript gets it. The others wait, and
+// are looked up again when its answer is stored. They go to JavaScript together if the answer is
+// not stored, which is remembered for a while. If no answer comes, the oldest of them leads.
+// Thread: the lane.
+class WaitingMisses {
+ public:
+  // What becomes of a request that no entry answers.
+  enum class Turn : uint8_t {
+    kLeads,   // JavaScript gets it; Lead() must be called when it has.
+    kGoesOn,  // JavaScript gets it, and nobody waits for its answer.
+    kWaits,   // The input will be resumed from kPauseOrder.
+  };
+
+  static constexpr size_t kWaitingMax = 1000;     // Requests of one key.
+  static constexpr size_t kWaitingAllMax = 4000;  // All requests.
+  // How long a key is remembered whose answer was not stored, and how many of them are.
+  static constexpr uint64_t kRememberedMs = 10'000;
+  static constexpr size_t kRememberedMax = 4096;
+
+  // `post` is as in FileOutput.
+  WaitingMisses(uv_loop_t* loop, Input* input, FileOutput::Post post);
+  WaitingMisses(const WaitingMisses&) = delete;
+  WaitingMisses& operator=(const WaitingMisses&) = delete;
+
+  // A request has found no entry. `hash` is that of the key. It waits no longer than its server
+  // lets requests wait for JavaScript.
+  Turn Join(Connection* connection, const std::string& key, uint64_t hash);
+  // JavaScript has the request of this key for which Join() has returned kLeads.
+  void Lead(const std::string& key);
+
+  // -- The request that leads. Those that wait are resumed after the present pass.
+
+  // The response is stored, or is not and `is_remembered`.
+  void OnDecided(const std::string& key, uint64_t hash, bool is_remembered);
+  // There is no response.
+  void OnLost(const std::string& key);
+
+  void OnDetached(Connection* connection);
+  // Must be called before the loop is closed.
+  void Close();
+
+ private:
+  struct Wait {
+    bool has_leader = false;
+    std::deque<Connection*> connections;  // From the oldest to the newest.
+  };
+  struct Waiter {
+    std::string key;
+    uint64_t deadline_ms = 0;  // 0 = none.
+  };
+  struct Remembered {
+    uint64_t hash = 0;
+    uint64_t until_ms = 0;
+  };
+  using Waits = std::unordered_map<std::string, Wait>;
+
+  void Release(const std::string& key);
+  void LetNextLead(const std::string& key);
+  void Resume(Connection* connection, Turn turn);
+  void ReleaseOverdue();
+  void ArmTimer();
+  void TakeOut(Connection* connection);
+
+  uv_loop_t* loop_;
+  Input* input_;
+  const FileOutput::Post post_;
+  Waits waits_;
+  std::unordered_map<const Connection*, Waiter> waiting_;
+  // The connection that is being resumed, and the answer that it gets from Join().
+  const Connection* resumed_ = nullptr;
+  Turn resumed_turn_ = Turn::kGoesOn;
+  std::vector<Remembered> remembered_;
+  uv_timer_t timer_;
+  bool is_closed_ = false;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,73 @@
+#pragma once
+// What the lanes of a server have to know of the output cache.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cache/refusal.h"
+#include "cache/store_policy.h"
+
+namespace httpsys::engine {
+
+// What the output cache has done for one server.
+enum class CacheCounter : uint8_t {
+  kHits,         // A fresh entry answered.
+  kMisses,       // A request that an entry could have answered went to JavaScript.
+  kStale,        // A stale entry answered.
+  kRevalidated,  // JavaScript said by a 304 that an entry is still good.
+  kCoalesced,    // A request waited for the answer to another one.
+  kReleased,     // A request that had waited went to JavaScript.
+  kStored,
+  kInvalidated,  // An unsafe request has made an entry obsolete.
+  kChanged,      // An entry went away while it was read.
+  kCount,
+};
+
+// Thread: any.
+class CacheCounters {
+ public:
+  void Add(CacheCounter counter) { Increment(&values_[static_cast<size_t>(counter)]); }
+  void AddRefusal(cache::Refusal refusal) { Increment(&refusals_[static_cast<size_t>(refusal)]); }
+  uint64_t Read(CacheCounter counter) const {
+    return values_[static_cast<size_t>(counter)].load(std::memory_order_relaxed);
+  }
+  uint64_t ReadRefusal(size_t refusal) const {
+    return refusals_[refusal].load(std::memory_order_relaxed);
+  }
+
+ private:
+  static void Increment(std::atomic<uint64_t>* value) {
+    value->fetch_add(1, std::memory_order_relaxed);
+  }
+
+  std::array<std::atomic<uint64_t>, static_cast<size_t>(CacheCounter::kCount)> values_{};
+  std::array<std::atomic<uint64_t>, cache::kRefusals> refusals_{};
+};
+
+// One version of the cache settings of a server. Immutable, and shared by the lanes.
+struct CacheTerms {
+  cache::StoreOptions options;
+  std::vector<std::string> harmless_fields;  // As for cache::ReadRequest().
+  bool tells_status = false;                 // Answers have a Cache-Status field (RFC 9211).
+  bool tells_reason = false;                 // Which says why a response was not stored.
+  std::shared_ptr<CacheCounters> counters;
+  // The scope of a server without prefixes (KeyScope::port), or 0.
+  uint32_t scope_of_everything = 0;
+  // The scopes of prefixes, by their ids, sorted.
+  std::vector<std::pair<uint32_t, uint32_t>> scopes;
+
+  // The scope of requests for a prefix; 0 = they are not cached.
+  uint32_t ScopeOf(uint32_t prefix_id) const {
+    const auto found = std::lower_bound(scopes.begin(), scopes.end(), std::pair(prefix_id, 0u));
+    return found != scopes.end() && found->first == prefix_id ? found->second : scope_of_everything;
+  }
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,78 @@
+#include "napi/cache_methods.h"
+
+#include <cstdint>
+#include <string>
+
+#include "napi/arguments.h"
+
+namespace httpsys {
+namespace {
+
+void SetCacheBytes(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  if (engine.backend() == nullptr || !info[0].IsNumber()) return;
+  const int64_t bytes = info[0].As<Napi::Number>();
+  engine.backend()->cache().SetBytes(bytes > 0 ? static_cast<uint64_t>(bytes) : 0);
+}
+
+// Returns the number of entries; -EINVAL if the text is no URL.
+Napi::Value FlushCache(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  if (engine.backend() == nullptr || !info[1].IsString()) return info.Env().Undefined();
+  const int64_t flushed = engine.backend()->cache().Flush(
+      Number(info, 0), info[1].As<Napi::String>(), info[2].ToBoolean());
+  return Napi::Number::New(info.Env(), static_cast<double>(flushed));
+}
+
+Napi::Object EntryObject(Napi::Env env, const CacheEntry& entry) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("url", Napi::String::New(env, entry.url));
+  object.Set("status", Napi::Number::New(env, entry.status));
+  object.Set("policy", Napi::Number::New(env, entry.policy));
+  object.Set("created", Napi::Number::New(env, entry.created_s));
+  object.Set("seconds", Napi::Number::New(env, entry.seconds));
+  object.Set("hits", Napi::Number::New(env, entry.hits));
+  object.Set("headBytes", Napi::Number::New(env, entry.head_bytes));
+  object.Set("bodyBytes", Napi::Number::New(env, entry.body_bytes));
+  object.Set("varies", Napi::Boolean::New(env, entry.varies));
+  return object;
+}
+
+Napi::Value CacheEntries(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  Napi::Array list = Napi::Array::New(info.Env());
+  if (engine.backend() == nullptr || !info[1].IsString()) return list;
+  uint32_t count = 0;
+  for (const CacheEntry& entry : engine.backend()->cache().Entries(
+           Number(info, 0), info[1].As<Napi::String>(), Number(info, 2))) {
+    list.Set(count++, EntryObject(info.Env(), entry));
+  }
+  return list;
+}
+
+void AddFigures(const std::vector<CacheFigure>& figures, Napi::Object* object) {
+  for (const CacheFigure& figure : figures) {
+    object->Set(figure.name, Napi::Number::New(object->Env(), figure.value));
+  }
+}
+
+Napi::Value CacheStatisticsOf(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  Napi::Object object = Napi::Object::New(info.Env());
+  if (engine.backend() == nullptr) return object;
+  const CacheStatistics statistics = engine.backend()->cache().Statistics(Number(info, 0));
+  AddFigures(statistics.figures, &object);
+  Napi::Object refused = Napi::Object::New(info.Env());
+  AddFigures(statistics.refused, &refused);
+  object.Set("refused", refused);
+  return object;
+}
+
+}  // namespace
+
+std::vector<EngineMethod> CacheMethods() {
+  return {
+      EngineWrap::Method<SetCacheBytes>("setCacheBytes"),
+      EngineWrap::Method<FlushCache>("flushCache"),
+      EngineWrap::Method<CacheEntries>("cacheEntries"),
+      EngineWrap::Method<CacheStatisticsOf>("cacheStatistics"),
+  };
+}
+
+}  // namespace httpsys
