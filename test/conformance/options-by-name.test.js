@@ -90,6 +90,7 @@ const kOurs = {
   strictUrl: true,
   http2: true,
   httpSys: {},
+  cache: true,
   certificates: [],
   certificateDirectory: '/nowhere',
   devCert: true,
@@ -100,7 +101,7 @@ const kOurs = {
   restart: true,
   waitMs: 1000
 }
-const kServer = ['maxRequestBodySize', 'maxRequestBodySizeCeiling', 'pipelinedRequestsMax', 'queueLimit', 'queueTimeout', 'http503Verbosity', 'minSendRate', 'maxBandwidth', 'maxConnectionsPerAddress', 'maxConnectionsPerPrefix', 'stripPrefix', 'strictUrl', 'http2', 'httpSys']
+const kServer = ['maxRequestBodySize', 'maxRequestBodySizeCeiling', 'pipelinedRequestsMax', 'queueLimit', 'queueTimeout', 'http503Verbosity', 'minSendRate', 'maxBandwidth', 'maxConnectionsPerAddress', 'maxConnectionsPerPrefix', 'stripPrefix', 'strictUrl', 'http2', 'httpSys', 'cache']
 const kSources = ['certificates', 'certificateDirectory', 'devCert']
 const kQueue = ['queueName', 'queueMode']
 

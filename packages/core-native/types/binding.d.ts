@@ -20,7 +20,7 @@ export interface Http2Settings {
 }
 
 /** Settings of one listening server, read by the I/O threads. All may change while serving. */
-export interface ServerConfig {
+export interface ServerConfig extends CacheConfig {
   /** Longest request head in bytes as Node counts it (target + names + values). */
   maxHeaderSize: number
   /** Most lines in a head or a trailer section; Infinity = no limit. */
@@ -73,6 +73,52 @@ export interface ServerConfig {
   statics: StaticMount[]
   /** Asked of the operating system's HTTP server where that is the backend. */
   kernel: KernelConfig
+}
+
+/** The output cache of one server: docs/cache.md. All are 0 and empty without one. */
+export interface CacheConfig {
+  /** 0 off, 1 the rules of HTTP.SYS, 2 RFC 9111. */
+  cacheRules: number
+  /** Rules of HTTP.SYS: the lifetime of responses that name none; 0 = they are not stored. */
+  cacheDefaultSeconds: number
+  /** Longest response that is stored, head and body. */
+  cacheEntryBytesMax: number
+  /** Seconds for which responses that name no such time are used while stale: while a new one is fetched, and if none can be had. */
+  cacheStaleWhileRevalidate: number
+  cacheStaleIfError: number
+  /** Bits: 1 heuristic lifetimes, 2 requests cannot demand new responses, 4 answers have Cache-Status, 8 which says why one was not stored. */
+  cacheFlags: number
+  /** Names, in lower case, of fields of requests on which answers do not depend, beside those that the engine knows (src/cache/request_facts.h). */
+  cacheHarmlessFields: string[]
+}
+
+/** A stored response. */
+export interface CacheEntry {
+  /** With the Host, the port and the scheme of the request that it answered. */
+  url: string
+  status: number
+  policy: 'userInvalidates' | 'timeToLive'
+  /** ms since 1970. */
+  created: number
+  /** Its lifetime. */
+  seconds: number
+  hits: number
+  headBytes: number
+  bodyBytes: number
+}
+
+/** Counters of a server's cache since it has listened. */
+export interface CacheStatistics {
+  hits: number
+  misses: number
+  stale: number
+  coalesced: number
+  stored: number
+  evicted: number
+  entries: number
+  bytes: number
+  /** How many requests and responses were not stored, by the reasons of src/cache/refusal.h. */
+  refused: Record<string, number>
 }
 
 /** How the prefixes of a server differ from those that it was configured with before. */
@@ -348,6 +394,8 @@ export interface Capabilities {
   namedQueues: boolean
   /** setCachePolicy() and flushCache(). */
   caches: boolean
+  /** The cache is ours: createServer({ cache }) with all of its options, server.cache.entries() and stats(). */
+  cacheRules: boolean
   /** The kernel reads and sends files: Engine.sendFile(). */
   sendsFiles: boolean
   /** The lanes serve the files of folders: ServerConfig.statics. */
@@ -401,7 +449,15 @@ export class Engine {
   /** Requests below the URL (canonical) come to the server, with the id that it has in ServerPrefixes. */
   addUrl (serverId: number, prefixId: number, url: string): UrlResult
   removeUrl (serverId: number, prefixId: number): void
-  /** Drops kept responses for a URL, or for all below it. 0 or the system's own error code. */
+  /** Where capabilities.cacheRules: bound of this process' cache. */
+  setCacheBytes (bytes: number): void
+  /** Stored responses of a server below a URL ('' = all of them), so many at most. */
+  cacheEntries (serverId: number, urlPrefix: string, limit: number): CacheEntry[]
+  cacheStatistics (serverId: number): CacheStatistics
+  /**
+   * Drops kept responses for a URL, or for all below it ('' = all of the server). With capabilities.cacheRules their number or a
+   * negative errno, otherwise 0 or the system's own error code.
+   */
   flushCache (serverId: number, url: string, isRecursive: boolean): number
   /**
    * Where capabilities.sendsFiles: a part of a file that is read and sent where a kBlock record names it. The descriptor may be

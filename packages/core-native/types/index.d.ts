@@ -84,8 +84,105 @@ export interface EngineServerOptions {
    * By default TLS ports offer it (ALPN).
    */
   http2?: boolean | Http2Options
+  /**
+   * The output cache (docs/cache.md): stored answers, which requests get before JavaScript hears of them. `true` is
+   * `{ rules: 'rfc9111' }`. Without the option the environment variables HTTPSYS_CACHE and HTTPSYS_CACHE_DURATION decide; `false`: none.
+   */
+  cache?: boolean | CacheOptions
   /** What is asked of HTTP.SYS; ERR_HTTPSYS_CAPABILITY where that is not the backend. docs/windows.md. */
   httpSys?: HttpSysOptions
+}
+
+/** What is asked of the output cache with either rule set. */
+export interface CommonCacheOptions {
+  /** Bytes for stored answers of the whole process, 4 MiB to 4 GiB; of several servers the largest counts. Default 32 MiB. Not with HTTP.SYS. */
+  cacheBytes?: number
+  /**
+   * Longest answer that is stored, head and body, up to 1 MiB. Default 1 MiB, with the rules of HTTP.SYS 256 KiB as its UriMaxUriBytes.
+   * Not with HTTP.SYS.
+   */
+  maxEntryBytes?: number
+  /** Whether answers have Cache-Status (RFC 9211); with `'debug'` it says why one was not stored. Default false. Not with HTTP.SYS. */
+  status?: boolean | 'debug'
+}
+
+/** RFC 9111: the header of each response decides. ERR_HTTPSYS_CAPABILITY with HTTP.SYS. */
+export interface Rfc9111CacheOptions extends CommonCacheOptions {
+  rules?: 'rfc9111'
+  /** Seconds for which responses are used while stale that name no such time (RFC 5861). Default 0 for both. */
+  stale?: {
+    /** While a new response is fetched. */
+    whileRevalidate?: number
+    /** If the application fails, or cannot be reached. */
+    ifError?: number
+  }
+  /** Responses without a lifetime get one from their Last-Modified (RFC 9111, section 4.2.2). Default false. */
+  heuristics?: boolean
+  /** Requests cannot demand a new response by `no-cache` and the like. Default false. */
+  ignoreReload?: boolean
+}
+
+/** The rules of HTTP.SYS: what an application says of a response, by `res.cacheDuration` or `setCachePolicy()`, or what ASP.NET reads from its header. */
+export interface HttpSysCacheOptions extends CommonCacheOptions {
+  rules: 'httpsys'
+  /**
+   * Seconds for responses that say nothing, if the request has harmless fields alone (docs/cache.md has the list). 0, the default: only
+   * those that say something. The environment variable HTTPSYS_CACHE_DURATION sets another default. With HTTP.SYS only 0.
+   */
+  duration?: number
+  /** Fields of requests on which no answer of the application depends, such as `X-Forwarded-For`: `duration` applies beside them, too. */
+  harmlessFields?: string[]
+}
+
+export type CacheOptions = Rfc9111CacheOptions | HttpSysCacheOptions
+
+/** A stored response. */
+export interface CacheEntry {
+  /** With the scheme, Host and port of the request that it answered. */
+  url: string
+  status: number
+  policy: 'userInvalidates' | 'timeToLive'
+  /** ms since 1970. */
+  created: number
+  /** Its lifetime. */
+  seconds: number
+  hits: number
+  headBytes: number
+  bodyBytes: number
+}
+
+/** Counters of a server's cache. */
+export interface CacheStatistics {
+  hits: number
+  misses: number
+  /** Answers that were given although they were stale. */
+  stale: number
+  /** Requests that waited for the answer to another one. */
+  coalesced: number
+  stored: number
+  /** Entries that made room for others. */
+  evicted: number
+  entries: number
+  bytes: number
+  /** Requests that went past the cache and responses that were not stored, by reason (docs/cache.md). */
+  refused: Record<string, number>
+}
+
+/** The output cache of a server that was created with the option `cache`. Each throws ERR_SERVER_NOT_RUNNING before `listen()`. */
+export interface ServerCache {
+  /**
+   * The stored responses for a URL and everything below it; without `prefix` all. At most `limit`, default 1000.
+   *
+   * @throws ERR_HTTPSYS_CAPABILITY with HTTP.SYS
+   */
+  entries (options?: { prefix?: string, limit?: number }): CacheEntry[]
+  /** @throws ERR_HTTPSYS_CAPABILITY with HTTP.SYS */
+  stats (): CacheStatistics
+  /**
+   * Forgets the response for a URL such as `http://*:8080/a`, with `recursive` everything below it; without arguments everything. Returns
+   * how many there were; 0 with HTTP.SYS, which does not tell.
+   */
+  flush (prefix?: string, options?: { recursive?: boolean }): number
 }
 
 /** Properties of HTTP.SYS's URL groups. What is not given is as Windows has it. */
@@ -163,6 +260,17 @@ declare module 'node:http' {
      * body is answered with 413. Undefined on responses that a client gets, and on requests of other servers.
      */
     maxRequestBodySize?: number
+  }
+}
+
+declare module 'node:http' {
+  interface ServerResponse {
+    /**
+     * Seconds for which the answer may be given to others: the rules of HTTP.SYS (docs/cache.md). 0: not at all. Read when the head leaves,
+     * so that it may be set behind `writeHead()`, until `end()` or the first `write()`. What is no integer from 0 to 4294967295 counts as not set.
+     * Without effect on servers without the option `cache` (or HTTPSYS_CACHE_DURATION), and with `rules: 'rfc9111'`.
+     */
+    cacheDuration?: number
   }
 }
 
@@ -307,6 +415,9 @@ export class Server<
    */
   readonly prefixes: string[]
 
+  /** Its output cache. Null without the option `cache`, and with HTTPSYS_BACKEND=node. */
+  readonly cache: ServerCache | null
+
   /**
    * Listens on a further URL prefix while serving. Opens a socket when its port or address needs one.
    *
@@ -378,6 +489,9 @@ export interface HttpsServer<
   close (callback?: (error?: Error) => void): this
   close (options: CloseOptions, callback?: (error?: Error) => void): this
   readonly prefixes: string[]
+
+  /** Its output cache. Null without the option `cache`, and with HTTPSYS_BACKEND=node. */
+  readonly cache: ServerCache | null
   addPrefix (prefix: string): Promise<void>
   removePrefix (prefix: string): Promise<void>
   serveFiles (where: string, root: string | URL, options?: StaticFilesOptions): Promise<void>
@@ -420,11 +534,13 @@ export const https: Omit<typeof nodeHttps, 'createServer' | 'Server'> & {
 }
 
 /**
- * How long HTTP.SYS may answer requests for this URL by itself (HTTP_CACHE_POLICY). Before the head is sent. It keeps what
- * leaves at once (`end(body)`). ERR_HTTPSYS_CAPABILITY on other backends.
+ * How long requests for this URL may be answered with the response by itself (HTTP_CACHE_POLICY). Before the head is sent. It counts more
+ * than `res.cacheDuration` and the header. HTTP.SYS keeps what leaves at once (`end(body)`), and so do its rules on the engine.
+ *
+ * @throws ERR_HTTPSYS_CACHE_OFF on a server without the option `cache`, except with HTTP.SYS; ERR_HTTPSYS_CAPABILITY with HTTPSYS_BACKEND=node
  */
 export function setCachePolicy (res: http.ServerResponse, policy: { policy: 'none' | 'userInvalidates' } | { policy: 'timeToLive', seconds: number }): void
-/** Drops what HTTP.SYS keeps for a URL of the server, such as `http://*:8080/a`, or for all below it. */
+/** Drops what is kept for a URL of the server, such as `http://*:8080/a`, or for all below it. */
 export function flushCache (server: http.Server, url: string, options?: { recursive?: boolean }): void
 
 /**

@@ -52,6 +52,7 @@ export declare const kResource: unique symbol
 export declare const kResourceEnded: unique symbol
 export declare const kEndHeld: unique symbol
 export declare const kBodyLimit: unique symbol
+export declare const kCachePolicy: unique symbol
 export declare const kEnded: unique symbol
 export declare const kOlder: unique symbol
 export declare const kNewer: unique symbol
@@ -94,6 +95,7 @@ export interface Symbols {
   readonly kResourceEnded: typeof kResourceEnded
   readonly kEndHeld: typeof kEndHeld
   readonly kBodyLimit: typeof kBodyLimit
+  readonly kCachePolicy: typeof kCachePolicy
   readonly kEnded: typeof kEnded
   readonly kOlder: typeof kOlder
   readonly kNewer: typeof kNewer
@@ -112,6 +114,8 @@ export interface EngineListener {
   /** Open connections in HTTP mode. */
   sockets: Set<EngineSocket>
   prefixes: Prefixes
+  /** Null: the server has no output cache. */
+  cache: { readonly isRfc9111: boolean } | null
   own: { stripPrefix: boolean, maxRequestBodySize: number, maxRequestBodySizeCeiling: number }
   /** The application's own class, or ours. */
   IncomingMessage: new (socket: EngineSocket) => EngineRequest
@@ -335,6 +339,8 @@ export interface EngineRequestBase extends Omit<typeof http.IncomingMessage, 'pr
 
 /** A response of the engine's own class, or of the application's. */
 export interface EngineResponse extends http.ServerResponse<EngineRequest>, PrivateResponse {
+  [kCachePolicy]?: { readonly policy: number, readonly seconds: number } | null
+  cacheDuration?: unknown
   [kEnded]: boolean
   [kOlder]?: EngineResponse | null | undefined
   [kNewer]?: EngineResponse | null

@@ -24,6 +24,24 @@ core.createServer({ keepAliveTimeout: 1, maxHeaderSize: 1, maxConnectionsPerAddr
 core.createServer({ http503Verbosity: 'limited', maxRequestBodySize: 1, maxRequestBodySizeCeiling: 2, pipelinedRequestsMax: 1, http2: true }, (req, res) => { res.end(req.url) })
 core.createServer({ http2: { maxConcurrentStreams: 1, initialWindowSize: 1, maxFrameSize: 16384, headerTableSize: 0, pingInterval: 1, stallTimeout: 1, allowHTTP1: false, upgrade: true } })
 core.createServer({ httpSys: { maxBandwidth: 1024, timeouts: { drainEntityBody: 1 }, logging: { directory: '/a', rollover: 'daily' }, authentication: { schemes: ['ntlm'] } } })
+core.createServer({ cache: true })
+core.createServer({ cache: { stale: { whileRevalidate: 5, ifError: 60 }, heuristics: true, ignoreReload: true, status: 'debug', cacheBytes: 2 ** 24, maxEntryBytes: 1000 } })
+const cached = core.createServer({ cache: { rules: 'httpsys', duration: 5, harmlessFields: ['X-Forwarded-For'] } }, (req, res) => {
+  res.cacheDuration = 60
+  res.end(req.url)
+})
+if (cached.cache !== null) {
+  const [{ url, hits }] = cached.cache.entries({ prefix: 'http://*:8080/', limit: 1 })
+  const { stored, refused: { SET_COOKIE: refused } } = cached.cache.stats()
+  const dropped: number = cached.cache.flush(url, { recursive: true }) + cached.cache.flush()
+  console.log(url, hits, stored, refused, dropped)
+}
+// @ts-expect-error null without the option
+cached.cache.stats()
+// @ts-expect-error a default lifetime is of the rules of HTTP.SYS
+core.createServer({ cache: { rules: 'rfc9111', duration: 5 } })
+// @ts-expect-error stale answers are of RFC 9111
+core.createServer({ cache: { rules: 'httpsys', stale: { ifError: 1 } } })
 new core.Server({ queueLimit: 1 }, (req, res) => { res.end(req.url) }).setTimeout(1)
 // @ts-expect-error a misspelt option
 core.createServer({ queueLimt: 1 })

@@ -36,6 +36,8 @@ class Engine {
     const binding = loadBinding()
     this.handlers = handlers
     this.refs = 0
+    /** Bound of the output cache of the process; 0 while no server has one. */
+    this.cacheBytes = 0
     this.nextServerId = 1
     const memory = Array.from({ length: laneCount(binding.capabilities.lanesMax) }, () => ({
       control: new Int32Array(new SharedArrayBuffer(R.kControlWords * 4)),
@@ -59,6 +61,17 @@ class Engine {
 
   unref () {
     if (--this.refs === 0) this.native.unref()
+  }
+
+  /**
+   * Lets the output cache of the process grow to so many bytes; of several servers the largest wish counts.
+   *
+   * @param {number} bytes
+   */
+  allowCacheBytes (bytes) {
+    if (bytes <= this.cacheBytes || !loadBinding().capabilities.cacheRules) return
+    this.cacheBytes = bytes
+    this.native.setCacheBytes(bytes)
   }
 
   /**

@@ -94,11 +94,18 @@ const FilesError = declare('ERR_HTTPSYS_FILES', Error,
   (problem, details) => ({ message: `serveFiles(), removeFiles(): ${problem}`, ...details }))
 
 const CapabilityError = declare('ERR_HTTPSYS_CAPABILITY', Error,
-  /** @param {string} what @param {string} capability @param {string} backend */
-  (what, capability, backend) => ({
-    message: `${what} needs "${capability}", which the backend "${backend}" does not have. ` +
+  /** @param {string} what @param {string} capability @param {string} backend @param {string} [reason] */
+  (what, capability, backend, reason) => ({
+    message: `${what} needs "${capability}", which the backend "${backend}" does not have${reason === undefined ? '' : `: ${reason}`}. ` +
       'docs/windows.md says which backend has what',
     capability
+  }))
+
+const CacheOffError = declare('ERR_HTTPSYS_CACHE_OFF', Error,
+  /** @param {string} what */
+  (what) => ({
+    message: `${what} needs a server with a cache: createServer({ cache: true }) follows Cache-Control, ` +
+      "createServer({ cache: { rules: 'httpsys' } }) the rules of HTTP.SYS"
   }))
 
 const SystemCertificateError = declare('ERR_HTTPSYS_SYSTEM_CERTIFICATE', Error,
@@ -247,6 +254,7 @@ module.exports = {
   codes,
   BodyBegunError,
   BodyTooLargeError,
+  CacheOffError,
   CertificateFileError,
   CoordinatorError,
   EnvironmentError,

@@ -140,6 +140,7 @@ function onOpen (lane, slot, words, bytes, at) {
   const isSecure = (flags & R.kFlagSecure) !== 0
   const Socket = isSecure ? SecureSocket : HttpSocket
   const socket = new Socket(lane, slot, server, addresses)
+  if (server !== undefined && server[kListener].cache !== null) socket[kState] |= State.kCaches
   if (isSecure) {
     const facts = new TlsFacts(words, bytes, align(text + remoteBytes + localBytes))
     facts.isEstablished = (flags & (R.kFlagFailed | R.kFlagPending)) === 0
@@ -194,6 +195,13 @@ function isFull (server) {
   return (maxConnections || (zeroIsALimit && maxConnections === 0)) && connectionsOf(server) >= maxConnections
 }
 
+// A stream of the server that has its connection has the same bit.
+/** @param {EngineSocket} parent @param {EngineServer | undefined} server */
+function cachesBit (parent, server) {
+  if (server === parent.server) return parent[kState] & State.kCaches
+  return server !== undefined && server[kListener].cache !== null ? State.kCaches : 0
+}
+
 // The socket of an HTTP/2 stream: it comes with its request and has the addresses of its connection.
 /** @param {import('../records/lane').Lane} lane @param {number} slot @param {Int32Array} words @param {number} w */
 function openStream (lane, slot, words, w) {
@@ -206,7 +214,7 @@ function openStream (lane, slot, words, w) {
   socket[kParent] = parent
   socket[kTaken] = 0
   socket[kShared] = 0
-  socket[kState] = State.kStream
+  socket[kState] = State.kStream | cachesBit(parent, server)
   if (parent[kEndsIn] !== null) parent[kEndsIn] = null
   lane.sockets[slot] = socket
   if ((parent[kState] & State.kHttp2) === 0) {

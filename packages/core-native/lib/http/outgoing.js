@@ -21,6 +21,7 @@ const {
   countWaiting, finish, hasBody, hasTrailers, headIsSent, headOf, isChunked, isHeadSent, isLast, makeHead
 } = require('../node-private/response')
 const { hadError } = require('../node-private/socket')
+const { tellCachePolicy } = require('./cache-policy')
 const { checkValue, fieldOf, isStrict, outHeaders, stockSetHeader } = require('./out-headers')
 const { onPipe } = require('./piped-file')
 const { count, isLongHead, isShort, tellIdleTimeout } = require('./short-way')
@@ -127,6 +128,7 @@ class Methods extends /** @type {import('../../types/internal').EngineResponseBa
       }
       const idleMs = this._last ? 0 : tellIdleTimeout(socket)
       const { writer } = socket[kLane]
+      if ((socket[kState] & State.kCaches) !== 0 && !this._headerSent) tellCachePolicy(socket, this)
       const bytes = this._headerSent
         ? writer.data(kData, socket[kSlot], flags, body ?? '', 'utf8', idleMs)
         : writer.response(socket[kSlot], flags, this.statusCode, idleMs, /** @type {string} */ (this._header), body)
@@ -168,17 +170,18 @@ function given (...args) {
  * and the connection ends
  */
 function endWithFile (res, fd, id, start, bytes, onFailed) {
-  const lane = res.socket?.[kLane]
-  if (lane === undefined || !loadBinding().capabilities.sendsFiles || !isShort(res) || hasTrailers(res)) return false
+  const { socket } = res
+  const lane = socket?.[kLane]
+  if (lane === undefined || socket === null || !loadBinding().capabilities.sendsFiles || !isShort(res) || hasTrailers(res)) return false
   if (res.end !== Methods.prototype.end || res.write !== stockWrite || ServerResponse.prototype.end !== stockEnd) return false
   if (headOf(res) === null) {
     makeHead(res)
     if (!isShort(res) || !hasBody(res)) return false
   }
   if (isLongHead(res)) return false
+  if ((socket[kState] & State.kCaches) !== 0 && !isHeadSent(res)) tellCachePolicy(socket, res)
   const block = lane.native.sendFile(lane.index, fd, start, bytes, id)
   if (block === undefined || block < 0) return false
-  const socket = /** @type {EngineSocket} */ (res.socket) // See isShort().
   const { writer } = lane
   // The kernel keeps only responses that leave in one call.
   writer.gather()

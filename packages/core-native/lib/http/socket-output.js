@@ -6,6 +6,7 @@ const { Buffer } = require('node:buffer')
 const { restartTimeout, unwrittenOf } = require('../node-private/socket')
 const R = require('../records/records')
 const { kInlineBytesMax } = require('../records/reply-writer')
+const { tellAnswersPolicy } = require('./cache-policy')
 const { State, isLight, updateLoop } = require('./socket-state')
 const { kStreamBytesMin, hasStreamCredit, isBehind, mayCopy, settleStream, waitForCredit } = require('./stream-credit')
 const { systemError } = require('../base/system-error')
@@ -162,6 +163,7 @@ function publishTogether (socket, write) {
 /** @param {EngineSocket} socket @param {Write} write */
 function send (socket, write) {
   restartTimeout(socket)
+  if ((socket[kState] & State.kCaches) !== 0) tellAnswersPolicy(socket)
   const sent = write.chunks.length - write.next > 1 ? publishTogether(socket, write) : publish(socket, write)
   if (sent === Sent.refused) return
   if (sent === Sent.closed) {

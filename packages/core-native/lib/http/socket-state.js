@@ -32,7 +32,8 @@ const State = {
   kRelayedStream: 1 << 17, // A stream of a client's connection that another process has.
   kIdleCounted: 1 << 18, // The lane was told, since the last request, how long the connection may be idle: nobody else counts.
   kBodyLimited: 1 << 19, // A request that came over it has a limit of its own for its body.
-  kFileOut: 1 << 20 // The lane sends a part of a file: what is written waits for it, as for a client that does not read.
+  kFileOut: 1 << 20, // The lane sends a part of a file: what is written waits for it, as for a client that does not read.
+  kCaches: 1 << 21 // Its server has an output cache, or a policy was set on a response: heads are preceded by policies.
 }
 
 /** @param {EngineSocket} socket */

@@ -48,6 +48,12 @@ module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   /** On a request whose body has a limit of its own: that limit (see body-limit.js). */
   kBodyLimit: Symbol('httpsys.bodyLimit'),
 
+  /**
+   * On a response of a server with a cache: the policy that setCachePolicy() has set, or null once the lane has been told the response's
+   * policy (see cache-policy.js).
+   */
+  kCachePolicy: Symbol('httpsys.cachePolicy'),
+
   /** On a response: true once the lane has been told that it is complete. */
   kEnded: Symbol('httpsys.ended'),
   /** On an unfinished response of a stream: its neighbours among those of the connection, in the order of their requests; null: none. */

@@ -10,6 +10,7 @@ const { setImmediate } = require('node:timers')
 const { Engine } = require('../backend/engine')
 const { loadBinding } = require('../backend/binding')
 const { CapabilityError, Http2UnavailableError, TlsTermsError } = require('../base/errors')
+const { cacheConfig, takeCache } = require('../options/cache-options')
 const { seconds, takeHttpSys } = require('../options/http-sys-options')
 const { kVerbosities, takeEngineOptions, takeHttp2 } = require('../options/server-options')
 const { findCertificates } = require('../tls/certificate-sources')
@@ -160,6 +161,10 @@ class Listener {
     if (options.httpSys !== undefined && !loadBinding().capabilities.kernelOptions) {
       throw new CapabilityError('createServer({ httpSys })', 'kernelOptions', loadBinding().capabilities.name)
     }
+    /** What is asked of its output cache; null: it has none. */
+    this.cache = takeCache(options.cache, loadBinding())
+    /** `server.cache`, once it was asked for. @type {import('./output-cache').ServerCache | undefined} */
+    this.cacheFace = undefined
     for (const name of kOnSockets) {
       if (this.own[name] !== 0 && !loadBinding().capabilities.listensOnSockets) {
         throw new CapabilityError(`createServer({ ${name} })`, 'listensOnSockets', loadBinding().capabilities.name)
@@ -392,6 +397,7 @@ class Listener {
       tls: this.hasTls ? /** @type {ServerTls} */ (this.tls).handle : null,
       listening: this.timesReopened,
       http2: this.http2.settings,
+      ...cacheConfig(this.cache),
       kernel: {
         ...this.kernel,
         idle: seconds(server.keepAliveTimeout),
@@ -415,6 +421,7 @@ class Listener {
   open () {
     const e = theEngine()
     if (!this.isResourceOpen) this.#renewResource()
+    if (this.cache !== null) e.allowCacheBytes(this.cache.bytes)
     if (this.id === 0) {
       this.id = e.nextServerId++
       servers.set(this.id, this.server)

@@ -25,6 +25,7 @@ const { State } = require('../http/socket-state')
 const { errnoOf, systemError } = require('../base/system-error')
 const { Opening } = require('./opening')
 const { removeFiles, serveFiles } = require('./static-files')
+const { ServerCache } = require('./output-cache')
 const { addUrl } = require('./url-endpoints')
 const { kEndsIn, kLane, kListener, kState } = require('../http/symbols')
 
@@ -107,6 +108,18 @@ function methodsOf (Base) {
     /** Canonical, in the order in which they were added. */
     get prefixes () {
       return this._handle ? prefixesOf(this).map(({ prefix }) => prefix) : []
+    }
+
+    /** Null without the option cache. */
+    get cache () {
+      const listener = this[kListener]
+      if (listener === undefined || listener.cache === null) return null
+      return (listener.cacheFace ??= new ServerCache(this))
+    }
+
+    // Programs that know node:http alone may have a property of this name.
+    set cache (value) {
+      Object.defineProperty(this, 'cache', { value, writable: true, enumerable: true, configurable: true })
     }
 
     /** @param {string} text @param {...unknown} others none: options are those of listen() */

@@ -57,6 +57,15 @@ function methodsOf (Base) {
       return super.listen(options, plan.callback)
     }
 
+    /** Node's own code keeps no responses. */
+    get cache () {
+      return null
+    }
+
+    set cache (value) {
+      Object.defineProperty(this, 'cache', { value, writable: true, enumerable: true, configurable: true })
+    }
+
     /** @returns {never} */
     serveFiles () {
       throw filesError()

@@ -36,7 +36,7 @@ const kBounds = {
 const kOrNone = ['maxBandwidth']
 
 /** All that createServer() takes beside Node's. */
-const kServerOptions = [...Object.keys(kDefaults), 'http2', 'httpSys']
+const kServerOptions = [...Object.keys(kDefaults), 'http2', 'httpSys', 'cache']
 
 /** Numbers that the option http2 may have as an object: default, least, most. */
 const kHttp2Numbers = {

@@ -1,0 +1,65 @@
+'use strict'
+
+// The policy that a response has in the output cache. A lane decides about a response as soon as it has the head, so the policy
+// is told directly before the head leaves: until then the application may change it, also behind writeHead().
+
+const R = require('../records/records')
+const { loadBinding } = require('../backend/binding')
+const { answerOf, isHeadSent } = require('../node-private/response')
+const { State } = require('./socket-state')
+const { kCachePolicy, kLane, kListener, kSlot, kState } = require('./symbols')
+
+const kSecondsMax = 2 ** 32 - 1
+
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @typedef {{ readonly policy: number, readonly seconds: number }} CachePolicy policy is one of kCacheNothing, kCacheUserInvalidates and kCacheTimeToLive */
+
+/**
+ * The policy of a response, from setCachePolicy() or else from `res.cacheDuration`.
+ *
+ * @param {EngineResponse} res
+ * @param {EngineSocket} socket
+ * @returns {CachePolicy | null} null: the header and the default of the server decide
+ */
+function policyOf (res, { server }) {
+  const { [kCachePolicy]: set } = res
+  if (set !== undefined) return set
+  const { cache } = server[kListener]
+  if (cache === null || cache.isRfc9111) return null
+  const { cacheDuration: seconds } = res
+  // Anything else counts as not set, as in httpsys.
+  if (typeof seconds !== 'number' || !Number.isInteger(seconds) || seconds < 0 || seconds > kSecondsMax) return null
+  return seconds === 0 ? { policy: R.kCacheNothing, seconds } : { policy: R.kCacheTimeToLive, seconds }
+}
+
+/**
+ * Tells the policy of a response whose head is the next thing that leaves over the socket; once.
+ *
+ * @param {EngineSocket} socket with State.kCaches
+ * @param {EngineResponse} res
+ */
+function tellCachePolicy (socket, res) {
+  if (res[kCachePolicy] === null) return
+  const told = policyOf(res, socket)
+  res[kCachePolicy] = null
+  if (told === null) return
+  const { writer } = socket[kLane]
+  // HTTP.SYS keeps nothing unless it is told to. To a cache of ours no word means that header and default decide: a time of 0 forbids it.
+  if (told.policy !== R.kCacheNothing) writer.command(R.ReplyType.kCachePolicy, 0, socket[kSlot], told.policy, told.seconds)
+  else if (loadBinding().capabilities.cacheRules) writer.command(R.ReplyType.kCachePolicy, 0, socket[kSlot], R.kCacheTimeToLive, 0)
+}
+
+/**
+ * Tells it for the response whose turn it is, if what is written next begins with its head.
+ *
+ * @param {EngineSocket} socket with State.kCaches
+ */
+function tellAnswersPolicy (socket) {
+  if ((socket[kState] & State.kLaneClosed) !== 0) return
+  const res = answerOf(socket)
+  // A 1xx response leaves before there is a head.
+  if (res !== null && res !== undefined && isHeadSent(res)) tellCachePolicy(socket, res)
+}
+
+module.exports = { tellAnswersPolicy, tellCachePolicy }

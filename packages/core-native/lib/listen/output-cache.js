@@ -1,0 +1,158 @@
+'use strict'
+
+// The output cache of a server: answers that requests get before JavaScript hears of them. On the engine the lanes keep it, by the rules
+// that the server was created with; with HTTP.SYS the kernel does, which keeps what it is told to and says nothing about it.
+
+const R = require('../records/records')
+const { loadBinding } = require('../backend/binding')
+const { CacheOffError, CapabilityError } = require('../base/errors')
+const { refuseUnknown } = require('../options/option-names')
+const { theEngine } = require('./listener')
+const { urlError } = require('./url-error')
+const { isHeadSent } = require('../node-private/response')
+const { State } = require('../http/socket-state')
+const { kCachePolicy, kLane, kListener, kState } = require('../http/symbols')
+const { systemError } = require('../base/system-error')
+
+const kMostSeconds = 2 ** 32 - 1
+/** Entries that are listed unless the caller says how many. */
+const kListed = 1000
+const kListedMost = 2 ** 31 - 1
+/** @type {Record<string, number>} */
+const kPolicies = { none: R.kCacheNothing, userInvalidates: R.kCacheUserInvalidates, timeToLive: R.kCacheTimeToLive }
+
+/** @typedef {import('../../types/internal').ListenServer} ListenServer */
+
+/** @param {string} what */
+function requireCache (what) {
+  const { capabilities } = loadBinding()
+  if (!capabilities.caches) throw new CapabilityError(what, 'caches', capabilities.name)
+}
+
+/** @param {string} what @throws ERR_HTTPSYS_CAPABILITY where the operating system has the cache */
+function requireOwnCache (what) {
+  const { capabilities } = loadBinding()
+  if (!capabilities.cacheRules) throw new CapabilityError(what, 'cacheRules', capabilities.name, 'Windows shows it:  netsh http show cachestate')
+}
+
+/** @param {string} name @param {unknown} value @param {number} least @param {number} most */
+function outOfRange (name, value, least, most) {
+  return Object.assign(
+    new RangeError(`The value of "${name}" is out of range. It must be an integer >= ${least} && <= ${most}. Received ${value}`),
+    { code: 'ERR_OUT_OF_RANGE' })
+}
+
+/** @param {string} name @param {unknown} value */
+function notText (name, value) {
+  return Object.assign(
+    new TypeError(`The "${name}" argument must be of type string. Received ${value === null ? 'null' : `type ${typeof value}`}`),
+    { code: 'ERR_INVALID_ARG_TYPE' })
+}
+
+/**
+ * Sets the policy of one response. The lane is told when the head leaves.
+ *
+ * @param {import('../../types/internal').EngineResponse} res whose head has not been sent
+ * @param {{ policy: 'none' | 'userInvalidates' | 'timeToLive', seconds?: number }} given
+ */
+function setCachePolicy (res, given) {
+  requireCache('setCachePolicy()')
+  refuseUnknown('setCachePolicy()', given, ['policy', 'seconds'])
+  const { policy, seconds = 0 } = given
+  if (!Object.hasOwn(kPolicies, policy)) {
+    throw Object.assign(
+      new TypeError(`The property 'policy' must be one of: '${Object.keys(kPolicies).join("', '")}'. Received ${JSON.stringify(policy)}`),
+      { code: 'ERR_INVALID_ARG_VALUE' })
+  }
+  const least = policy === 'timeToLive' ? 1 : 0
+  if (!Number.isInteger(seconds) || seconds < least || seconds > kMostSeconds) throw outOfRange('seconds', seconds, least, kMostSeconds)
+  if (isHeadSent(res)) {
+    throw Object.assign(new Error('Cannot set a cache policy after headers are sent to the client'), { code: 'ERR_HTTP_HEADERS_SENT' })
+  }
+  // Behind other responses of its connection it has no socket so far; its request has.
+  const socket = /** @type {import('../../types/internal').EngineSocket | undefined} */ (res.socket ?? res.req?.socket)
+  if (socket?.[kLane] === undefined) throw new CapabilityError('setCachePolicy() for a response of Node\'s own code', 'caches', 'node')
+  if (socket.server[kListener].cache === null && loadBinding().capabilities.cacheRules) throw new CacheOffError('setCachePolicy()')
+  res[kCachePolicy] = { policy: kPolicies[policy], seconds }
+  socket[kState] |= State.kCaches
+}
+
+/**
+ * @param {ListenServer} server
+ * @param {string} what the function, for messages
+ * @returns {number} by which the engine knows the server
+ * @throws ERR_SERVER_NOT_RUNNING, ERR_HTTPSYS_CACHE_OFF
+ */
+function idOf (server, what) {
+  const listener = server[kListener]
+  if (listener !== undefined && listener.cache === null && loadBinding().capabilities.cacheRules) throw new CacheOffError(what)
+  if (listener === undefined || listener.id === 0) throw Object.assign(new Error('Server is not running.'), { code: 'ERR_SERVER_NOT_RUNNING' })
+  return listener.id
+}
+
+/** @param {ListenServer} server @param {string} what @param {string} url @param {boolean} isRecursive @returns {number} entries; 0 where Windows does not tell */
+function drop (server, what, url, isRecursive) {
+  const result = theEngine().native.flushCache(idOf(server, what), url, isRecursive)
+  if (!loadBinding().capabilities.cacheRules) {
+    if (result !== 0) throw urlError(result, url, { syscall: 'flush' })
+    return 0
+  }
+  if (result < 0) throw Object.assign(systemError(result, 'flush'), { prefix: url })
+  return result
+}
+
+/**
+ * Forgets what is kept for a URL of the server.
+ *
+ * @param {ListenServer} server
+ * @param {string} url a prefix of the server, or something below one
+ * @param {{ recursive?: boolean }} [options]
+ */
+function flushCache (server, url, options = {}) {
+  requireCache('flushCache()')
+  if (typeof url !== 'string') throw notText('url', url)
+  refuseUnknown('flushCache()', options, ['recursive'])
+  drop(server, 'flushCache()', url, options.recursive === true)
+}
+
+/** What `server.cache` is. */
+class ServerCache {
+  /** @type {ListenServer} */
+  #server
+
+  /** @param {ListenServer} server */
+  constructor (server) {
+    this.#server = server
+  }
+
+  /** @param {{ prefix?: string, limit?: number }} [options] */
+  entries (options = {}) {
+    requireOwnCache('server.cache.entries()')
+    refuseUnknown('server.cache.entries()', options, ['prefix', 'limit'])
+    const { prefix = '', limit = kListed } = options
+    if (typeof prefix !== 'string') throw notText('options.prefix', prefix)
+    if (!Number.isInteger(limit) || limit < 1 || limit > kListedMost) throw outOfRange('options.limit', limit, 1, kListedMost)
+    return theEngine().native.cacheEntries(idOf(this.#server, 'server.cache.entries()'), prefix, limit)
+  }
+
+  stats () {
+    requireOwnCache('server.cache.stats()')
+    return theEngine().native.cacheStatistics(idOf(this.#server, 'server.cache.stats()'))
+  }
+
+  /** @param {string} [prefix] @param {{ recursive?: boolean }} [options] */
+  flush (prefix, options = {}) {
+    refuseUnknown('server.cache.flush()', options, ['recursive'])
+    if (prefix === undefined) return this.#flushAll()
+    if (typeof prefix !== 'string') throw notText('prefix', prefix)
+    return drop(this.#server, 'server.cache.flush()', prefix, options.recursive === true)
+  }
+
+  #flushAll () {
+    if (loadBinding().capabilities.cacheRules) return drop(this.#server, 'server.cache.flush()', '', true)
+    for (const { prefix } of this.#server[kListener].prefixes.held()) drop(this.#server, 'server.cache.flush()', prefix, true)
+    return 0
+  }
+}
+
+module.exports = { ServerCache, flushCache, setCachePolicy }

@@ -1,0 +1,252 @@
+'use strict'
+
+// The option cache of createServer(), and the environment variables for servers that are created without it. docs/cache.md explains the names.
+
+const { validateHeaderName } = require('node:http')
+const { CapabilityError, EnvironmentError, OptionError } = require('../base/errors')
+const { nearest } = require('../base/nearest')
+const { namesGiven } = require('./given-options')
+
+/**
+ * What a server asks of its cache.
+ *
+ * @typedef {object} CacheSettings
+ * @property {boolean} isRfc9111 otherwise the rules of HTTP.SYS
+ * @property {number} bytes of the cache of the process
+ * @property {number} entryBytesMax
+ * @property {number} duration seconds; 0 = only responses that set one
+ * @property {number} whileRevalidate seconds
+ * @property {number} ifError seconds
+ * @property {boolean} heuristics
+ * @property {boolean} ignoreReload
+ * @property {boolean} status whether answers have Cache-Status
+ * @property {boolean} saysWhy whether Cache-Status says why a response was not stored
+ * @property {string[]} harmlessFields in lower case
+ */
+
+/** By their names in the option. A cache of its own has both, HTTP.SYS only the second. */
+const kRules = ['rfc9111', 'httpsys']
+
+const kMiB = 1024 * 1024
+/** The memory of the cache comes in chunks of 4 MiB, 1024 of them at most (src/cache/arena_layout.h). */
+const kBytesMin = 4 * kMiB
+const kBytesMax = 4096 * kMiB
+const kBytesDefault = 32 * kMiB
+/** Half a segment of that memory. */
+const kEntryBytesMax = kMiB
+/** UriMaxUriBytes, a parameter of HTTP.SYS. */
+const kHttpSysEntryBytes = 256 * 1024
+/** The largest lifetime that RFC 9111, section 1.2.2, asks a cache to know. */
+const kSecondsMax = 2 ** 31
+/** HTTP.SYS takes 32 bits. */
+const kDurationMax = 2 ** 32 - 1
+
+const kCommonNames = ['rules', 'cacheBytes', 'maxEntryBytes', 'status', 'compress']
+/** Options that one of the rule sets would ignore. @type {Record<string, string[]>} */
+const kNamesOf = { rfc9111: ['stale', 'heuristics', 'ignoreReload'], httpsys: ['duration', 'harmlessFields'] }
+const kNames = [...kCommonNames, ...kNamesOf.rfc9111, ...kNamesOf.httpsys]
+
+/** Fields of requests that are never harmless (credentials), and those with which a request never reaches the cache. */
+const kNeverHarmless = [
+  'authorization', 'cookie', 'expect', 'proxy-authorization', 'transfer-encoding', 'upgrade', 'x-http-method', 'x-http-method-override',
+  'x-method-override', 'x-original-uri', 'x-original-url', 'x-rewrite-url'
+]
+
+/** @param {string} name @param {string} type @param {unknown} value */
+function wrongType (name, type, value) {
+  return Object.assign(
+    new TypeError(`The "options.cache${name}" property must be ${type}. Received ${value === null ? 'null' : `type ${typeof value}`}`),
+    { code: 'ERR_INVALID_ARG_TYPE' })
+}
+
+/** @param {string} name @param {string} wanted @param {unknown} value */
+function wrongValue (name, wanted, value) {
+  return Object.assign(
+    new TypeError(`The property 'options.cache${name}' must be ${wanted}. Received ${JSON.stringify(value)}`), { code: 'ERR_INVALID_ARG_VALUE' })
+}
+
+/** @param {unknown} value @param {string} name @param {number} byDefault @param {number} least @param {number} most */
+function readInteger (value, name, byDefault, least, most) {
+  if (value === undefined) return byDefault
+  if (typeof value !== 'number') throw wrongType(name, 'of type number', value)
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw Object.assign(
+      new RangeError(`The value of "options.cache${name}" is out of range. It must be an integer >= ${least} && <= ${most}. Received ${value}`),
+      { code: 'ERR_OUT_OF_RANGE' })
+  }
+  return value
+}
+
+/** @param {unknown} value @param {string} name */
+function readBoolean (value, name) {
+  if (value === undefined) return false
+  if (typeof value !== 'boolean') throw wrongType(name, 'of type boolean', value)
+  return value
+}
+
+/** @param {Record<string, unknown>} given @param {string} where @param {string[]} known */
+function refuseOthers (given, where, known) {
+  for (const name of namesGiven(given)) {
+    if (given[name] !== undefined && !known.includes(name)) throw new OptionError(where, name, nearest(name, known))
+  }
+}
+
+/** @param {unknown} value */
+function readStale (value) {
+  if (value === undefined) return { whileRevalidate: 0, ifError: 0 }
+  if (typeof value !== 'object' || value === null) throw wrongType('.stale', 'an instance of Object', value)
+  const given = /** @type {Record<string, unknown>} */ (value)
+  refuseOthers(given, 'cache.stale', ['whileRevalidate', 'ifError'])
+  return {
+    whileRevalidate: readInteger(given.whileRevalidate, '.stale.whileRevalidate', 0, 0, kSecondsMax),
+    ifError: readInteger(given.ifError, '.stale.ifError', 0, 0, kSecondsMax)
+  }
+}
+
+/** @param {unknown} value @param {number} duration */
+function readHarmlessFields (value, duration) {
+  if (value === undefined) return []
+  if (!Array.isArray(value)) throw wrongType('.harmlessFields', 'an instance of Array', value)
+  // The list is about the default lifetime alone.
+  if (duration === 0) throw new OptionError('cache without "duration"', 'harmlessFields')
+  return value.map((name) => {
+    if (typeof name !== 'string') throw wrongType('.harmlessFields', 'a list of strings', name)
+    validateHeaderName(name)
+    if (kNeverHarmless.includes(name.toLowerCase())) throw wrongValue('.harmlessFields', 'names of fields that an answer may ignore', name)
+    return name.toLowerCase()
+  })
+}
+
+/** @param {unknown} value @returns {{ status: boolean, saysWhy: boolean }} */
+function readStatus (value) {
+  if (value === undefined) return { status: false, saysWhy: false }
+  if (typeof value !== 'boolean' && value !== 'debug') throw wrongValue('.status', "true, false or 'debug'", value)
+  return { status: value !== false, saysWhy: value === 'debug' }
+}
+
+/**
+ * The time of HTTPSYS_CACHE_DURATION.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {number | undefined} seconds; undefined = it is not set, or negative, which turns it off
+ * @throws ERR_HTTPSYS_ENVIRONMENT
+ */
+function durationOf ({ HTTPSYS_CACHE_DURATION: text }) {
+  if (!text || /^-\d+$/.test(text)) return undefined
+  if (!/^\d{1,10}$/.test(text) || Number(text) > kDurationMax) {
+    throw new EnvironmentError('HTTPSYS_CACHE_DURATION', text, `a whole number of seconds up to ${kDurationMax}`)
+  }
+  return Number(text)
+}
+
+/**
+ * What the environment asks for, for a server that is created without the option.
+ *
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {unknown} as the option
+ * @throws ERR_HTTPSYS_ENVIRONMENT
+ */
+function optionOf (env) {
+  const { HTTPSYS_CACHE: rules } = env
+  const duration = durationOf(env)
+  if (!rules) return duration === undefined ? undefined : { rules: 'httpsys', duration }
+  if (!kRules.includes(rules)) throw new EnvironmentError('HTTPSYS_CACHE', rules, `"${kRules.join('" or "')}"`)
+  if (rules === 'rfc9111' && duration !== undefined) {
+    throw new EnvironmentError('HTTPSYS_CACHE_DURATION', String(duration), 'unset where HTTPSYS_CACHE is "rfc9111", which has no such time')
+  }
+  return { rules }
+}
+
+/**
+ * Reads the option.
+ *
+ * @param {unknown} option undefined: the environment decides
+ * @param {{ capabilities: Pick<import('../../types/binding').Capabilities, 'name' | 'caches' | 'cacheRules'>, env?: NodeJS.ProcessEnv }} place
+ * @returns {CacheSettings | null} null: the server has no cache
+ * @throws ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_CAPABILITY, ERR_HTTPSYS_ENVIRONMENT
+ */
+function takeCache (option, { capabilities, env = process.env }) {
+  const chosen = option === undefined ? optionOf(env) : option
+  if (chosen === undefined || chosen === false) return null
+  const given = /** @type {Record<string, unknown>} */ (chosen === true ? {} : chosen)
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrongType('', 'of type boolean or an instance of Object', chosen)
+  refuseOthers(given, 'cache', kNames)
+  const { rules = kRules[0], compress } = given
+  if (!kRules.includes(/** @type {string} */ (rules))) throw wrongValue('.rules', `one of: '${kRules.join("', '")}'`, rules)
+  const isRfc9111 = rules === 'rfc9111'
+  refuseOthers(given, `cache with the rules "${rules}"`, [...kCommonNames, ...kNamesOf[/** @type {string} */ (rules)]])
+  if (compress !== undefined && compress !== false) {
+    throw new CapabilityError('createServer({ cache: { compress } })', 'cacheCompresses', capabilities.name, 'stored answers are sent as they were stored')
+  }
+  const duration = isRfc9111 ? 0 : readInteger(given.duration, '.duration', durationOf(env) ?? 0, 0, kDurationMax)
+  const settings = {
+    isRfc9111,
+    duration,
+    bytes: readInteger(given.cacheBytes, '.cacheBytes', kBytesDefault, kBytesMin, kBytesMax),
+    entryBytesMax: readInteger(given.maxEntryBytes, '.maxEntryBytes', isRfc9111 ? kEntryBytesMax : kHttpSysEntryBytes, 1, kEntryBytesMax),
+    ...readStale(given.stale),
+    heuristics: readBoolean(given.heuristics, '.heuristics'),
+    ignoreReload: readBoolean(given.ignoreReload, '.ignoreReload'),
+    ...readStatus(given.status),
+    harmlessFields: readHarmlessFields(given.harmlessFields, duration)
+  }
+  refuseIncapable(settings, given, capabilities)
+  return settings
+}
+
+/**
+ * @param {CacheSettings} settings
+ * @param {Record<string, unknown>} given
+ * @param {Parameters<typeof takeCache>[1]['capabilities']} capabilities
+ */
+function refuseIncapable ({ isRfc9111, duration }, given, capabilities) {
+  if (!capabilities.caches) throw new CapabilityError('createServer({ cache })', 'caches', capabilities.name)
+  if (capabilities.cacheRules) return
+  if (isRfc9111) throw new CapabilityError("createServer({ cache: { rules: 'rfc9111' } })", 'cacheRules', capabilities.name, 'its kernel knows none of these rules')
+  if (duration > 0) {
+    throw new CapabilityError('createServer({ cache: { duration } })', 'cacheRules', capabilities.name,
+      'its kernel would answer requests with cookies, too, from what it keeps. Set the time on each response')
+  }
+  for (const name of ['cacheBytes', 'maxEntryBytes', 'status']) {
+    if (given[name] !== undefined && given[name] !== false) throw new CapabilityError(`createServer({ cache: { ${name} } })`, 'cacheRules', capabilities.name, 'Windows decides')
+  }
+}
+
+/** Bits of ServerConfig.cacheFlags (types/binding.d.ts). */
+const Flag = { heuristics: 1, ignoreReload: 2, status: 4, saysWhy: 8 }
+const kRulesOff = 0
+const kRulesHttpSys = 1
+const kRulesRfc9111 = 2
+
+/**
+ * The settings as the lanes read them.
+ *
+ * @param {CacheSettings | null} settings
+ * @returns {import('../../types/binding').CacheConfig}
+ */
+function cacheConfig (settings) {
+  if (settings === null) return kNoCache
+  const { heuristics, ignoreReload, status, saysWhy } = settings
+  return {
+    cacheRules: settings.isRfc9111 ? kRulesRfc9111 : kRulesHttpSys,
+    cacheDefaultSeconds: settings.duration,
+    cacheEntryBytesMax: settings.entryBytesMax,
+    cacheStaleWhileRevalidate: settings.whileRevalidate,
+    cacheStaleIfError: settings.ifError,
+    cacheFlags: (heuristics ? Flag.heuristics : 0) | (ignoreReload ? Flag.ignoreReload : 0) | (status ? Flag.status : 0) | (saysWhy ? Flag.saysWhy : 0),
+    cacheHarmlessFields: settings.harmlessFields
+  }
+}
+
+/** @type {import('../../types/binding').CacheConfig} */
+const kNoCache = {
+  cacheRules: kRulesOff,
+  cacheDefaultSeconds: 0,
+  cacheEntryBytesMax: 0,
+  cacheStaleWhileRevalidate: 0,
+  cacheStaleIfError: 0,
+  cacheFlags: 0,
+  cacheHarmlessFields: []
+}
+
+module.exports = { cacheConfig, takeCache }

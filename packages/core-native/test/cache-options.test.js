@@ -1,0 +1,165 @@
+'use strict'
+
+// Goal: the option cache and its environment variables are read as documented, and what would be ignored is an error.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const http = require('..')
+const { loadBinding } = require('../lib/backend/binding')
+const { cacheConfig, takeCache } = require('../lib/options/cache-options')
+
+const kOwn = { name: 'engine', caches: true, cacheRules: true }
+const kWindows = { name: 'http.sys', caches: true, cacheRules: false }
+const kNone = { name: 'other', caches: false, cacheRules: false }
+
+/** @param {any} option @param {any} [env] @param {any} [capabilities] @returns {any} */
+const take = (option, env = {}, capabilities = kOwn) => takeCache(option, { capabilities, env })
+
+test('a server has no cache unless it is asked for', () => {
+  assert.equal(take(undefined), null)
+  assert.equal(take(false), null)
+  assert.equal(take(false, { HTTPSYS_CACHE: 'rfc9111' }), null)
+  assert.equal(take(undefined, { HTTPSYS_CACHE: '', HTTPSYS_CACHE_DURATION: '' }), null)
+  assert.deepEqual(cacheConfig(null), {
+    cacheRules: 0, cacheDefaultSeconds: 0, cacheEntryBytesMax: 0, cacheStaleWhileRevalidate: 0, cacheStaleIfError: 0, cacheFlags: 0, cacheHarmlessFields: []
+  })
+})
+
+test('true, an empty object and the variable mean RFC 9111 with its defaults', () => {
+  const expected = {
+    isRfc9111: true,
+    duration: 0,
+    bytes: 32 * 2 ** 20,
+    entryBytesMax: 2 ** 20,
+    whileRevalidate: 0,
+    ifError: 0,
+    heuristics: false,
+    ignoreReload: false,
+    status: false,
+    saysWhy: false,
+    harmlessFields: []
+  }
+  for (const settings of [take(true), take({}), take({ rules: 'rfc9111' }), take(undefined, { HTTPSYS_CACHE: 'rfc9111' })]) {
+    assert.deepEqual(settings, expected)
+  }
+  assert.equal(cacheConfig(expected).cacheRules, 2)
+})
+
+test('the rules of HTTP.SYS store up to 256 KiB, and the responses that set a time, unless there is a default', () => {
+  const settings = take({ rules: 'httpsys' })
+  assert.deepEqual([settings.isRfc9111, settings.duration, settings.entryBytesMax], [false, 0, 262144])
+  const { cacheRules, cacheDefaultSeconds, cacheHarmlessFields } = cacheConfig(take({ rules: 'httpsys', duration: 5, harmlessFields: ['X-Forwarded-For'] }))
+  assert.deepEqual([cacheRules, cacheDefaultSeconds, cacheHarmlessFields], [1, 5, ['x-forwarded-for']])
+})
+
+test('each switch has its bit for the lanes', () => {
+  const flags = (/** @type {any} */ option) => cacheConfig(take(option)).cacheFlags
+  assert.deepEqual(
+    [{ heuristics: true }, { ignoreReload: true }, { status: true }, { status: 'debug' }, { status: false }].map(flags), [1, 2, 4, 12, 0])
+  const { cacheStaleWhileRevalidate, cacheStaleIfError } = cacheConfig(take({ stale: { whileRevalidate: 5, ifError: 60 } }))
+  assert.deepEqual([cacheStaleWhileRevalidate, cacheStaleIfError], [5, 60])
+})
+
+test('HTTPSYS_CACHE_DURATION means what it does to httpsys', () => {
+  assert.equal(take(undefined, { HTTPSYS_CACHE_DURATION: '-1' }), null)
+  for (const [text, duration] of [['0', 0], ['5', 5], ['4294967295', 2 ** 32 - 1]]) {
+    const settings = take(undefined, { HTTPSYS_CACHE_DURATION: text })
+    assert.deepEqual([settings.isRfc9111, settings.duration], [false, duration])
+  }
+  // The default of servers that name no time themselves.
+  assert.equal(take({ rules: 'httpsys' }, { HTTPSYS_CACHE_DURATION: '5' }).duration, 5)
+  assert.equal(take({ rules: 'httpsys', duration: 1 }, { HTTPSYS_CACHE_DURATION: '5' }).duration, 1)
+  assert.equal(take(undefined, { HTTPSYS_CACHE: 'httpsys', HTTPSYS_CACHE_DURATION: '5' }).duration, 5)
+  assert.equal(take(true, { HTTPSYS_CACHE_DURATION: '5' }).duration, 0)
+})
+
+for (const env of [
+  { HTTPSYS_CACHE: 'on' }, { HTTPSYS_CACHE_DURATION: 'long' }, { HTTPSYS_CACHE_DURATION: '1.5' }, { HTTPSYS_CACHE_DURATION: '4294967296' },
+  { HTTPSYS_CACHE: 'rfc9111', HTTPSYS_CACHE_DURATION: '5' }
+]) {
+  test(`the environment ${JSON.stringify(env)} is refused`, () => {
+    assert.throws(() => take(undefined, env), { code: 'ERR_HTTPSYS_ENVIRONMENT' })
+  })
+}
+
+for (const [option, code] of /** @type {[any, string][]} */ ([
+  [1, 'ERR_INVALID_ARG_TYPE'],
+  [null, 'ERR_INVALID_ARG_TYPE'],
+  ['rfc9111', 'ERR_INVALID_ARG_TYPE'],
+  [[], 'ERR_INVALID_ARG_TYPE'],
+  [{ rule: 'httpsys' }, 'ERR_HTTPSYS_OPTION'],
+  [{ rules: 'rfc7234' }, 'ERR_INVALID_ARG_VALUE'],
+  [{ duration: 5 }, 'ERR_HTTPSYS_OPTION'],
+  [{ harmlessFields: [] }, 'ERR_HTTPSYS_OPTION'],
+  [{ rules: 'httpsys', stale: {} }, 'ERR_HTTPSYS_OPTION'],
+  [{ rules: 'httpsys', heuristics: true }, 'ERR_HTTPSYS_OPTION'],
+  [{ rules: 'httpsys', ignoreReload: true }, 'ERR_HTTPSYS_OPTION'],
+  [{ rules: 'httpsys', duration: 0.5 }, 'ERR_OUT_OF_RANGE'],
+  [{ rules: 'httpsys', duration: -1 }, 'ERR_OUT_OF_RANGE'],
+  [{ rules: 'httpsys', duration: '5' }, 'ERR_INVALID_ARG_TYPE'],
+  [{ rules: 'httpsys', harmlessFields: ['X-Forwarded-For'] }, 'ERR_HTTPSYS_OPTION'],
+  [{ rules: 'httpsys', duration: 5, harmlessFields: 'X-Forwarded-For' }, 'ERR_INVALID_ARG_TYPE'],
+  [{ rules: 'httpsys', duration: 5, harmlessFields: [1] }, 'ERR_INVALID_ARG_TYPE'],
+  [{ rules: 'httpsys', duration: 5, harmlessFields: ['a b'] }, 'ERR_INVALID_HTTP_TOKEN'],
+  [{ rules: 'httpsys', duration: 5, harmlessFields: ['Cookie'] }, 'ERR_INVALID_ARG_VALUE'],
+  [{ rules: 'httpsys', duration: 5, harmlessFields: ['authorization'] }, 'ERR_INVALID_ARG_VALUE'],
+  [{ cacheBytes: 1024 }, 'ERR_OUT_OF_RANGE'],
+  [{ cacheBytes: '32mb' }, 'ERR_INVALID_ARG_TYPE'],
+  [{ maxEntryBytes: 2 ** 20 + 1 }, 'ERR_OUT_OF_RANGE'],
+  [{ stale: 5 }, 'ERR_INVALID_ARG_TYPE'],
+  [{ stale: { whileRevalidate: -1 } }, 'ERR_OUT_OF_RANGE'],
+  [{ stale: { ifErrors: 1 } }, 'ERR_HTTPSYS_OPTION'],
+  [{ heuristics: 1 }, 'ERR_INVALID_ARG_TYPE'],
+  [{ status: 'all' }, 'ERR_INVALID_ARG_VALUE'],
+  [{ compress: true }, 'ERR_HTTPSYS_CAPABILITY'],
+  [{ compress: ['br'] }, 'ERR_HTTPSYS_CAPABILITY']
+])) {
+  test(`cache: ${JSON.stringify(option)} is ${code}`, () => {
+    assert.throws(() => take(option), { code })
+  })
+}
+
+test('an inherited option counts, and an undefined one does not', () => {
+  assert.equal(take(Object.create({ rules: 'httpsys' })).isRfc9111, false)
+  assert.equal(take({ rules: undefined, duration: undefined }).isRfc9111, true)
+})
+
+test('HTTP.SYS keeps what responses ask for, and what it cannot do is refused by the name of the capability', () => {
+  assert.equal(take({ rules: 'httpsys' }, {}, kWindows).duration, 0)
+  assert.equal(take(undefined, { HTTPSYS_CACHE_DURATION: '0' }, kWindows).duration, 0)
+  const expected = { code: 'ERR_HTTPSYS_CAPABILITY', capability: 'cacheRules' }
+  assert.throws(() => take(true, {}, kWindows), expected)
+  for (const more of [{ duration: 5 }, { cacheBytes: 2 ** 23 }, { maxEntryBytes: 1 }, { status: true }]) {
+    assert.throws(() => take({ rules: 'httpsys', ...more }, {}, kWindows), expected)
+  }
+  assert.throws(() => take(undefined, { HTTPSYS_CACHE_DURATION: '5' }, kWindows), expected)
+})
+
+test('a backend that keeps nothing refuses the option by the name of the capability', () => {
+  assert.throws(() => take(true, {}, kNone), { code: 'ERR_HTTPSYS_CAPABILITY', capability: 'caches' })
+})
+
+test('server.cache is null without the option, and a program may have a property of that name', () => {
+  const server = /** @type {any} */ (http.createServer())
+  assert.equal(server.cache, null)
+  server.cache = new Map()
+  assert.ok(server.cache instanceof Map)
+  assert.ok(Object.keys(server).includes('cache'))
+})
+
+const hasOwnCache = http.backend === 'engine' && loadBinding().capabilities.cacheRules
+
+test('a server without a cache refuses what needs one', { skip: !hasOwnCache }, () => {
+  assert.throws(() => http.flushCache(http.createServer(), 'http://*:80/'), { code: 'ERR_HTTPSYS_CACHE_OFF' })
+})
+
+test('what a cache tells needs a server that listens, and arguments of the right kind', { skip: !hasOwnCache }, () => {
+  const server = /** @type {any} */ (http.createServer({ cache: true }))
+  assert.equal(server.cache, server.cache)
+  assert.throws(() => server.cache.stats(), { code: 'ERR_SERVER_NOT_RUNNING' })
+  assert.throws(() => server.cache.entries({ limit: 0 }), { code: 'ERR_OUT_OF_RANGE' })
+  assert.throws(() => server.cache.entries({ prefix: 1 }), { code: 'ERR_INVALID_ARG_TYPE' })
+  assert.throws(() => server.cache.entries({ prefixes: '' }), { code: 'ERR_HTTPSYS_OPTION' })
+  assert.throws(() => server.cache.flush(1), { code: 'ERR_INVALID_ARG_TYPE' })
+  assert.throws(() => server.cache.flush('http://*:80/', { recursiv: true }), { code: 'ERR_HTTPSYS_OPTION' })
+})
