@@ -24,6 +24,7 @@ async function counting (t, policy) {
   let count = 0
   const server = http.createServer((req, res) => {
     if (policy !== undefined) setCachePolicy(res, policy)
+    res.setHeader('Content-Type', 'text/plain')
     res.end(`${req.url} ${++count}`)
   })
   const port = await serve(t, server)
@@ -86,6 +87,7 @@ test('what is written in pieces is not kept', timed, async (t) => {
   let count = 0
   const port = await serve(t, http.createServer((req, res) => {
     setCachePolicy(res, { policy: 'userInvalidates' })
+    res.setHeader('Content-Type', 'text/plain')
     res.write('a piece ')
     setImmediate(() => res.end(String(++count)))
   }))

@@ -307,6 +307,7 @@ test('a response with a time to live is answered without JavaScript until it is 
   let asked = 0
   const server = http.createServer((req, res) => {
     http.setCachePolicy(res, { policy: 'timeToLive', seconds: 60 })
+    res.setHeader('Content-Type', 'text/plain')
     res.end(String(++asked))
   })
   const prefix = `http://localhost:${await freePort()}/`

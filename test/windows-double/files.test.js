@@ -73,7 +73,10 @@ test('the last file of a connection leaves with its end', timed, async (t) => {
 })
 
 test('a file is kept by the response cache', timed, async (t) => {
-  const { port, server } = await serveFile(t, (res) => setCachePolicy(res, { policy: 'timeToLive', seconds: 60 }))
+  const { port, server } = await serveFile(t, (res) => {
+    res.setHeader('Content-Type', 'text/plain')
+    setCachePolicy(res, { policy: 'timeToLive', seconds: 60 })
+  })
   let asked = 0
   server.on('request', () => asked++)
   for (let i = 0; i < 3; i++) assert.equal((await request({ port, path: '/kept' })).body, kContent.subarray(8).toString())

@@ -6,6 +6,7 @@ const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const http = require('..')
 const { loadBinding } = require('../lib/backend/binding')
+const { parseUrlPrefix } = require('../lib/prefixes/url-prefix')
 const { cacheConfig, takeCache } = require('../lib/options/cache-options')
 
 const kOwn = { name: 'engine', caches: true, cacheRules: true }
@@ -13,7 +14,7 @@ const kWindows = { name: 'http.sys', caches: true, cacheRules: false }
 const kNone = { name: 'other', caches: false, cacheRules: false }
 
 /** @param {any} option @param {any} [env] @param {any} [capabilities] @returns {any} */
-const take = (option, env = {}, capabilities = kOwn) => takeCache(option, { capabilities, env })
+const take = (option, env = {}, capabilities = kOwn) => takeCache(option, { capabilities, env, canonical: (text) => parseUrlPrefix(text).prefix })
 
 test('a server has no cache unless it is asked for', () => {
   assert.equal(take(undefined), null)
@@ -21,7 +22,7 @@ test('a server has no cache unless it is asked for', () => {
   assert.equal(take(false, { HTTPSYS_CACHE: 'rfc9111' }), null)
   assert.equal(take(undefined, { HTTPSYS_CACHE: '', HTTPSYS_CACHE_DURATION: '' }), null)
   assert.deepEqual(cacheConfig(null), {
-    cacheRules: 0, cacheDefaultSeconds: 0, cacheEntryBytesMax: 0, cacheStaleWhileRevalidate: 0, cacheStaleIfError: 0, cacheFlags: 0, cacheHarmlessFields: []
+    cacheRules: 0, cacheDefaultSeconds: 0, cacheEntryBytesMax: 0, cacheStaleWhileRevalidate: 0, cacheStaleIfError: 0, cacheFlags: 0, cacheHarmlessFields: [], cachePrefixes: []
   })
 })
 
@@ -37,7 +38,8 @@ test('true, an empty object and the variable mean RFC 9111 with its defaults', (
     ignoreReload: false,
     status: false,
     saysWhy: false,
-    harmlessFields: []
+    harmlessFields: [],
+    prefixes: []
   }
   for (const settings of [take(true), take({}), take({ rules: 'rfc9111' }), take(undefined, { HTTPSYS_CACHE: 'rfc9111' })]) {
     assert.deepEqual(settings, expected)
@@ -110,6 +112,9 @@ for (const [option, code] of /** @type {[any, string][]} */ ([
   [{ stale: { whileRevalidate: -1 } }, 'ERR_OUT_OF_RANGE'],
   [{ stale: { ifErrors: 1 } }, 'ERR_HTTPSYS_OPTION'],
   [{ heuristics: 1 }, 'ERR_INVALID_ARG_TYPE'],
+  [{ prefixes: 'http://*:80/' }, 'ERR_INVALID_ARG_TYPE'],
+  [{ prefixes: [] }, 'ERR_INVALID_ARG_VALUE'],
+  [{ prefixes: ['*:80'] }, 'ERR_HTTPSYS_PREFIX_SYNTAX'],
   [{ status: 'all' }, 'ERR_INVALID_ARG_VALUE'],
   [{ compress: true }, 'ERR_HTTPSYS_CAPABILITY'],
   [{ compress: ['br'] }, 'ERR_HTTPSYS_CAPABILITY']
@@ -118,6 +123,10 @@ for (const [option, code] of /** @type {[any, string][]} */ ([
     assert.throws(() => take(option), { code })
   })
 }
+
+test('prefixes are those of listen(), in their canonical form', () => {
+  assert.deepEqual(cacheConfig(take({ prefixes: ['http://Example.test:80/a'] })).cachePrefixes, ['http://example.test:80/a/'])
+})
 
 test('an inherited option counts, and an undefined one does not', () => {
   assert.equal(take(Object.create({ rules: 'httpsys' })).isRfc9111, false)
@@ -129,7 +138,7 @@ test('HTTP.SYS keeps what responses ask for, and what it cannot do is refused by
   assert.equal(take(undefined, { HTTPSYS_CACHE_DURATION: '0' }, kWindows).duration, 0)
   const expected = { code: 'ERR_HTTPSYS_CAPABILITY', capability: 'cacheRules' }
   assert.throws(() => take(true, {}, kWindows), expected)
-  for (const more of [{ duration: 5 }, { cacheBytes: 2 ** 23 }, { maxEntryBytes: 1 }, { status: true }]) {
+  for (const more of [{ duration: 5 }, { cacheBytes: 2 ** 23 }, { maxEntryBytes: 1 }, { status: true }, { prefixes: ['http://*:80/a/'] }]) {
     assert.throws(() => take({ rules: 'httpsys', ...more }, {}, kWindows), expected)
   }
   assert.throws(() => take(undefined, { HTTPSYS_CACHE_DURATION: '5' }, kWindows), expected)

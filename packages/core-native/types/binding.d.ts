@@ -90,6 +90,8 @@ export interface CacheConfig {
   cacheFlags: number
   /** Names, in lower case, of fields of requests on which answers do not depend, beside those that the engine knows (src/cache/request_facts.h). */
   cacheHarmlessFields: string[]
+  /** Canonical prefixes of the server: nothing else is looked up or stored; [] = everything is. */
+  cachePrefixes: string[]
 }
 
 /** A stored response. */

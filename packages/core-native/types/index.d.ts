@@ -104,6 +104,8 @@ export interface CommonCacheOptions {
   maxEntryBytes?: number
   /** Whether answers have Cache-Status (RFC 9211); with `'debug'` it says why one was not stored. Default false. Not with HTTP.SYS. */
   status?: boolean | 'debug'
+  /** The URL prefixes of the server whose answers are stored, written as in `listen()`. Without it all are. Not with HTTP.SYS. */
+  prefixes?: string[]
 }
 
 /** RFC 9111: the header of each response decides. ERR_HTTPSYS_CAPABILITY with HTTP.SYS. */

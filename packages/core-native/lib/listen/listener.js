@@ -29,6 +29,7 @@ const { hasCertificate } = require('../node-private/tls')
 const { EngineServerResponse } = require('../http/outgoing')
 const { unwatch } = require('./live-reservations')
 const { Prefixes } = require('../prefixes/prefixes')
+const { parseUrlPrefix } = require('../prefixes/url-prefix')
 const { introduce, onRegistered, release, withdraw } = require('./registrations')
 const { SocketsBeside } = require('./sockets-beside')
 const { StaticMounts } = require('./static-mounts')
@@ -162,7 +163,7 @@ class Listener {
       throw new CapabilityError('createServer({ httpSys })', 'kernelOptions', loadBinding().capabilities.name)
     }
     /** What is asked of its output cache; null: it has none. */
-    this.cache = takeCache(options.cache, loadBinding())
+    this.cache = takeCache(options.cache, { capabilities: loadBinding().capabilities, canonical: (text) => parseUrlPrefix(text).prefix })
     /** `server.cache`, once it was asked for. @type {import('./output-cache').ServerCache | undefined} */
     this.cacheFace = undefined
     for (const name of kOnSockets) {

@@ -6,7 +6,7 @@
 const http = require('node:http')
 const { clearInterval } = require('node:timers')
 const { loadBinding } = require('../backend/binding')
-const { CapabilityError, ListenArgsError, PrefixStateError } = require('../base/errors')
+const { CapabilityError, ListenArgsError, OptionError, PrefixStateError } = require('../base/errors')
 const { refuseBehind, refuseIgnoredByServer, refuseUnknown } = require('../options/option-names')
 const { checkRegistration } = require('../prefixes/reservations')
 const { closeIfIdle, endWithAnswers, isInHandler } = require('../http/closing')
@@ -57,6 +57,9 @@ function methodsOf (Base) {
     listen (...args) {
       const listener = this[kListener]
       const plan = classifyListen(args, listener)
+      if (plan.kind === 'node' && listener.cache !== null && listener.cache.prefixes.length > 0) {
+        throw new OptionError('The cache of a server that listens on a port', 'prefixes', undefined, 'servers of URL prefixes')
+      }
       // Mounting may have put another application's prototypes above those of its listener since.
       align(this)
       // Refused by Node; the prefixes it listens on stay.

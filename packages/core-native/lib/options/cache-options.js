@@ -22,6 +22,7 @@ const { namesGiven } = require('./given-options')
  * @property {boolean} status whether answers have Cache-Status
  * @property {boolean} saysWhy whether Cache-Status says why a response was not stored
  * @property {string[]} harmlessFields in lower case
+ * @property {string[]} prefixes canonical; none = all of the server's
  */
 
 /** By their names in the option. A cache of its own has both, HTTP.SYS only the second. */
@@ -41,7 +42,7 @@ const kSecondsMax = 2 ** 31
 /** HTTP.SYS takes 32 bits. */
 const kDurationMax = 2 ** 32 - 1
 
-const kCommonNames = ['rules', 'cacheBytes', 'maxEntryBytes', 'status', 'compress']
+const kCommonNames = ['rules', 'cacheBytes', 'maxEntryBytes', 'status', 'prefixes', 'compress']
 /** Options that one of the rule sets would ignore. @type {Record<string, string[]>} */
 const kNamesOf = { rfc9111: ['stale', 'heuristics', 'ignoreReload'], httpsys: ['duration', 'harmlessFields'] }
 const kNames = [...kCommonNames, ...kNamesOf.rfc9111, ...kNamesOf.httpsys]
@@ -117,6 +118,17 @@ function readHarmlessFields (value, duration) {
   })
 }
 
+/** @param {unknown} value @param {(text: string) => string} canonical @returns {string[]} */
+function readPrefixes (value, canonical) {
+  if (value === undefined) return []
+  if (!Array.isArray(value)) throw wrongType('.prefixes', 'an instance of Array', value)
+  if (value.length === 0) throw wrongValue('.prefixes', 'a list of at least one URL prefix', value)
+  return value.map((text) => {
+    if (typeof text !== 'string') throw wrongType('.prefixes', 'a list of strings', text)
+    return canonical(text)
+  })
+}
+
 /** @param {unknown} value @returns {{ status: boolean, saysWhy: boolean }} */
 function readStatus (value) {
   if (value === undefined) return { status: false, saysWhy: false }
@@ -158,14 +170,24 @@ function optionOf (env) {
 }
 
 /**
+ * Where a server is created.
+ *
+ * @typedef {object} Place
+ * @property {Pick<import('../../types/binding').Capabilities, 'name' | 'caches' | 'cacheRules'>} capabilities
+ * @property {(text: string) => string} canonical of a URL prefix
+ * @property {NodeJS.ProcessEnv} [env]
+ */
+
+/**
  * Reads the option.
  *
  * @param {unknown} option undefined: the environment decides
- * @param {{ capabilities: Pick<import('../../types/binding').Capabilities, 'name' | 'caches' | 'cacheRules'>, env?: NodeJS.ProcessEnv }} place
+ * @param {Place} place
  * @returns {CacheSettings | null} null: the server has no cache
- * @throws ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_CAPABILITY, ERR_HTTPSYS_ENVIRONMENT
+ * @throws ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_CAPABILITY, ERR_HTTPSYS_ENVIRONMENT,
+ * ERR_HTTPSYS_PREFIX_SYNTAX
  */
-function takeCache (option, { capabilities, env = process.env }) {
+function takeCache (option, { capabilities, canonical, env = process.env }) {
   const chosen = option === undefined ? optionOf(env) : option
   if (chosen === undefined || chosen === false) return null
   const given = /** @type {Record<string, unknown>} */ (chosen === true ? {} : chosen)
@@ -188,7 +210,8 @@ function takeCache (option, { capabilities, env = process.env }) {
     heuristics: readBoolean(given.heuristics, '.heuristics'),
     ignoreReload: readBoolean(given.ignoreReload, '.ignoreReload'),
     ...readStatus(given.status),
-    harmlessFields: readHarmlessFields(given.harmlessFields, duration)
+    harmlessFields: readHarmlessFields(given.harmlessFields, duration),
+    prefixes: readPrefixes(given.prefixes, canonical)
   }
   refuseIncapable(settings, given, capabilities)
   return settings
@@ -197,7 +220,7 @@ function takeCache (option, { capabilities, env = process.env }) {
 /**
  * @param {CacheSettings} settings
  * @param {Record<string, unknown>} given
- * @param {Parameters<typeof takeCache>[1]['capabilities']} capabilities
+ * @param {Place['capabilities']} capabilities
  */
 function refuseIncapable ({ isRfc9111, duration }, given, capabilities) {
   if (!capabilities.caches) throw new CapabilityError('createServer({ cache })', 'caches', capabilities.name)
@@ -207,7 +230,7 @@ function refuseIncapable ({ isRfc9111, duration }, given, capabilities) {
     throw new CapabilityError('createServer({ cache: { duration } })', 'cacheRules', capabilities.name,
       'its kernel would answer requests with cookies, too, from what it keeps. Set the time on each response')
   }
-  for (const name of ['cacheBytes', 'maxEntryBytes', 'status']) {
+  for (const name of ['cacheBytes', 'maxEntryBytes', 'status', 'prefixes']) {
     if (given[name] !== undefined && given[name] !== false) throw new CapabilityError(`createServer({ cache: { ${name} } })`, 'cacheRules', capabilities.name, 'Windows decides')
   }
 }
@@ -234,7 +257,8 @@ function cacheConfig (settings) {
     cacheStaleWhileRevalidate: settings.whileRevalidate,
     cacheStaleIfError: settings.ifError,
     cacheFlags: (heuristics ? Flag.heuristics : 0) | (ignoreReload ? Flag.ignoreReload : 0) | (status ? Flag.status : 0) | (saysWhy ? Flag.saysWhy : 0),
-    cacheHarmlessFields: settings.harmlessFields
+    cacheHarmlessFields: settings.harmlessFields,
+    cachePrefixes: settings.prefixes
   }
 }
 
@@ -246,7 +270,8 @@ const kNoCache = {
   cacheStaleWhileRevalidate: 0,
   cacheStaleIfError: 0,
   cacheFlags: 0,
-  cacheHarmlessFields: []
+  cacheHarmlessFields: [],
+  cachePrefixes: []
 }
 
 module.exports = { cacheConfig, takeCache }

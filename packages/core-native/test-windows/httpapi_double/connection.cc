@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cached_answer.h"
 #include "call.h"
 #include "control.h"
 #include "kernel.h"
@@ -192,14 +193,14 @@ std::string Connection::FullUrl() const {
 bool Connection::ServeFromCache() {
   Kernel& kernel = Kernel::Get();
   const RequestHead& head = request_->head;
-  if (head.method != "GET" || head.Has("authorization") || !decoder_.is_done()) return false;
+  if (BypassesCache(head)) return false;
   const ResponseCache::Entry* entry = kernel.cache.Find(FullUrl());
   if (entry == nullptr) return false;
   kernel.ledger.Note("{\"servedFromCache\":" + JsonText(FullUrl()) + '}');
   request_->is_answered = true;
-  const std::string_view close = head.keep_alive ? "" : "Connection: close\r\n";
+  const std::string close = head.keep_alive ? "" : "Connection: close\r\n";
   state_ = State::kBody;
-  Send(entry->head + std::string(close) + "\r\n" + entry->body, nullptr,
+  Send(CachedAnswer(*entry, head, close), nullptr,
        head.keep_alive ? Next::kNextRequest : Next::kEnd);
   return true;
 }

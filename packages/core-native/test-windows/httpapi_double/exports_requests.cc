@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "api_call.h"
+#include "cached_answer.h"
 #include "connection.h"
 #include "request.h"
 #include "request_queue.h"
@@ -16,12 +17,11 @@ namespace {
 constexpr ULONG kFlags = 0x1ff;
 
 bool IsCacheable(const HTTP_CACHE_POLICY* policy, ULONG flags, const Request& request,
-                 const HTTP_RESPONSE& response) {
+                 const HTTP_RESPONSE& response, size_t bytes) {
   if (policy == nullptr || policy->Policy == HttpCachePolicyNocache) return false;
   if (policy->Policy == HttpCachePolicyTimeToLive && policy->SecondsToLive == 0) return false;
   constexpr ULONG kNotWhole = HTTP_SEND_RESPONSE_FLAG_MORE_DATA | HTTP_SEND_RESPONSE_FLAG_OPAQUE;
-  return (flags & kNotWhole) == 0 && request.head.method == "GET" && response.StatusCode == 200 &&
-         !request.head.Has("authorization");
+  return (flags & kNotWhole) == 0 && IsKept(request.head, response, bytes);
 }
 
 void Store(Kernel* kernel, const HTTP_CACHE_POLICY& policy, const Request& request,
@@ -34,6 +34,10 @@ void Store(Kernel* kernel, const HTTP_CACHE_POLICY& policy, const Request& reque
   const std::string url = request.connection->FullUrl();
   if (!ParseUrlPrefix(Widen(url.substr(0, url.find('?'))), true, &entry.url)) return;
   entry.body = body;
+  entry.status = response.StatusCode;
+  entry.content_type = HeaderValue(response, HttpHeaderContentType);
+  entry.last_modified = HeaderValue(response, HttpHeaderLastModified);
+  entry.etag = HeaderValue(response, HttpHeaderEtag);
   if (policy.Policy == HttpCachePolicyTimeToLive) {
     entry.expires_ms = GetTickCount64() + uint64_t{policy.SecondsToLive} * 1000;
   }
@@ -141,7 +145,7 @@ ULONG SendHead(Kernel* kernel, const RequestRef& request, ULONG flags, HTTP_RESP
   const int64_t length = is_whole && !is_framed ? static_cast<int64_t>(body.size()) : -1;
   std::string head;
   if (!ComposeHead(*response, length, closes && !is_opaque, &head)) return ERROR_INVALID_PARAMETER;
-  if (IsCacheable(policy, flags, *request, *response)) {
+  if (IsCacheable(policy, flags, *request, *response, head.size() + body.size())) {
     Store(kernel, *policy, *request, *response, body);
   }
   NoteSend(kernel, *request, flags, response->StatusCode, policy);

@@ -16,6 +16,11 @@ class ResponseCache {
     UrlPrefix url;
     std::string head;  // Without the empty line.
     std::string body;
+    uint16_t status = 0;
+    // Fields of the head, or empty.
+    std::string content_type;
+    std::string last_modified;
+    std::string etag;
     uint64_t expires_ms = 0;  // 0 = never.
   };
 
