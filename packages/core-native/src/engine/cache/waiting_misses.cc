@@ -55,8 +55,11 @@ WaitingMisses::Turn WaitingMisses::Join(Connection* connection, const std::strin
   Waiter waiter{key};
   const uint32_t timeout_ms = connection->server()->config->settings().queue_timeout_ms;
   if (timeout_ms != 0) waiter.deadline_ms = uv_now(loop_) + timeout_ms;
+  const uint64_t deadline_ms = waiter.deadline_ms;
   waiting_.emplace(connection, std::move(waiter));
-  if (timeout_ms != 0 && uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) == 0) ArmTimer();
+  // Servers differ in how long requests may wait.
+  const bool is_first = timer_due_ms_ == 0 || deadline_ms < timer_due_ms_;
+  if (deadline_ms != 0 && is_first) ArmTimer(deadline_ms);
   Count(connection, CacheCounter::kCoalesced);
   return Turn::kWaits;
 }
@@ -140,6 +143,7 @@ void WaitingMisses::OnDetached(Connection* connection) {
 }
 
 void WaitingMisses::ReleaseOverdue() {
+  timer_due_ms_ = 0;
   std::vector<Connection*> overdue;
   const uint64_t now_ms = uv_now(loop_);
   for (const auto& [key, wait] : waits_) {
@@ -154,21 +158,22 @@ void WaitingMisses::ReleaseOverdue() {
     TakeOut(connection);
     Resume(connection, Turn::kGoesOn);
   }
-  ArmTimer();
-}
-
-void WaitingMisses::ArmTimer() {
   uint64_t next_ms = 0;
   for (const auto& [connection, waiter] : waiting_) {
     if (waiter.deadline_ms == 0) continue;
     next_ms = next_ms == 0 ? waiter.deadline_ms : std::min(next_ms, waiter.deadline_ms);
   }
-  if (next_ms == 0 || is_closed_) return;
+  if (next_ms != 0) ArmTimer(next_ms);
+}
+
+void WaitingMisses::ArmTimer(uint64_t due_ms) {
+  if (is_closed_) return;
+  timer_due_ms_ = due_ms;
   const uint64_t now_ms = uv_now(loop_);
   uv_timer_start(
       &timer_,
       [](uv_timer_t* timer) { static_cast<WaitingMisses*>(timer->data)->ReleaseOverdue(); },
-      next_ms > now_ms ? next_ms - now_ms : 0, 0);
+      due_ms > now_ms ? due_ms - now_ms : 0, 0);
 }
 
 }  // namespace httpsys::engine

@@ -78,7 +78,7 @@ class WaitingMisses {
   void LetNextLead(const std::string& key);
   void Resume(Connection* connection, Turn turn);
   void ReleaseOverdue();
-  void ArmTimer();
+  void ArmTimer(uint64_t due_ms);
   void TakeOut(Connection* connection);
 
   uv_loop_t* loop_;
@@ -91,6 +91,7 @@ class WaitingMisses {
   Turn resumed_turn_ = Turn::kGoesOn;
   std::vector<Remembered> remembered_;
   uv_timer_t timer_;
+  uint64_t timer_due_ms_ = 0;  // 0 = the timer is not running.
   bool is_closed_ = false;
 };
 

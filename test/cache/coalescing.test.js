@@ -1,0 +1,139 @@
+'use strict'
+
+// Goal: of simultaneous requests for what the cache does not have one reaches JavaScript; the others get what is stored then, or JavaScript,
+// and never wait for each other. Method: many connections at once, handlers that count, and answers that cannot be stored.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const { setTimeout: sleep } = require('node:timers/promises')
+const { dial, get } = require('../helpers/client')
+const { until } = require('../helpers/waiting')
+const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
+
+/** @param {import('node:test').TestContext} t @param {number} port @param {number} count @param {(i: number) => string} text */
+async function askAtOnce (t, port, count, text) {
+  const wires = await Promise.all(Array.from({ length: count }, () => dial(t, port)))
+  wires.forEach((wire, i) => wire.write(text(i)))
+  return wires
+}
+
+test('200 connections at once: the handler runs once, and all get its answer', ofCache, async (t) => {
+  const { port, calls, server } = await serveCached(t, (req, res, n) => {
+    setTimeout(() => res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end(`<${n}>`), 200)
+  })
+  const wires = await askAtOnce(t, port, 200, () => get())
+  for (const wire of wires) await wire.until('<1>')
+  assert.equal(calls(), 1)
+  const stats = server.cache.stats()
+  assert.equal(stats.coalesced + stats.hits - stats.coalesced, 199)
+  assert.equal(stats.released, 0)
+})
+
+for (const protocol of ['HTTP/2', 'HTTP/2 over TLS', 'TLS']) {
+  test(`${protocol}: 50 requests at once are one for JavaScript`, ofCache, async (t) => {
+    let calls = 0
+    const { ask } = await kProtocols[protocol](t, { cache: true }, (req, res) => {
+      calls++
+      setTimeout(() => res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end('shared'), 100)
+    })
+    const answers = await Promise.all(Array.from({ length: 50 }, () => ask('/')))
+    assert.ok(answers.every(({ body }) => body === 'shared'))
+    assert.equal(calls, 1)
+  })
+}
+
+test('an answer that may not be stored releases all at its head; the next burst waits for nobody', ofCache, async (t) => {
+  /** @type {(() => void)[]} */
+  const ends = []
+  const { port, calls } = await serveCached(t, (req, res, n) => {
+    if (n === 1) setTimeout(() => res.write(`<${n}`), 50)
+    else res.write(`<${n}`)
+    ends.push(() => res.end('>'))
+  })
+  await askAtOnce(t, port, 50, () => get())
+  // The first answer has no end yet.
+  await until(() => calls() === 50, 'all have reached JavaScript')
+  await askAtOnce(t, port, 50, () => get())
+  await until(() => calls() === 100, 'all have reached JavaScript again')
+  for (const end of ends) end()
+})
+
+test('the oldest that waits leads when the answer is destroyed', ofCache, async (t) => {
+  const { port, calls } = await serveCached(t, (req, res, n) => {
+    if (n <= 2) setTimeout(() => res.destroy(), 50)
+    else setTimeout(() => res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end(`<${n}>`), 50)
+  })
+  const wires = await askAtOnce(t, port, 10, () => get())
+  await Promise.all(wires.map((wire) => wire.until('<3>').catch(() => {})))
+  assert.equal(wires.filter(({ text }) => text.includes('<3>')).length, 8)
+  assert.equal(calls(), 3)
+})
+
+test('the oldest that waits leads when the client of the first one leaves', ofCache, async (t) => {
+  const { port, calls } = await serveCached(t, (req, res, n) => {
+    if (n > 1) res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end(`<${n}>`)
+  })
+  const [first] = await askAtOnce(t, port, 1, () => get())
+  await until(() => calls() === 1, 'the first one has reached JavaScript')
+  const wires = await askAtOnce(t, port, 10, () => get())
+  await sleep(50)
+  assert.equal(calls(), 1)
+  first.destroy()
+  await Promise.all(wires.map((wire) => wire.until('<2>')))
+  assert.equal(calls(), 2)
+})
+
+test('a client that leaves while it waits is forgotten', ofCache, async (t) => {
+  /** @type {any} */
+  let response
+  const { port, calls } = await serveCached(t, (req, res) => { response = res })
+  await askAtOnce(t, port, 1, () => get())
+  await until(() => calls() === 1, 'the first one has reached JavaScript')
+  const wires = await askAtOnce(t, port, 20, () => get())
+  await sleep(30)
+  for (const wire of wires.slice(0, 10)) wire.destroy()
+  await sleep(30)
+  response.writeHead(200, { 'Cache-Control': 'max-age=60' }).end('<1>')
+  await Promise.all(wires.slice(10).map((wire) => wire.until('<1>')))
+  assert.equal(calls(), 1)
+})
+
+test('each request with a cookie gets an answer of its own, at once', ofCache, async (t) => {
+  /** @type {(() => void)[]} */
+  const ends = []
+  const { port, calls } = await serveCached(t, (req, res) => {
+    ends.push(() => res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end(`<${req.headers.cookie}>`))
+  })
+  const wires = await askAtOnce(t, port, 50, (i) => `GET / HTTP/1.1\r\nHost: a\r\nCookie: user=${i}\r\n\r\n`)
+  await until(() => calls() === 50, 'all have reached JavaScript')
+  for (const end of ends) end()
+  await Promise.all(wires.map((wire, i) => wire.until(`<user=${i}>`)))
+})
+
+test('variants: the first answer tells what they depend on, and each gets its own', ofCache, async (t) => {
+  const { port, calls } = await serveCached(t, (req, res) => {
+    setTimeout(() => res.writeHead(200, { 'Cache-Control': 'max-age=60', Vary: 'Accept-Language' }).end(`<${req.headers['accept-language']}>`), 50)
+  })
+  const wires = await askAtOnce(t, port, 40, (i) => `GET / HTTP/1.1\r\nHost: a\r\nAccept-Language: l${i % 4}\r\n\r\n`)
+  await Promise.all(wires.map((wire, i) => wire.until(`<l${i % 4}>`)))
+  assert.ok(calls() < 40, `${calls()} calls`)
+})
+
+test('a request waits no longer than queueTimeout', ofCache, async (t) => {
+  const { port, calls } = await serveCached(t, () => {}, true, { queueTimeout: 200 })
+  await askAtOnce(t, port, 1, () => get())
+  await until(() => calls() === 1, 'the first one has reached JavaScript')
+  await askAtOnce(t, port, 5, () => get())
+  await sleep(50)
+  assert.equal(calls(), 1)
+  await until(() => calls() === 6, 'the others have')
+})
+
+test('a pipelined request waits behind the one that it repeats', ofCache, async (t) => {
+  const { port, calls } = await serveCached(t, (req, res, n) => {
+    setTimeout(() => res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end(`<${n}>`), 20)
+  })
+  const [wire] = await askAtOnce(t, port, 1, () => get().repeat(5))
+  await wire.until('<1>', 5)
+  assert.equal(calls(), 1)
+})
