@@ -92,7 +92,7 @@ const kWays = {
     res.end(Buffer.alloc(100_000, 'a'))
   },
   'end() with a callback, which is Node\'s own': (req, res) => {
-    res.writeHead(200)
+    res.writeHead(200, { 'Content-Length': 4 })
     res.cacheDuration = 10
     res.end('text', 'latin1', () => {})
   },

@@ -127,7 +127,7 @@ overBoth('the default time is for nobody who can be told from others', async (t,
 
 overBoth('private, no-store and Set-Cookie are not stored', async (t, ask) => {
   const { port, counted } = await counting(t, true, (req, res, count) => {
-    const kind = req.url.slice(1)
+    const kind = decodeURIComponent(req.url.slice(1))
     res.setHeader('Cache-Control', kind === 'cookie' ? kPublic : `${kind}, max-age=600`)
     if (kind === 'cookie') res.setHeader('Set-Cookie', `session=${count}`)
     res.end(String(count))

@@ -99,14 +99,18 @@ export interface CacheEntry {
   /** With the Host, the port and the scheme of the request that it answered. */
   url: string
   status: number
-  policy: 'userInvalidates' | 'timeToLive'
-  /** ms since 1970. */
+  /** 0 RFC 9111, otherwise kCacheUserInvalidates or kCacheTimeToLive. */
+  policy: number
+  /** Seconds since 1970. */
   created: number
-  /** Its lifetime. */
+  /** Its lifetime from then on; 0 with kCacheUserInvalidates. */
   seconds: number
+  /** Those that eviction counts: at most 3. */
   hits: number
   headBytes: number
   bodyBytes: number
+  /** One of several variants (Vary). */
+  varies: boolean
 }
 
 /** Counters of a server's cache since it has listened. */
@@ -114,11 +118,17 @@ export interface CacheStatistics {
   hits: number
   misses: number
   stale: number
+  revalidated: number
   coalesced: number
+  released: number
   stored: number
-  evicted: number
+  invalidated: number
+  changedWhileRead: number
   entries: number
   bytes: number
+  /** These two: of the process. */
+  evicted: number
+  memoryBytes: number
   /** How many requests and responses were not stored, by the reasons of src/cache/refusal.h. */
   refused: Record<string, number>
 }

@@ -143,29 +143,46 @@ export interface CacheEntry {
   /** With the scheme, Host and port of the request that it answered. */
   url: string
   status: number
-  policy: 'userInvalidates' | 'timeToLive'
+  /** What has said how long it is good: its header, or a policy. */
+  policy: 'rfc9111' | 'userInvalidates' | 'timeToLive'
   /** ms since 1970. */
   created: number
-  /** Its lifetime. */
+  /** Its lifetime from then on; 0 with `userInvalidates`. */
   seconds: number
+  /** As far as they are counted: 0 to 3, by which the cache decides what stays. */
   hits: number
   headBytes: number
   bodyBytes: number
+  /** One of several variants (`Vary`). */
+  varies: boolean
 }
 
 /** Counters of a server's cache. */
 export interface CacheStatistics {
+  /** Answers of fresh entries. */
   hits: number
+  /** Requests that an entry could have answered. */
   misses: number
   /** Answers that were given although they were stale. */
   stale: number
+  /** Entries that the application has called still good, by a 304. */
+  revalidated: number
   /** Requests that waited for the answer to another one. */
   coalesced: number
+  /** Those of them that were given to the application in the end. */
+  released: number
   stored: number
-  /** Entries that made room for others. */
-  evicted: number
+  /** Entries that a request of an unsafe method has made obsolete. */
+  invalidated: number
+  /** Entries that went away while they were read. */
+  changedWhileRead: number
   entries: number
+  /** Of the entries. */
   bytes: number
+  /** Entries that made room for others; of the process. */
+  evicted: number
+  /** Memory that the process has taken for entries. */
+  memoryBytes: number
   /** Requests that went past the cache and responses that were not stored, by reason (docs/cache.md). */
   refused: Record<string, number>
 }

@@ -21,6 +21,9 @@ const kListedMost = 2 ** 31 - 1
 /** @type {Record<string, number>} */
 const kPolicies = { none: R.kCacheNothing, userInvalidates: R.kCacheUserInvalidates, timeToLive: R.kCacheTimeToLive }
 
+/** Names by number in a stored entry: what has said how long it is good. */
+const kReasons = /** @type {const} */ (['rfc9111', 'userInvalidates', 'timeToLive'])
+
 /** @typedef {import('../../types/internal').ListenServer} ListenServer */
 
 /** @param {string} what */
@@ -133,6 +136,7 @@ class ServerCache {
     if (typeof prefix !== 'string') throw notText('options.prefix', prefix)
     if (!Number.isInteger(limit) || limit < 1 || limit > kListedMost) throw outOfRange('options.limit', limit, 1, kListedMost)
     return theEngine().native.cacheEntries(idOf(this.#server, 'server.cache.entries()'), prefix, limit)
+      .map(({ policy, created, ...entry }) => ({ ...entry, policy: kReasons[policy] ?? kReasons[0], created: Math.round(created * 1000) }))
   }
 
   stats () {
