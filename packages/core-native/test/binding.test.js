@@ -182,7 +182,7 @@ for (const lanes of [1, 2]) {
 }
 
 // What is a kernel's.
-const kOfHttpSys = ['caches', 'kernelOptions', 'systemCertificates']
+const kOfHttpSys = ['kernelOptions', 'systemCertificates']
 
 test('the engine can do everything that capabilities name, but what is HTTP.SYS alone', () => {
   const { name, lanesMax, ...can } = capabilities
