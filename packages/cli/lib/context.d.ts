@@ -1,4 +1,4 @@
-import type { portsInUse, readServiceState } from '@httpsys/core-native/service-state'
+import type { flushCaches, portsInUse, readCacheState, readServiceState } from '@httpsys/core-native/service-state'
 
 /** The parts of the world that the commands use. */
 export interface Context {
@@ -6,6 +6,8 @@ export interface Context {
   err: (text: string) => void
   portsInUse: typeof portsInUse
   readServiceState: typeof readServiceState
+  readCacheState: typeof readCacheState
+  flushCaches: typeof flushCaches
   /** Resolves when a command that goes on is to end. */
   untilStopped: () => Promise<void>
 }

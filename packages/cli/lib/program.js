@@ -4,6 +4,7 @@
 
 const { Command, CommanderError, InvalidArgumentError } = require('commander')
 const { version } = require('../package.json')
+const { deleteCache, showCachestate } = require('./cache')
 const { serve, untilStopped } = require('./serve')
 const { addUrlacl, deleteUrlacl, showUrlacl } = require('./urlacl')
 const { showServiceState } = require('./show-service-state')
@@ -65,6 +66,13 @@ function describe (context, exitWith) {
     .option('--json', 'print JSON instead of a table')
     .addHelpText('after', kServiceStateHelp)
     .action(async (options) => { if (!await showServiceState(context, options)) exitWith(kFailed) })
+  show.command('cachestate').summary('stored answers of output caches')
+    .description('Prints the answers that the output caches of this user\'s applications have stored.')
+    .argument('[url]', 'only for this URL and everything below it, such as http://*:8080/news/; "*" is every host')
+    .option('-p, --port <number>', 'only of this port; that of the URL unless it is given', readPort)
+    .option('--json', 'print JSON instead of a table')
+    .addHelpText('after', kCacheHelp)
+    .action(async (url, options) => { if (!await showCachestate(context, url, options)) exitWith(kFailed) })
   show.command('urlacl').summary('reserved prefixes and who may register them')
     .description('Prints the reserved URL prefixes and who may register them.')
     .option('--json', 'print JSON instead of a table')
@@ -108,8 +116,15 @@ function describe (context, exitWith) {
       addUrlacl(context, prefix, options)
     })
 
-  const remove = program.command('delete').summary('take a reservation or a binding back')
-    .description('Takes a reservation or a binding back.')
+  const remove = program.command('delete').summary('take a reservation or a binding back, or empty a cache')
+    .description('Takes a reservation or a binding back, or empties output caches.')
+  remove.command('cache').summary('make output caches forget stored answers')
+    .description('Makes the output caches of this user\'s applications forget a URL; without one, everything.')
+    .argument('[url]', 'such as http://*:8080/news/; "*" is every host')
+    .option('-r, --recursive', 'and everything below it')
+    .option('-p, --port <number>', 'only of this port; that of the URL unless it is given', readPort)
+    .addHelpText('after', kCacheHelp)
+    .action(async (url, options) => { if (!await deleteCache(context, url, options)) exitWith(kFailed) })
   remove.command('sslcert').summary('take the binding of a certificate back')
     .description('Takes the binding of a certificate back. A running application that has no other one keeps it until one is bound.')
     .argument('<host:port>', 'as "httpsys show sslcert" prints it')
@@ -208,6 +223,22 @@ Columns:
 
 Only ports of the current user can be asked. Exits with 1 when a port does not answer, or nothing
 listens on the one named with --port.
+`
+
+const kCacheHelp = `
+Columns:
+  URL      with the Host of the request that was answered first
+  POLICY   what says how long it is good: its header (or the default), timeToLive, userInvalidates
+  SECONDS  its lifetime from CREATED on
+  HITS     0 to 3: what decides who stays when room is needed
+  HEAD     bytes, as the next column
+
+Only ports of the current user can be asked. A member tells up to 1000 answers. On Windows HTTP.SYS
+has the cache: netsh http show cachestate.
+
+Examples:
+  httpsys show cachestate 'http://*:8080/news/'
+  httpsys delete cache 'http://*:8080/news/' --recursive
 `
 
 const kAddHelp = `

@@ -15,7 +15,7 @@ async function runHere (...args) {
   return { code, ...said }
 }
 
-const kCommands = [[], ['serve'], ['show'], ['show', 'servicestate'], ['show', 'urlacl'], ['add'], ['add', 'urlacl'], ['delete'], ['delete', 'urlacl']]
+const kCommands = [[], ['serve'], ['show'], ['show', 'servicestate'], ['show', 'cachestate'], ['show', 'urlacl'], ['add'], ['add', 'urlacl'], ['delete'], ['delete', 'urlacl'], ['delete', 'cache']]
 
 test('every command has help, in lines that fit', async () => {
   for (const command of kCommands) {
@@ -61,7 +61,7 @@ test('the examples in the help are understood', async (t) => {
       assert.notEqual(code, 2, `${line}: ${err}`)
     }
   }
-  assert.equal(examples, 7)
+  assert.equal(examples, 11)
 })
 
 test('output that nobody reads to the end is no error', () => {

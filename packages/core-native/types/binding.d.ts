@@ -551,8 +551,18 @@ export class Engine {
 }
 
 export const capabilities: Capabilities
+/** What is asked of the output caches of a port beside its state. */
+export interface CacheQuestion {
+  /** 1 entries, 2 that a URL is forgotten, 3 that it and everything below it is. */
+  wants: 1 | 2 | 3
+  /** Entries of each member at most. */
+  limit: number
+  /** '' = everything. */
+  url: string
+}
+
 /** Asks who listens on a port: a status (0 or a negative errno) and JSON (docs/cli.md), to be validated. */
-export const serviceState: undefined | ((port: number, callback: (status: number, text: string) => void) => void)
+export const serviceState: undefined | ((port: number, callback: (status: number, text: string) => void, question?: CacheQuestion) => void)
 /**
  * Chooses the folder of the names under which processes that share ports meet ('' = the default), for the whole process: 0, or
  * a negative errno when another one was chosen before or the network namespace cannot be told.

@@ -52,3 +52,35 @@ export function readServiceState (port: number, options?: {
   ask?: (port: number, callback: (errno: number, text?: string) => void) => void
   timeoutMs?: number
 }): Promise<ServiceState>
+
+/** A stored response of an output cache. */
+export interface CacheEntry {
+  url: string
+  status: number
+  /** What has said how long it is good: 0 its header or the default, 1 `userInvalidates`, 2 `timeToLive`. */
+  policy: number
+  /** Seconds since 1970. */
+  created: number
+  /** Its lifetime from then on. */
+  seconds: number
+  hits: number
+  headBytes: number
+  bodyBytes: number
+  varies: boolean
+}
+
+/** One JavaScript environment with an output cache. */
+export interface CacheMember {
+  pid: number
+  thread: number
+  program: string
+  /** Entries that it has just forgotten. */
+  flushed: number
+  entries: CacheEntry[]
+}
+
+/** Lists what the output caches of a port have stored for a URL and everything below it; without `url` all. Rejects as readServiceState(). */
+export function readCacheState (port: number, options?: { url?: string, limit?: number }): Promise<CacheMember[]>
+
+/** Makes them forget it; without `url` everything. Rejects as readServiceState(). */
+export function flushCaches (port: number, options?: { url?: string, recursive?: boolean }): Promise<CacheMember[]>

@@ -6,12 +6,16 @@
 const { ServiceStateError } = require('../base/errors')
 
 /** @typedef {import('./service-state').ServiceState} ServiceState */
+/** @typedef {import('./service-state').CacheMember} CacheMember */
 
 // Ten thousand prefixes take 2 MB.
 const kStateBytesMax = 16 * 1024 * 1024
 const kMembersMax = 10_000
 const kRegistrationsMax = 200_000
 const kSocketsMax = 1000
+const kEntriesMax = 200_000
+/** As kKeyBytesMax of src/cache/cache_key.h, and the scheme. */
+const kUrlMax = 8 * 1024 + 16
 
 /**
  * @param {number} port
@@ -20,6 +24,23 @@ const kSocketsMax = 1000
  * @throws ERR_HTTPSYS_SERVICE_STATE
  */
 function checkServiceState (port, text) {
+  return read(port, text, kState)
+}
+
+/**
+ * Reads what the output caches of a port have, out of its state.
+ *
+ * @param {number} port
+ * @param {string} text
+ * @returns {CacheMember[]} those members that have a cache
+ * @throws ERR_HTTPSYS_SERVICE_STATE
+ */
+function checkCacheState (port, text) {
+  return read(port, text, kCaches).members.flatMap(({ cache, ...member }) => cache === undefined ? [] : [{ ...member, ...cache }])
+}
+
+/** @template {{ port: number }} T @param {number} port @param {string} text @param {Check<T>} check @returns {T} */
+function read (port, text, check) {
   if (text.length > kStateBytesMax) throw new ServiceStateError(port, `the answer is longer than ${kStateBytesMax} bytes`)
   let value
   try {
@@ -27,7 +48,7 @@ function checkServiceState (port, text) {
   } catch {
     throw new ServiceStateError(port, 'the answer is not JSON')
   }
-  const state = kState(value, 'the answer', (problem) => { throw new ServiceStateError(port, problem) })
+  const state = check(value, 'the answer', (problem) => { throw new ServiceStateError(port, problem) })
   if (state.port !== port) throw new ServiceStateError(port, `the answer is about port ${state.port}`)
   return state
 }
@@ -70,6 +91,14 @@ function object (fields) {
   }
 }
 
+/** @template T @param {Check<T>} check @returns {Check<T | undefined>} */
+function optional (check) {
+  return (value, where, refuse) => value === undefined ? undefined : check(value, where, refuse)
+}
+
+/** @type {Check<boolean>} */
+const boolean = (value, where, refuse) => typeof value === 'boolean' ? value : refuse(`${where} is no boolean`)
+
 const count = integer(0, Number.MAX_SAFE_INTEGER)
 const kPid = integer(1, 2 ** 31 - 1)
 const kState = object({
@@ -97,4 +126,27 @@ const kState = object({
   sockets: list(string(128), kSocketsMax)
 })
 
-module.exports = { checkServiceState }
+const kCaches = object({
+  port: integer(1, 65535),
+  members: list(object({
+    pid: kPid,
+    thread: integer(0, 2 ** 31 - 1),
+    program: string(255),
+    cache: optional(object({
+      flushed: count,
+      entries: list(object({
+        url: string(kUrlMax),
+        status: integer(0, 999),
+        policy: integer(0, 2),
+        created: count,
+        seconds: count,
+        hits: count,
+        headBytes: count,
+        bodyBytes: count,
+        varies: boolean
+      }), kEntriesMax)
+    }))
+  }), kMembersMax)
+})
+
+module.exports = { checkCacheState, checkServiceState }

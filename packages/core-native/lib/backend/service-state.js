@@ -9,7 +9,7 @@ const { clearTimeout, setTimeout } = require('node:timers')
 const { loadBinding } = require('./binding')
 const { ServiceStateError } = require('../base/errors')
 const { useRuntimeDirectory } = require('./runtime-directory')
-const { checkServiceState } = require('./service-state-check')
+const { checkCacheState, checkServiceState } = require('./service-state-check')
 
 /**
  * @typedef {object} Registration
@@ -38,9 +38,28 @@ const { checkServiceState } = require('./service-state-check')
  * @property {Member[]} members
  * @property {string[]} sockets
  *
+ * @typedef {object} CacheEntry
+ * @property {string} url
+ * @property {number} status
+ * @property {number} policy 0 RFC 9111, 1 userInvalidates, 2 timeToLive
+ * @property {number} created seconds since 1970
+ * @property {number} seconds its lifetime
+ * @property {number} hits
+ * @property {number} headBytes
+ * @property {number} bodyBytes
+ * @property {boolean} varies
+ *
+ * @typedef {object} CacheMember one JavaScript environment with an output cache
+ * @property {number} pid
+ * @property {number} thread
+ * @property {string} program
+ * @property {number} flushed entries that it has forgotten
+ * @property {CacheEntry[]} entries
+ *
  * @typedef {{ own: number[], others: { port: number, uid: number }[] }} PortsInUse
  *
- * @typedef {(port: number, callback: (errno: number, text?: string) => void) => void} AskNative
+ * @typedef {import('../../types/binding').CacheQuestion} CacheQuestion
+ * @typedef {(port: number, callback: (errno: number, text?: string) => void, question?: CacheQuestion) => void} AskNative
  */
 
 const kProcNetUnix = '/proc/net/unix'
@@ -49,6 +68,8 @@ const kProcBytesMax = 16 * 1024 * 1024
 const kOthersMax = 1000
 // The coordinator is given one second by the native side.
 const kTimeoutMs = 3000
+/** Entries of each member unless the caller says how many. */
+const kListed = 1000
 
 /**
  * The ports on which httpsys listens, by the names of the sockets where members meet. Linux only.
@@ -120,17 +141,40 @@ function readStart (file) {
  *   ERR_HTTPSYS_SERVICE_STATE
  */
 async function readServiceState (port, { ask = askNative(port), timeoutMs = kTimeoutMs } = {}) {
+  return checkServiceState(port, await textOf(port, undefined, ask, timeoutMs))
+}
+
+/**
+ * Lists what the output caches of a port have stored.
+ *
+ * @param {number} port
+ * @param {{ url?: string, limit?: number, ask?: AskNative, timeoutMs?: number }} [options] `url` and everything below it; `limit` of each member
+ * @returns {Promise<CacheMember[]>} rejects as readServiceState()
+ */
+async function readCacheState (port, { url = '', limit = kListed, ask = askNative(port), timeoutMs = kTimeoutMs } = {}) {
+  return checkCacheState(port, await textOf(port, { wants: 1, limit, url }, ask, timeoutMs))
+}
+
+/**
+ * Makes the output caches of a port forget what is stored for a URL.
+ *
+ * @param {number} port
+ * @param {{ url?: string, recursive?: boolean, ask?: AskNative, timeoutMs?: number }} [options] without `url` everything
+ * @returns {Promise<CacheMember[]>} with how many entries each has forgotten; rejects as readServiceState()
+ */
+async function flushCaches (port, { url = '', recursive = false, ask = askNative(port), timeoutMs = kTimeoutMs } = {}) {
+  return checkCacheState(port, await textOf(port, { wants: recursive || url === '' ? 3 : 2, limit: 0, url }, ask, timeoutMs))
+}
+
+/** @param {number} port @param {CacheQuestion | undefined} question @param {AskNative} ask @param {number} timeoutMs @returns {Promise<string>} */
+function textOf (port, question, ask, timeoutMs) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new ServiceStateError(port, `no answer within ${timeoutMs} ms`)), timeoutMs)
     ask(port, (errno, text = '') => {
       clearTimeout(timer)
-      if (errno !== 0) return reject(systemError(port, errno))
-      try {
-        resolve(checkServiceState(port, text))
-      } catch (error) {
-        reject(error)
-      }
-    })
+      if (errno !== 0) reject(systemError(port, errno))
+      else resolve(text)
+    }, question)
   })
 }
 
@@ -152,4 +196,4 @@ function systemError (port, number) {
   return Object.assign(new Error(`Port ${port} did not tell its state: ${code}`), { errno, code, syscall: 'connect', port })
 }
 
-module.exports = { portsInUse, readServiceState }
+module.exports = { flushCaches, portsInUse, readCacheState, readServiceState }

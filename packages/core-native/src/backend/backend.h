@@ -528,7 +528,8 @@ class CacheBackend {
   // `url` is empty. A `*` or `+` for the host means every host. Returns the number of entries, or
   // -EINVAL if `url` is no URL.
   virtual int64_t Flush(uint32_t server_id, const std::string& url, bool is_recursive) = 0;
-  // Returns entries of the server whose URLs begin with `prefix`, at most `limit`.
+  // Returns entries of the server for a URL and everything below it, or all of them if `prefix` is
+  // empty, at most `limit`.
   virtual std::vector<CacheEntry> Entries(uint32_t server_id, const std::string& prefix,
                                           uint32_t limit) = 0;
   virtual CacheStatistics Statistics(uint32_t server_id) = 0;

@@ -51,8 +51,18 @@ bool HasHttp2();
 int ChooseRuntimeDirectory(const std::string& path);
 // The name of the meeting place of a port, as sharing::PortName().
 std::string MeetingPlaceOf(uint16_t port);
+// What is asked of the output caches of a port: nothing; entries, up to `limit` of each member; or
+// that they forget entries.
+struct CacheQuestion {
+  enum class Wants : uint8_t { kNothing, kEntries, kFlush, kFlushBelow };
+
+  Wants wants = Wants::kNothing;
+  uint32_t limit = 0;
+  std::string url;  // Empty = everything.
+};
+
 // Asks who listens on a port, as sharing::QueryState(). Blocks for up to limits::kStateMs.
-int AskServiceState(uint16_t port, std::string* text);
+int AskServiceState(uint16_t port, const CacheQuestion& question, std::string* text);
 
 // A self-signed certificate for development, trusted by nobody.
 struct DevCertificate {

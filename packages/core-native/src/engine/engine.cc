@@ -11,6 +11,7 @@
 #include "backend/tls_contexts.h"
 #include "base/limits.h"
 #include "engine/statistics/error_log.h"
+#include "peer/messages.h"
 #include "sharing/listening_socket.h"
 #include "sharing/runtime_directory.h"
 #include "sharing/state_query.h"
@@ -325,6 +326,21 @@ void Engine::WakeConsumer() { wake_consumer_(); }
 
 sharing::PortCounters Engine::Count(uint16_t port) { return statistics_.Read(port); }
 
+sharing::CacheState Engine::AskCache(uint32_t server_id, const peer::CacheQuery& query) {
+  sharing::CacheState state;
+  state.has_cache = caches_.HasCache(server_id);
+  if (!state.has_cache) return state;
+  if (query.wants == peer::CacheQuery::kEntries) {
+    state.entries = caches_.Entries(server_id, query.url, query.limit);
+  } else if (query.wants == peer::CacheQuery::kFlush ||
+             query.wants == peer::CacheQuery::kFlushBelow) {
+    const int64_t flushed =
+        caches_.Flush(server_id, query.url, query.wants == peer::CacheQuery::kFlushBelow);
+    state.flushed = flushed > 0 ? static_cast<uint64_t>(flushed) : 0;
+  }
+  return state;
+}
+
 peer::TicketKeys Engine::TellTicketKeys(uint16_t port) {
   peer::TicketKeys told;
   const auto keys = tls::TicketKeys::OfPort(port);
@@ -370,8 +386,13 @@ int ChooseRuntimeDirectory(const std::string& path) { return sharing::UseRuntime
 
 std::string MeetingPlaceOf(uint16_t port) { return sharing::PortName(port); }
 
-int AskServiceState(uint16_t port, std::string* text) {
-  return sharing::QueryState(port, limits::kStateMs, text);
+int AskServiceState(uint16_t port, const CacheQuestion& question, std::string* text) {
+  std::string query;
+  if (question.wants != CacheQuestion::Wants::kNothing) {
+    query = peer::Encode(
+        peer::CacheQuery{static_cast<uint8_t>(question.wants), question.limit, question.url});
+  }
+  return sharing::QueryState(port, limits::kStateMs, text, query);
 }
 
 DevCertificate CreateDevCertificate(const std::vector<std::string>& names, int days) {

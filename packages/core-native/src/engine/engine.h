@@ -81,6 +81,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   void OnLink(int fd) override;
   void WakeConsumer() override;
   sharing::PortCounters Count(uint16_t port) override;
+  sharing::CacheState AskCache(uint32_t server_id, const peer::CacheQuery& query) override;
   peer::TicketKeys TellTicketKeys(uint16_t port) override;
   void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) override;
 

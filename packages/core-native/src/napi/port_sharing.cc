@@ -3,6 +3,7 @@
 #include <uv.h>
 
 #include <string>
+#include <utility>
 
 #include "backend/create_engine.h"
 #include "napi/server_settings.h"
@@ -12,17 +13,20 @@ namespace {
 
 class StateWorker final : public Napi::AsyncWorker {
  public:
-  StateWorker(const Napi::Function& callback, uint16_t port)
-      : Napi::AsyncWorker(callback, "httpsys:serviceState"), port_(port) {}
+  StateWorker(const Napi::Function& callback, uint16_t port, CacheQuestion question)
+      : Napi::AsyncWorker(callback, "httpsys:serviceState"),
+        port_(port),
+        question_(std::move(question)) {}
 
  private:
-  void Execute() override { status_ = AskServiceState(port_, &text_); }
+  void Execute() override { status_ = AskServiceState(port_, question_, &text_); }
   void OnOK() override {
     const Napi::HandleScope scope(Env());
     Callback().Call({Napi::Number::New(Env(), status_), Napi::String::New(Env(), text_)});
   }
 
   const uint16_t port_;
+  const CacheQuestion question_;
   int status_ = 0;
   std::string text_;
 };
@@ -134,8 +138,19 @@ void ServiceState(const Napi::CallbackInfo& info) {
         .ThrowAsJavaScriptException();
     return;
   }
+  CacheQuestion question;
+  if (info[2].IsObject()) {
+    const Napi::Object asked = info[2].As<Napi::Object>();
+    const uint32_t wants = NumberOf(asked, "wants");
+    if (wants <= static_cast<uint32_t>(CacheQuestion::Wants::kFlushBelow)) {
+      question.wants = static_cast<CacheQuestion::Wants>(wants);
+    }
+    question.limit = NumberOf(asked, "limit");
+    if (asked.Get("url").IsString()) question.url = asked.Get("url").As<Napi::String>();
+  }
   auto* worker = new StateWorker(info[1].As<Napi::Function>(),
-                                 static_cast<uint16_t>(info[0].As<Napi::Number>().Uint32Value()));
+                                 static_cast<uint16_t>(info[0].As<Napi::Number>().Uint32Value()),
+                                 std::move(question));
   worker->Queue();
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): an AsyncWorker deletes itself when done.
 

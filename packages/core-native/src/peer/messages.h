@@ -81,6 +81,23 @@ struct Welcome {
 
 enum class RefusalReason : uint8_t { kVersion = 1, kFull = 2 };
 
+// What kStateQuery asks about output caches. The payload of kStateQuery is this message, or empty
+// if nothing about caches is asked. Members of versions without caches answer as if it were empty.
+struct CacheQuery {
+  enum Wants : uint8_t { kNothing = 0, kEntries = 1, kFlush = 2, kFlushBelow = 3 };
+
+  uint8_t wants = kNothing;
+  // With kEntries: what each member tells at most.
+  uint32_t limit = 0;
+  // A URL; for kEntries everything below it, too. Empty = all that is stored.
+  std::string url;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(wants, limit, url);
+  }
+};
+
 struct Refusal {
   uint8_t reason = 0;
   uint16_t oldest = kProtocolOldest;

@@ -146,7 +146,7 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
     return true;
   }
   if (frame.type == FrameType::kStateQuery) {
-    queries_.Begin(link, MemberLinks(), now_ms);
+    queries_.Begin(link, frame.payload, MemberLinks(), now_ms);
     return true;
   }
   if (session.id == 0) return false;

@@ -14,6 +14,7 @@
 
 #include "backend/backend.h"
 #include "peer/messages.h"
+#include "sharing/cache_state.h"
 #include "sharing/credentials.h"
 #include "sharing/port_counters.h"
 #include "sharing/port_routes.h"
@@ -115,6 +116,11 @@ class PortEffects {
   // sockets.
   virtual void Complete(RegistrationResult result, bool is_registration) = 0;
   virtual PortCounters Count() = 0;
+  // Asks the output cache of this engine about one of its servers. Effects without a cache know
+  // nothing.
+  virtual CacheState AskCache(uint32_t /*server_id*/, const peer::CacheQuery& /*query*/) {
+    return {};
+  }
   // Returns this engine's keys for session tickets of the port; and takes over those that the
   // coordinator tells.
   virtual peer::TicketKeys TellTicketKeys() = 0;

@@ -261,7 +261,8 @@ bool PortMembership::OnCoordinatorsFrame(const peer::Frame& frame, const std::st
     case FrameType::kStateQuery:
       // Asks, and does not read the answers.
       if (effects_->UnsentBytes(link_) > limits::kPeerUnsentBytesMax) return false;
-      effects_->Send(link_, FrameType::kState, PortQueries::Describe(*record_, effects_->Count()));
+      effects_->Send(link_, FrameType::kState,
+                     PortQueries::Describe(*record_, effects_, frame.payload));
       return true;
     default:
       // Of a later protocol.

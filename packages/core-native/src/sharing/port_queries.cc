@@ -32,9 +32,43 @@ std::string IdText(uint64_t id) {
   return text;
 }
 
+void AppendEntry(const CacheEntry& entry, std::string* text) {
+  text->append(text->empty() ? "" : ",").append("{\"url\":").append(Quoted(entry.url));
+  text->append(",\"status\":").append(std::to_string(entry.status));
+  text->append(",\"policy\":").append(std::to_string(entry.policy));
+  text->append(",\"created\":").append(std::to_string(static_cast<int64_t>(entry.created_s)));
+  text->append(",\"seconds\":").append(std::to_string(entry.seconds));
+  text->append(",\"hits\":").append(std::to_string(entry.hits));
+  text->append(",\"headBytes\":").append(std::to_string(entry.head_bytes));
+  text->append(",\"bodyBytes\":").append(std::to_string(entry.body_bytes));
+  text->append(",\"varies\":").append(entry.varies ? "true" : "false").append("}");
+}
+
+// The member `cache` of the answer, with its comma; empty if the query asks for none, or no server
+// of the port has a cache.
+std::string CacheMember(const PortRecord& record, PortEffects* effects, std::string_view payload) {
+  peer::CacheQuery query;
+  if (payload.empty() || !peer::Decode(payload, &query)) return {};
+  bool has_cache = false;
+  uint64_t flushed = 0;
+  std::string entries;
+  record.own.ForEachServer([&](uint32_t server_id) {
+    const CacheState state = effects->AskCache(server_id, query);
+    has_cache = has_cache || state.has_cache;
+    flushed += state.flushed;
+    for (const CacheEntry& entry : state.entries) {
+      if (entries.size() + entry.url.size() < kMemberBytesMax / 2) AppendEntry(entry, &entries);
+    }
+  });
+  if (!has_cache) return {};
+  return ",\"cache\":{\"flushed\":" + std::to_string(flushed) + ",\"entries\":[" + entries + "]}";
+}
+
 }  // namespace
 
-std::string PortQueries::Describe(const PortRecord& record, const PortCounters& counters) {
+std::string PortQueries::Describe(const PortRecord& record, PortEffects* effects,
+                                  std::string_view query) {
+  const PortCounters counters = effects->Count();
   const peer::Member& self = record.self;
   std::string text = "{\"pid\":" + std::to_string(self.pid) + ",\"id\":\"" + IdText(self.id) +
                      "\",\"thread\":" + std::to_string(self.thread) +
@@ -61,21 +95,22 @@ std::string PortQueries::Describe(const PortRecord& record, const PortCounters& 
       is_first = false;
     }
   });
-  return text.append("]}");
+  return text.append("]").append(CacheMember(record, effects, query)).append("}");
 }
 
-void PortQueries::Begin(LinkId asking, const std::vector<LinkId>& members, uint64_t now_ms) {
+void PortQueries::Begin(LinkId asking, std::string_view asked, const std::vector<LinkId>& members,
+                        uint64_t now_ms) {
   const bool is_asking = std::any_of(queries_.begin(), queries_.end(),
                                      [=](const Query& other) { return other.link == asking; });
   if (is_asking) return;
   Query query;
   query.link = asking;
   query.deadline_ms = now_ms + limits::kConfirmMs;
-  query.members = Describe(*record_, effects_->Count());
+  query.members = Describe(*record_, effects_, asked);
   for (const LinkId member : members) {
     if (effects_->UnsentBytes(member) > limits::kPeerUnsentBytesMax) continue;
     query.waiting.insert(member);
-    effects_->Send(member, peer::FrameType::kStateQuery, {});
+    effects_->Send(member, peer::FrameType::kStateQuery, std::string(asked));
   }
   queries_.push_back(std::move(query));
   Finish(now_ms);

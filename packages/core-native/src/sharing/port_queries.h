@@ -17,11 +17,14 @@ class PortQueries {
  public:
   PortQueries(PortRecord* record, PortEffects* effects) : record_(record), effects_(effects) {}
 
-  // Returns what this engine says of itself: one element of the answer.
-  static std::string Describe(const PortRecord& record, const PortCounters& counters);
+  // Returns what this engine says of itself: one element of the answer. `query` is the payload of
+  // kStateQuery.
+  static std::string Describe(const PortRecord& record, PortEffects* effects,
+                              std::string_view query);
 
-  // Begins an answer for the link `asking`, and asks the members.
-  void Begin(LinkId asking, const std::vector<LinkId>& members, uint64_t now_ms);
+  // Begins an answer for the link `asking`, and asks the members the same `query`.
+  void Begin(LinkId asking, std::string_view query, const std::vector<LinkId>& members,
+             uint64_t now_ms);
   // Adds a member's answer.
   void OnState(LinkId member, std::string_view payload, uint64_t now_ms);
   void OnBroken(LinkId link, uint64_t now_ms);

@@ -220,6 +220,10 @@ void SharedPort::Complete(RegistrationResult result, bool is_registration) {
 
 PortCounters SharedPort::Count() { return host_->Count(number_); }
 
+CacheState SharedPort::AskCache(uint32_t server_id, const peer::CacheQuery& query) {
+  return host_->AskCache(server_id, query);
+}
+
 peer::TicketKeys SharedPort::TellTicketKeys() { return host_->TellTicketKeys(number_); }
 
 void SharedPort::LearnTicketKeys(const peer::TicketKeys& keys) {

@@ -403,6 +403,10 @@ void SharedPorts::Complete(RegistrationResult result) {
 
 PortCounters SharedPorts::Count(uint16_t port) { return delegate_->Count(port); }
 
+CacheState SharedPorts::AskCache(uint32_t server_id, const peer::CacheQuery& query) {
+  return delegate_->AskCache(server_id, query);
+}
+
 peer::TicketKeys SharedPorts::TellTicketKeys(uint16_t port) {
   return delegate_->TellTicketKeys(port);
 }

@@ -47,6 +47,10 @@ class Delegate {
   // Makes JavaScript call TakeResult().
   virtual void WakeConsumer() = 0;
   virtual PortCounters Count(uint16_t port) = 0;
+  // Asks the output cache about a server. An engine without a cache knows nothing.
+  virtual CacheState AskCache(uint32_t /*server_id*/, const peer::CacheQuery& /*query*/) {
+    return {};
+  }
   // Returns the keys for session tickets on a port; and takes over those that its coordinator
   // tells.
   virtual peer::TicketKeys TellTicketKeys(uint16_t port) = 0;
@@ -141,6 +145,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   void AcceptFor(uint32_t server_id, int fd) override;
   void Complete(RegistrationResult result) override;
   PortCounters Count(uint16_t port) override;
+  CacheState AskCache(uint32_t server_id, const peer::CacheQuery& query) override;
   peer::TicketKeys TellTicketKeys(uint16_t port) override;
   void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) override;
 

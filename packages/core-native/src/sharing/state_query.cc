@@ -51,7 +51,7 @@ int ReadState(int fd, uint64_t deadline_ms, std::string* text) {
 
 }  // namespace
 
-int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text) {
+int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text, std::string_view query) {
   const uint64_t deadline_ms = uv_hrtime() / 1'000'000 + timeout_ms;
   uint32_t rank = 0;
   int fd = ConnectToCoordinator(port, &rank);
@@ -65,10 +65,11 @@ int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text) {
   Credentials credentials;
   int status = ReadCredentials(fd, &credentials) && credentials.uid == geteuid() ? 0 : -EACCES;
   if (status == 0) {
-    const std::string query = peer::FrameHeader(peer::FrameType::kStateQuery, 0, 0);
-    // A few bytes on a new connection.
-    const auto bytes = static_cast<ssize_t>(query.size());
-    if (send(fd, query.data(), query.size(), kSendFlags) != bytes) status = -EPIPE;
+    const std::string frame =
+        peer::FrameHeader(peer::FrameType::kStateQuery, query.size(), 0).append(query);
+    // A few kilobytes at most, on a new connection.
+    const auto bytes = static_cast<ssize_t>(frame.size());
+    if (send(fd, frame.data(), frame.size(), kSendFlags) != bytes) status = -EPIPE;
   }
   if (status == 0) status = ReadState(fd, deadline_ms, text);
   close(fd);

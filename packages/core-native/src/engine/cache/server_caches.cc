@@ -46,6 +46,7 @@ CacheEntry EntryOf(const cache::KeyParts& key, const cache::EntryHead& entry, bo
 
 std::shared_ptr<const CacheTerms> ServerCaches::Configure(uint32_t server_id,
                                                           const ServerSettings& settings) {
+  const std::lock_guard lock(mutex_);
   Server& server = servers_[server_id];
   const ServerPrefixes& prefixes = settings.prefixes;
   if (prefixes.is_whole) server.prefixes.clear();
@@ -102,6 +103,7 @@ void ServerCaches::ClaimOnly(Server* server, const std::vector<std::string>& nam
 }
 
 void ServerCaches::Forget(uint32_t server_id) {
+  const std::lock_guard lock(mutex_);
   const auto found = servers_.find(server_id);
   if (found == servers_.end()) return;
   ClaimOnly(&found->second, {});
@@ -109,9 +111,16 @@ void ServerCaches::Forget(uint32_t server_id) {
 }
 
 void ServerCaches::Close() {
+  const std::lock_guard lock(mutex_);
   for (auto& [id, server] : servers_) ClaimOnly(&server, {});
   servers_.clear();
   cache_->SetBytes(this, 0);
+}
+
+bool ServerCaches::HasCache(uint32_t server_id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = servers_.find(server_id);
+  return found != servers_.end() && !found->second.scopes.empty();
 }
 
 void ServerCaches::SetBytes(uint64_t bytes) { cache_->SetBytes(this, bytes); }
@@ -130,6 +139,7 @@ size_t ServerCaches::Visit(uint32_t server_id, const cache::CacheStore::Visit& v
 }
 
 int64_t ServerCaches::Flush(uint32_t server_id, const std::string& url, bool is_recursive) {
+  const std::lock_guard lock(mutex_);
   CachedUrlPattern pattern;
   if (!url.empty() && !pattern.Parse(url)) return -EINVAL;
   pattern.is_recursive = is_recursive;
@@ -145,21 +155,25 @@ int64_t ServerCaches::Flush(uint32_t server_id, const std::string& url, bool is_
 
 std::vector<CacheEntry> ServerCaches::Entries(uint32_t server_id, const std::string& prefix,
                                               uint32_t limit) {
+  const std::lock_guard lock(mutex_);
   std::vector<CacheEntry> entries;
+  CachedUrlPattern pattern;
+  if (!prefix.empty() && !pattern.Parse(prefix)) return entries;
+  pattern.is_recursive = true;
   (void)Visit(server_id, [&](std::string_view key, const cache::EntryHead& entry) {
     cache::KeyParts parts;
     if (entries.size() >= limit || entry.kind != cache::EntryKind::kResponse ||
-        !cache::SplitKey(key, &parts)) {
+        !cache::SplitKey(key, &parts) || (!prefix.empty() && !pattern.Matches(parts))) {
       return false;
     }
-    CacheEntry shown = EntryOf(parts, entry, key.find("\n?") != std::string_view::npos);
-    if (shown.url.starts_with(prefix)) entries.push_back(std::move(shown));
+    entries.push_back(EntryOf(parts, entry, key.find("\n?") != std::string_view::npos));
     return false;
   });
   return entries;
 }
 
 CacheStatistics ServerCaches::Statistics(uint32_t server_id) {
+  const std::lock_guard lock(mutex_);
   CacheStatistics statistics;
   const auto found = servers_.find(server_id);
   if (found == servers_.end()) return statistics;

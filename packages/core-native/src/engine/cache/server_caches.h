@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@
 namespace httpsys::engine {
 
 // Gives each prefix of a server with a cache its scope. Servers with the same prefix share its
-// scope, as they share its queue. Thread: JavaScript.
+// scope, as they share its queue. Thread: JavaScript; HasCache(), Flush() and Entries() also that
+// which answers people who ask for the state of a port.
 class ServerCaches final : public CacheBackend {
  public:
   // `name` is that of the engine among those of the process.
@@ -29,6 +31,9 @@ class ServerCaches final : public CacheBackend {
   // The server has stopped listening: its entries go away.
   void Forget(uint32_t server_id);
   void Close();
+
+  // Returns true if anything of the server may be stored.
+  bool HasCache(uint32_t server_id);
 
   // -- CacheBackend.
 
@@ -45,6 +50,8 @@ class ServerCaches final : public CacheBackend {
     std::shared_ptr<CacheCounters> counters = std::make_shared<CacheCounters>();
   };
 
+  // All of them with the mutex.
+
   // Claims the scopes of these names, and releases all others of the server.
   void ClaimOnly(Server* server, const std::vector<std::string>& names);
   // Visits the entries of a server.
@@ -52,6 +59,7 @@ class ServerCaches final : public CacheBackend {
 
   ProcessCache* cache_;
   const std::string name_;
+  std::mutex mutex_;
   std::map<uint32_t, Server> servers_;
 };
 
