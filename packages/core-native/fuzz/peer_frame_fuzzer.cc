@@ -49,6 +49,10 @@ void TryAll(std::string_view payload) {
   TryDecode<peer::Decided>(payload);
   TryDecode<peer::Returned>(payload);
   TryDecode<peer::Ended>(payload);
+  TryDecode<peer::CacheAsk>(payload);
+  TryDecode<peer::CacheChunk>(payload);
+  TryDecode<peer::CacheGone>(payload);
+  TryDecode<peer::CacheScope>(payload);
   peer::HandOver message;
   peer::Reader reader(payload);
   reader(message);

@@ -126,6 +126,47 @@ TEST(CodecTest, TermsThatAreNoneAreRefused) {
   EXPECT_FALSE(Decode(wanted + two + none + one + "t", &asked)) << "no digest";
 }
 
+TEST(CodecTest, MembersOfEarlierVersionsAreNotToldWhatTheyDoNotKnow) {
+  const std::string digest(kTermsBytes, 't');
+  const Entry whole{1, 2, 3, kEntryPlain | kEntryCached, 0, "q", "https://*:80/", digest};
+  const Register wanted{5, 6, kEntryCached, 0, 0, "", {{1, "https://*:80/b/", digest}}};
+  for (const uint16_t protocol : {1, 2, 3, 4}) {
+    Entry told = whole;
+    LeaveOutNewer(protocol, &told);
+    EXPECT_EQ(told.flags, protocol < 4 ? kEntryPlain : kEntryPlain | kEntryCached) << protocol;
+    EXPECT_EQ(told.terms.empty(), protocol < 2) << protocol;
+    Register asked = wanted;
+    LeaveOutNewer(protocol, &asked);
+    EXPECT_EQ(asked.flags, protocol < 4 ? 0 : kEntryCached) << protocol;
+    EXPECT_EQ(asked.prefixes[0].terms.empty(), protocol < 2) << protocol;
+  }
+}
+
+TEST(CodecTest, MessagesOfCachesArriveAsTheyWere) {
+  const CacheAsk ask = ThereAndBack(CacheAsk{7, 8});
+  EXPECT_EQ(ask.server_id, 7u);
+  EXPECT_EQ(ask.prefix_id, 8u);
+  const CacheChunk chunk = ThereAndBack(CacheChunk{3, uint64_t{1} << 40});
+  EXPECT_EQ(chunk.chunk, 3u);
+  EXPECT_EQ(chunk.serial, uint64_t{1} << 40);
+  EXPECT_EQ(ThereAndBack(CacheGone{9}).chunk, 9u);
+  const CacheScope bare = ThereAndBack(CacheScope{1, 2, 70'000, 3, "http://*:80/", ""});
+  EXPECT_EQ(bare.scope, 70'000u);
+  EXPECT_EQ(bare.flags, 3);
+  EXPECT_EQ(bare.prefix, "http://*:80/");
+  EXPECT_EQ(bare.terms, "");
+  const std::string digest(kTermsBytes, 't');
+  EXPECT_EQ(ThereAndBack(CacheScope{1, 2, 70'000, 0, "", digest}).terms, digest);
+}
+
+TEST(CodecTest, AScopeWithTermsThatAreNoDigestIsRefused) {
+  CacheScope read;
+  const std::string digest(kTermsBytes, 't');
+  EXPECT_TRUE(Decode(Encode(CacheScope{1, 2, 3, 0, "p", digest}), &read));
+  EXPECT_FALSE(Decode(Encode(CacheScope{1, 2, 3, 0, "p", digest.substr(1)}), &read));
+  EXPECT_FALSE(Decode(Encode(CacheScope{1, 2, 3, 0, "p", digest + "t"}), &read));
+}
+
 TEST(CodecTest, MessagesOfRelaysArriveAsTheyWere) {
   const Answered answer = ThereAndBack(Answered{1, uint64_t{1} << 40, 1});
   EXPECT_EQ(answer.total, uint64_t{1} << 40);

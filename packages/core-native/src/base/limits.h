@@ -333,6 +333,18 @@ inline constexpr size_t kVisitorsMax = 64;
 inline constexpr size_t kSweptNamesMax = 4096;
 // How often a member that cannot reach its coordinator asks the kernel who has the name.
 inline constexpr uint64_t kStrangerLookMs = 100;
+// Caches of other members that an engine reads, and readers that a lane gives the cache of its
+// process to: each costs a descriptor in both processes.
+inline constexpr size_t kCacheReadersMax = 128;
+// Bytes of the memory in which a process counts hits on the entries of another one: entries share
+// a counter where there are more of them.
+inline constexpr size_t kCacheHitsBytes = 16 * 1024;
+// How long a member waits before it asks an owner for its cache again that did not answer.
+inline constexpr uint64_t kCacheAskMs = 1000;
+// How often an owner looks whether a reader has taken what it was sent.
+inline constexpr uint64_t kCacheTellMs = 100;
+// How long the cache of a killed process is kept for prefixes that nobody has taken back.
+inline constexpr uint64_t kCacheOrphanMs = 60'000;
 // Listening sockets of one port: one per bound address.
 inline constexpr size_t kSharedSocketsMax = 64;
 // How long a coordinator may take to answer. Long enough to find that it is stopped (kDoubtMs,

@@ -4,7 +4,8 @@
 //
 // Control connection (member to coordinator): kHello, then the types up to kTicketKeys; or kPing
 // alone. Data connection (lane to lane): kLink, then kHandOver, kRelay and their answers; or kDoubt
-// alone, from the thread that shares ports.
+// alone, from the thread that shares ports. A reader of another member's cache has a data
+// connection of its own: kLink, kCacheHits and kCacheAsk one way, the other kCache types back.
 
 #include <cstdint>
 #include <string>
@@ -18,10 +19,12 @@ namespace httpsys::peer {
 // its own protocol and at least the one before, at present all since the first. What a version has
 // added is not sent to members of earlier ones. Version 2: `terms` of kRegister and kEntry. Version
 // 3: a coordinator answers kPing, and gives its part up when another member has succeeded it.
-inline constexpr uint16_t kProtocol = 3;
+// Version 4: kEntryCached, and the kCache types of a data connection.
+inline constexpr uint16_t kProtocol = 4;
 inline constexpr uint16_t kProtocolOldest = 1;
 inline constexpr uint16_t kProtocolTerms = 2;
 inline constexpr uint16_t kProtocolPing = 3;
+inline constexpr uint16_t kProtocolCache = 4;
 
 enum class FrameType : uint8_t {
   kHello = 1,
@@ -54,6 +57,12 @@ enum class FrameType : uint8_t {
   kEnded = 40,
   kFree = 41,
   kDoubt = 42,
+  kCacheHits = 48,  // Carries the reader's table of hits.
+  kCacheAsk = 49,
+  kCacheIndex = 50,  // Carries the index of an arena.
+  kCacheChunk = 51,  // Carries a chunk of it.
+  kCacheGone = 52,
+  kCacheScope = 53,
 };
 
 struct Hello {
@@ -116,6 +125,9 @@ enum EntryFlags : uint8_t {
   // With absent_ms: the owner has died, so that requests get 503 instead of waiting.
   kEntryOffline = 1 << 3,
   kEntryFed = 1 << 4,  // With kEntryPlain: a program that is no member accepts for the server.
+  // The server has an output cache, which other members may ask the owner for. Not sent to members
+  // of versions before kProtocolCache.
+  kEntryCached = 1 << 5,
 };
 
 struct PrefixItem {
@@ -240,6 +252,18 @@ struct Entry {
     archive.Require(terms.empty() || terms.size() == kTermsBytes);
   }
 };
+
+// Takes from a message what members of an earlier version take for nonsense, or do not know.
+inline void LeaveOutNewer(uint16_t protocol, Register* wanted) {
+  if (protocol < kProtocolCache) wanted->flags &= static_cast<uint8_t>(~kEntryCached);
+  if (protocol >= kProtocolTerms) return;
+  for (PrefixItem& item : wanted->prefixes) item.terms.clear();
+}
+
+inline void LeaveOutNewer(uint16_t protocol, Entry* entry) {
+  if (protocol < kProtocolCache) entry->flags &= static_cast<uint8_t>(~kEntryCached);
+  if (protocol < kProtocolTerms) entry->terms.clear();
+}
 
 struct EntryGone {
   uint64_t member = 0;
@@ -409,6 +433,68 @@ struct Doubt {
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(port);
+  }
+};
+
+// -- The cache of another member. kCacheHits has no payload: its descriptor is memory in which the
+// sender counts hits (cache::HitTable), and which the receiver only reads. kCacheIndex has none,
+// either: its descriptor is the index of the sender's arena, in place of an earlier one and of all
+// chunks. Both are sealed (cache::SharedMemory).
+
+// The reader wants to know the scope of a prefix, now and whenever it changes.
+struct CacheAsk {
+  uint32_t server_id = 0;
+  uint32_t prefix_id = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(server_id, prefix_id);
+  }
+};
+
+// A chunk of the arena, in place of an earlier one of this number.
+struct CacheChunk {
+  uint32_t chunk = 0;
+  uint64_t serial = 0;  // The number that the index has for this memory.
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(chunk, serial);
+  }
+};
+
+// A chunk has gone from the arena: the reader lets go of it.
+struct CacheGone {
+  uint32_t chunk = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(chunk);
+  }
+};
+
+enum CacheScopeFlags : uint8_t {
+  kScopeIgnoresReload = 1 << 0,  // Directives of requests have no effect.
+  kScopeTellsStatus = 1 << 1,    // Answers have a Cache-Status field.
+  kScopeStrictUrl = 1 << 2,      // Targets that are not strict are refused.
+};
+
+// What a reader has to know of a prefix of the sender.
+struct CacheScope {
+  uint32_t server_id = 0;
+  uint32_t prefix_id = 0;
+  // The number in the keys of the entries (cache::KeyScope::port). 0 = readers find none.
+  uint32_t scope = 0;
+  uint8_t flags = 0;
+  std::string prefix;
+  // ServerContext::NegotiationDigest() of the server, whose clients are asked for no certificate.
+  // Empty without TLS.
+  std::string terms;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(server_id, prefix_id, scope, flags, prefix, terms);
+    archive.Require(terms.empty() || terms.size() == kTermsBytes);
   }
 };
 

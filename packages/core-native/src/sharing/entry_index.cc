@@ -9,7 +9,8 @@ EntryIndex::Kind EntryIndex::KindOf(const StateEntry& entry) {
   kind.is_absent = entry.is_absent();
   kind.is_https = entry.parsed.is_https;
   kind.is_bound = entry.parsed.host_kind == HostKind::kIpBound;
-  kind.flags = entry.entry.flags & static_cast<uint8_t>(~peer::kEntryOffline);
+  constexpr uint8_t kOfNoKind = peer::kEntryOffline | peer::kEntryCached;
+  kind.flags = entry.entry.flags & static_cast<uint8_t>(~kOfNoKind);
   return kind;
 }
 

@@ -32,7 +32,7 @@ class EntryIndex {
     bool is_absent = false;
     bool is_https = false;
     bool is_bound = false;  // To one address.
-    uint8_t flags = 0;      // peer::EntryFlags without kEntryOffline.
+    uint8_t flags = 0;      // peer::EntryFlags without kEntryOffline and kEntryCached.
 
     auto operator<=>(const Kind&) const = default;
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <utility>
 
 #include "base/limits.h"
@@ -243,7 +244,7 @@ void PortCoordinator::SendEntry(LinkId link, const StateEntry& there, uint64_t n
     entry.absent_ms =
         static_cast<uint32_t>(there.absent_until_ms > now_ms ? there.absent_until_ms - now_ms : 1);
   }
-  if (sessions_[link].protocol < peer::kProtocolTerms) entry.terms.clear();
+  peer::LeaveOutNewer(sessions_[link].protocol, &entry);
   effects_->Send(link, FrameType::kEntry, peer::Encode(entry));
 }
 
@@ -271,14 +272,17 @@ void PortCoordinator::TellSocket(const std::string& address, LinkId except) {
   }
 }
 
-// Members of an earlier protocol take a longer frame for nonsense.
 void PortCoordinator::TellEntry(const peer::Entry& entry) {
-  peer::Entry bare = entry;
-  bare.terms.clear();
-  const std::string payloads[] = {peer::Encode(bare), peer::Encode(entry)};
+  std::map<uint16_t, std::string> payloads;  // By version: few are there at a time.
   for (const auto& [link, session] : sessions_) {
     if (session.id == 0) continue;
-    effects_->Tell(link, FrameType::kEntry, payloads[session.protocol >= peer::kProtocolTerms]);
+    const auto [payload, is_new] = payloads.try_emplace(session.protocol);
+    if (is_new) {
+      peer::Entry told = entry;
+      peer::LeaveOutNewer(session.protocol, &told);
+      payload->second = peer::Encode(told);
+    }
+    effects_->Tell(link, FrameType::kEntry, payload->second);
   }
 }
 

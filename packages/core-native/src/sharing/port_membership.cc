@@ -383,7 +383,7 @@ void PortMembership::TellKnown(const PortState& before, uint64_t now_ms) {
       entry.absent_ms = limits::kOfflineMs;
     }
     if (!state.AddEntry(entry, now_ms)) return;
-    if (protocol_ < peer::kProtocolTerms) entry.terms.clear();
+    peer::LeaveOutNewer(protocol_, &entry);
     effects_->Send(link_, FrameType::kEntry, peer::Encode(entry));
     has_told = true;
   }
@@ -442,11 +442,8 @@ void PortMembership::TellSocket(const std::string& address) {
   if (link_ != 0) effects_->TellSocket(link_, address);
 }
 
-// A coordinator of an earlier protocol takes a longer frame for nonsense.
 void PortMembership::SendRegister(peer::Register wanted) {
-  if (protocol_ < peer::kProtocolTerms) {
-    for (peer::PrefixItem& item : wanted.prefixes) item.terms.clear();
-  }
+  peer::LeaveOutNewer(protocol_, &wanted);
   effects_->Send(link_, FrameType::kRegister, peer::Encode(wanted));
 }
 

@@ -66,7 +66,8 @@ void PortRouting::UpdatePrefix(const std::string& table_key, const UrlPrefix& pr
     // One that is there already has another owner of the same queue.
     target.owners.push_back({is_own ? 0 : entry.member, entry.server_id, entry.prefix_id,
                              (entry.flags & peer::kEntryPlain) != 0,
-                             (entry.flags & peer::kEntryFed) != 0});
+                             (entry.flags & peer::kEntryFed) != 0,
+                             (entry.flags & peer::kEntryCached) != 0});
   });
   if (is_there) {
     SetTarget(prefix, std::move(target), next);

@@ -45,7 +45,8 @@ std::vector<peer::Entry> PortState::EntriesOf(uint64_t member, const peer::Regis
   for (const peer::PrefixItem& item : wanted.prefixes) {
     const StateEntry* there = entries_.Find(member, wanted.server_id, item.id);
     const bool is_there = there != nullptr && there->entry.prefix == item.text &&
-                          there->entry.terms == item.terms && !there->is_absent();
+                          there->entry.terms == item.terms && !there->is_absent() &&
+                          ((there->entry.flags ^ wanted.flags) & peer::kEntryCached) == 0;
     if (is_there) continue;
     result.push_back(
         {member, wanted.server_id, item.id, wanted.flags, 0, wanted.queue, item.text, item.terms});

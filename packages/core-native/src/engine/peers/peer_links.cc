@@ -202,6 +202,12 @@ void PeerLinks::SendBack(const RelayOrigin& origin, FrameType type, const std::s
   if (found != channels_.end()) found->second->Send(type, payload);
 }
 
+bool PeerLinks::SendToReader(uint64_t link, FrameType type, const std::string& payload, int fd) {
+  const auto found = channels_.find(link);
+  return found != channels_.end() && found->second->unsent_bytes() == 0 &&
+         found->second->Send(type, payload, fd);
+}
+
 PeerLinks::Link* PeerLinks::FindLink(Channel* channel, uint64_t* member) {
   const auto found = members_.find(channel);
   if (found == members_.end()) return nullptr;
@@ -342,10 +348,16 @@ void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, std::span<co
   if (is_sound) return;
   if (found != received_.end()) {
     for (const HandedConnection& connection : found->second.connections) close(connection.fd);
-    channels_.erase(found->second.number);
-    received_.erase(found);
+    Forget(found);
   }
   channel->Close();
+}
+
+void PeerLinks::Forget(std::unordered_map<Channel*, Received>::iterator received) {
+  const uint64_t number = received->second.number;
+  channels_.erase(number);
+  received_.erase(received);
+  owner_->OnLinkGone(number);
 }
 
 // False: the peer speaks nonsense. The descriptors are closed or given on in any case.
@@ -354,6 +366,14 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
   if (frame.type == FrameType::kHandOver) return OnHandOver(channel, received, frame, fds);
   if (frame.type == FrameType::kRelay && frame.fds <= 1) {
     return OnRelay(channel, received, frame, fds.empty() ? -1 : fds[0]);
+  }
+  if (frame.type == FrameType::kCacheHits || frame.type == FrameType::kCacheAsk) {
+    if (!received->is_known || fds.size() > 1) {
+      CloseAll(fds);
+      return false;
+    }
+    owner_->OnCacheFrame(received->number, frame, fds.empty() ? -1 : fds[0]);
+    return true;
   }
   CloseAll(fds);
   if (frame.type == FrameType::kFree && received->is_known) owner_->OnFree(received->member);
@@ -483,8 +503,7 @@ void PeerLinks::OnBroken(Channel* channel) {
   const auto found = received_.find(channel);
   if (found != received_.end()) {
     TakeBatch(channel, &found->second);
-    channels_.erase(found->second.number);
-    received_.erase(channel);
+    Forget(found);
   }
   channel->Close();
 }

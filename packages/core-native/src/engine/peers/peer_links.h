@@ -59,6 +59,11 @@ class PeerLinks final : public sharing::Channel::Handler {
     virtual void OnFree(uint64_t member) = 0;
     // A link that was full, or to a silent member, may be ready.
     virtual void OnLinkFree() = 0;
+    // A frame of a member that reads this process' cache: kCacheHits or kCacheAsk. `link` is the
+    // number of the link, which is never used again; `fd`, which the callee takes over, may be -1.
+    virtual void OnCacheFrame(uint64_t link, const peer::Frame& frame, int fd) = 0;
+    // A link from a peer has ended.
+    virtual void OnLinkGone(uint64_t link) = 0;
 
    protected:
     ~Owner() = default;
@@ -86,6 +91,11 @@ class PeerLinks final : public sharing::Channel::Handler {
   void SendDecided(const RelayOrigin& origin, bool is_upgraded);
   void SendReturned(const RelayOrigin& origin);
   void SendEnded(const RelayOrigin& origin, bool is_whole);
+  // Sends a frame back over a link from a peer. `fd` stays the caller's. Returns false if the link
+  // has ended, or if the peer has not read everything before: nothing is sent then.
+  bool SendToReader(uint64_t link, peer::FrameType type, const std::string& payload, int fd);
+  // Returns true if a link from a peer exists.
+  bool HasLink(uint64_t link) const { return channels_.contains(link); }
   // Tells every member with a link that this member is free again.
   void TellFree();
   // True if hand-overs are not acknowledged: their connections would be lost if the process ended
@@ -143,6 +153,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   // Declines a hand-over. Returns false if the peer does not read its answers.
   static bool Decline(sharing::Channel* channel, uint32_t sequence);
   void TakeBatch(sharing::Channel* channel, Received* received);
+  void Forget(std::unordered_map<sharing::Channel*, Received>::iterator received);
   void GiveUp(uint64_t member, bool is_silent);
   void ReadAcknowledgements();
   void CheckAges();
