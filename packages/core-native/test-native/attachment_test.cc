@@ -60,7 +60,8 @@ class AttachmentTest : public testing::Test {
   http1::MethodTable methods_{{"GET", "HEAD", "POST"}};
   PortStatistics statistics_;
   files::ReadAhead ahead_;
-  Lane lane_{0, &methods_, 1, &statistics_, [](uint16_t) {}, &ahead_};
+  ForeignArenas arenas_;
+  Lane lane_{0, &methods_, 1, &statistics_, [](uint16_t) {}, &ahead_, &arenas_};
   Application first_{&lane_};
   Application second_{&lane_};
 };

@@ -111,7 +111,8 @@ class Round {
   http1::MethodTable methods_{{"GET", "HEAD", "POST"}};
   PortStatistics statistics_;
   files::ReadAhead ahead_;
-  Lane lane_{0, &methods_, 1, &statistics_, [](uint16_t) {}, &ahead_};
+  ForeignArenas arenas_;
+  Lane lane_{0, &methods_, 1, &statistics_, [](uint16_t) {}, &ahead_, &arenas_};
   Application forging_{&lane_};
   Application sound_{&lane_};
 };

@@ -81,7 +81,7 @@ Engine::Engine(BackendOptions options)
   for (size_t i = 0; i < options.lanes.size(); ++i) {
     Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>(
         i, &methods_, sharing_.id(), &statistics_,
-        [this](uint16_t port) { sharing_.OnDoubt(port); }, ahead_.get()));
+        [this](uint16_t port) { sharing_.OnDoubt(port); }, ahead_.get(), &arenas_));
     attachments_.push_back(lane.Attach(options.lanes[i], &signal_));
   }
 }
@@ -93,6 +93,12 @@ int Engine::Start() {
   Acceptor* lender = lanes_.size() == 1 ? &acceptor_ : nullptr;
   for (const auto& lane : lanes_) {
     if (const int failed = lane->Start(lender); failed != 0) return failed;
+  }
+  // One lane has the links to the caches of other members.
+  if (!lanes_.empty()) {
+    arenas_.SetAskOwner([this](uint64_t member, uint32_t server_id, uint32_t prefix_id) {
+      lanes_[0]->commands().AskCache(member, server_id, prefix_id);
+    });
   }
   return acceptor_.Start();
 }
@@ -260,6 +266,9 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   if (wanted.flags.is_fed) message.flags |= peer::kEntryFed;
   const auto config = configs_.find(wanted.server_id);
   const tls::ServerContext* context = config == configs_.end() ? nullptr : config->second->tls();
+  if (config != configs_.end() && config->second->cache() != nullptr) {
+    message.flags |= peer::kEntryCached;
+  }
   const std::string server = NameOf(sharing_.id(), wanted.server_id);
   for (const NumberedPrefix& prefix : wanted.prefixes) {
     message.prefixes.push_back({prefix.id, prefix.text, TermsOf(context, server, prefix.text)});
@@ -300,6 +309,7 @@ void Engine::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
   bandwidths_.SetOwners(routes->port(), OwnersOn(routes));
   acceptor_.SetShared(routes->port(), routes->passes_on());
   acceptor_.Look();
+  if (!lanes_.empty()) lanes_[0]->commands().SetCacheRoutes(routes);
   const auto left = std::make_shared<std::atomic<size_t>>(lanes_.size());
   for (const auto& lane : lanes_) {
     lane->commands().SetRoutes(routes, [left, applied] {
@@ -367,6 +377,7 @@ void Engine::Close() {
   acceptor_.Stop();
   ahead_->Close();
   caches_.Close();
+  arenas_.SetAskOwner(nullptr);
   for (const auto& lane : lanes_) lane->Stop();
 }
 

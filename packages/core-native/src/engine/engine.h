@@ -87,6 +87,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
 
   http1::MethodTable methods_;
   ConsumerSignal signal_;
+  ForeignArenas arenas_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<Attachment*> attachments_;  // This JavaScript environment at each lane.
   LaneBalance balance_{&lanes_};

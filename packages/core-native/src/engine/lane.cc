@@ -14,13 +14,14 @@ namespace httpsys::engine {
 
 Lane::Lane(size_t index, const http1::MethodTable* methods, uint64_t member_id,
            PortStatistics* statistics, std::function<void(uint16_t port)> on_doubt,
-           files::ReadAhead* ahead)
+           files::ReadAhead* ahead, ForeignArenas* arenas)
     : index_(index),
       methods_(methods),
       member_id_(member_id),
       statistics_(statistics),
       on_doubt_(std::move(on_doubt)),
-      ahead_(ahead) {}
+      ahead_(ahead),
+      arenas_(arenas) {}
 
 Lane::~Lane() { Stop(); }
 
@@ -46,9 +47,9 @@ int Lane::Start(Acceptor* lender) {
     queue_.Add(std::move(run), CommandQueue::Kind::kOther);
     Wake();
   };
-  parts_ = std::make_unique<LaneParts>(
-      LaneParts::Wanted{&loop_, &attachments_, this, &load_, &pool_, methods_, member_id_,
-                        statistics_, &on_doubt_, ahead_, &post, &ProcessCache::Instance()});
+  parts_ = std::make_unique<LaneParts>(LaneParts::Wanted{
+      &loop_, &attachments_, this, &load_, &pool_, methods_, member_id_, statistics_, &on_doubt_,
+      ahead_, &post, &ProcessCache::Instance(), arenas_});
   commands_ = std::make_unique<LaneCommands>(&queue_, &attachments_, parts_.get(), statistics_,
                                              &load_, [this] { Wake(); });
   if (lender != nullptr) {

@@ -30,7 +30,7 @@ class Lane final : public InputHandler {
  public:
   Lane(size_t index, const http1::MethodTable* methods, uint64_t member_id,
        PortStatistics* statistics, std::function<void(uint16_t port)> on_doubt,
-       files::ReadAhead* ahead);
+       files::ReadAhead* ahead, ForeignArenas* arenas);
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -91,6 +91,7 @@ class Lane final : public InputHandler {
   PortStatistics* statistics_;
   const std::function<void(uint16_t port)> on_doubt_;  // See PortRouter.
   files::ReadAhead* const ahead_;
+  ForeignArenas* const arenas_;
   uv_loop_t loop_;
   uv_thread_t thread_;
   bool is_started_ = false;

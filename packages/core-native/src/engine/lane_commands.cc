@@ -107,6 +107,7 @@ void LaneCommands::SetConfig(Attachment* attachment, uint32_t server_id,
         server->bandwidths = bandwidths;
         // The id of a prefix may have become another one's.
         server->buckets.clear();
+        parts_->gifts->OnServer(server_id);
       },
       Kind::kConfig);
 }
@@ -117,6 +118,7 @@ void LaneCommands::Unlisten(uint32_t server_id) {
         const auto found = parts_->servers.find(server_id);
         if (found != parts_->servers.end()) {
           found->second->is_unlistened = true;
+          parts_->gifts->OnServer(server_id);
           parts_->publisher->MakeDue();
           EndOrMove(found->second.get());
         }
@@ -235,6 +237,18 @@ void LaneCommands::AcceptLink(int fd) {
     } else {
       parts_->router->links().Accept(fd);
     }
+  });
+}
+
+void LaneCommands::AskCache(uint64_t member, uint32_t server_id, uint32_t prefix_id) {
+  Post([this, member, server_id, prefix_id] {
+    if (!is_stopping_) parts_->arena_links->Ask(member, server_id, prefix_id);
+  });
+}
+
+void LaneCommands::SetCacheRoutes(std::shared_ptr<const sharing::PortRoutes> routes) {
+  Post([this, routes = std::move(routes)] {
+    if (!is_stopping_) parts_->arena_links->OnRoutes(routes);
   });
 }
 

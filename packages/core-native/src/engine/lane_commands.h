@@ -63,6 +63,10 @@ class LaneCommands {
                      std::string argument);
   // Accepts a link from a lane of another member. Takes the descriptor over.
   void AcceptLink(int fd);
+  // Asks another member for its cache (ArenaLinks::Ask).
+  void AskCache(uint64_t member, uint32_t server_id, uint32_t prefix_id);
+  // Gives ArenaLinks the routes of a port.
+  void SetCacheRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
   // Calls `close` on the lane's thread, after Close().
   void Stop(std::function<void()> close);
 

@@ -49,6 +49,12 @@ LaneParts::LaneParts(const Wanted& wanted) {
   expiry = std::make_unique<QueueExpiry>(wanted.attachments, answers.get(), http1->writer(),
                                          http2->writer());
   router->Start(exchanges.get(), relay_input.get(), http2->relayed());
+  foreign = std::make_unique<ForeignAnswers>(wanted.arenas, methods, answers.get());
+  gifts =
+      std::make_unique<ArenaGifts>(loop, wanted.cache, &servers, &router->links(), *wanted.post);
+  arena_links = std::make_unique<ArenaLinks>(loop, wanted.member_id, wanted.arenas);
+  router->links().set_cache_askers(gifts.get());
+  router->caches().Start(foreign.get(), http1->writer(), http2->writer());
   reclaim = std::make_unique<RequestReclaim>(loop, wanted.attachments, router.get(), input.get(),
                                              http2->unbegun());
   processor =
@@ -63,6 +69,8 @@ LaneParts::LaneParts(const Wanted& wanted) {
 void LaneParts::Close() {
   transport->Shutdown();
   reclaim->Close();
+  gifts->Close();
+  arena_links->Close();
   router->Close();
   websockets->Close();
   publisher->Close();

@@ -31,6 +31,10 @@
 #include "engine/requests/queue_expiry.h"
 #include "engine/requests/request_gate.h"
 #include "engine/requests/static_requests.h"
+#include "engine/shared_cache/arena_gifts.h"
+#include "engine/shared_cache/arena_links.h"
+#include "engine/shared_cache/foreign_answers.h"
+#include "engine/shared_cache/foreign_arenas.h"
 #include "engine/tls/tls_handshakes.h"
 #include "engine/upgraded/upgraded_session.h"
 #include "engine/websocket/websocket_session.h"
@@ -54,6 +58,7 @@ struct LaneParts {
     files::ReadAhead* ahead;
     const FileOutput::Post* post;  // As in FileOutput.
     ProcessCache* cache;
+    ForeignArenas* arenas;
   };
 
   // Makes the parts in order, from those that read and write sockets to those that speak protocols.
@@ -86,6 +91,9 @@ struct LaneParts {
   std::unique_ptr<QueueExpiry> expiry;
   std::unique_ptr<ReplyProcessor> processor;
   std::unique_ptr<PortRouter> router;
+  std::unique_ptr<ForeignAnswers> foreign;
+  std::unique_ptr<ArenaGifts> gifts;
+  std::unique_ptr<ArenaLinks> arena_links;
   std::unique_ptr<RequestReclaim> reclaim;
   std::unique_ptr<RecordPublisher> publisher;
   LaneServers servers;

@@ -44,7 +44,7 @@ void RecordPublisher::Publish(bool is_due) {
 }
 
 void RecordPublisher::PublishNow(Attachment* attachment) {
-  router_->OnPublishing();
+  router_->choice().OnPublishing();
   attachment->Publish();
   // A stall may begin and end between two calls, so the question is whether a connection was
   // paused.

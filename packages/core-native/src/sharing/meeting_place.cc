@@ -206,6 +206,11 @@ bool IsGone(uint64_t id) {
   return is_strangers;
 }
 
+bool IsOwnUser(int fd) {
+  Credentials there;
+  return ReadCredentials(fd, &there) && there.uid == geteuid();
+}
+
 bool ReadCredentials(int fd, Credentials* credentials) {
   return ReadUnixPeer(fd, &credentials->uid, &credentials->pid);
 }

@@ -56,6 +56,8 @@ bool IsGone(uint64_t id);
 // Reads who is at the other end of a connected Unix socket. Returns false if the kernel does not
 // tell.
 bool ReadCredentials(int fd, Credentials* credentials);
+// Returns true if a process of this user is at the other end of a connected Unix socket.
+bool IsOwnUser(int fd);
 // Makes an id for a member: random and unguessable, so that no two members have the same.
 uint64_t RandomId();
 

@@ -255,6 +255,12 @@ void ServerContext::FindCiphers() {
     std::sort(names.begin(), names.end());
     if (!names.empty()) ciphers_.emplace_back(version, std::move(names));
   }
+  Digest digest;
+  for (const auto& [version, names] : ciphers_) {
+    digest.Add(std::to_string(version));
+    for (const std::string& name : names) digest.Add(name);
+  }
+  negotiation_ = digest.Finish();
   ERR_clear_error();
 }
 

@@ -88,6 +88,9 @@ class ServerContext {
   // servers that ask by the same rules, and for servers that do not ask. `unique` names the server:
   // if JavaScript chooses by name, nobody else has the same digest.
   std::string TermsDigest(const UrlPrefix& prefix, std::string_view unique) const;
+  // A digest of the versions and ciphers that clients may negotiate. If two servers have the same
+  // one, each would have made every handshake that the other has made.
+  const std::string& negotiation() const { return negotiation_; }
 
  private:
   void FindCiphers();
@@ -96,6 +99,7 @@ class ServerContext {
   ContextPtr context_;
   std::string identity_;
   std::string trust_;
+  std::string negotiation_;
   // The TLS versions that clients may negotiate, each with OpenSSL's names of its ciphers, sorted.
   std::vector<std::pair<int, std::vector<std::string>>> ciphers_;
 };

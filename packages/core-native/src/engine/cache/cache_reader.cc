@@ -18,15 +18,7 @@ FindResult CacheReader::Find(const http1::RequestHead& head, std::string* key,
                              cache::FoundEntry* found) {
   Refresh();
   if (mapping_.reader == nullptr) return FindResult::kMiss;
-  const FindResult result = mapping_.reader->Find(*key, Hash(*key), &buffer_, found);
-  if (result != FindResult::kHit || found->entry.kind == cache::EntryKind::kResponse) {
-    return result;
-  }
-  if (!record_.Decode(found->body)) return FindResult::kRefused;
-  record_.MakeVariantKey(head.lines, key);
-  const FindResult variant = mapping_.reader->Find(*key, Hash(*key), &buffer_, found);
-  const bool is_response = found->entry.kind == cache::EntryKind::kResponse;
-  return variant == FindResult::kHit && !is_response ? FindResult::kRefused : variant;
+  return FindResponse(*mapping_.reader, head, key, &memory_, found);
 }
 
 }  // namespace httpsys::engine

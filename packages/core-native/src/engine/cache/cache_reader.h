@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "cache/arena_find.h"
-#include "cache/vary.h"
+#include "engine/cache/find_response.h"
 #include "engine/cache/process_cache.h"
 #include "http1/request_parser.h"
 
@@ -30,7 +30,7 @@ class CacheReader {
   // A hash of a key, the same for all lanes while the cache is not made anew.
   uint64_t Hash(std::string_view key) const;
   // Gives memory back that only large entries need.
-  void Trim() { buffer_.Trim(kKeptBytesMax); }
+  void Trim() { memory_.buffer.Trim(kKeptBytesMax); }
 
  private:
   static constexpr size_t kKeptBytesMax = 256 * 1024;
@@ -39,8 +39,7 @@ class CacheReader {
 
   ProcessCache* cache_;
   ProcessCache::Mapping mapping_;
-  cache::CopyBuffer buffer_;
-  cache::VaryRecord record_;
+  FindMemory memory_;
 };
 
 }  // namespace httpsys::engine

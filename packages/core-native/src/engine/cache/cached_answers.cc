@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cache/cache_key.h"
-#include "records/record_writer.h"
+#include "engine/cache/asker_facts.h"
 
 namespace httpsys::engine {
 namespace {
@@ -20,19 +20,6 @@ using cache::Verdict;
 uint64_t MonotonicMs() { return uv_hrtime() / 1'000'000; }
 
 int64_t WallSeconds() { return static_cast<int64_t>(std::time(nullptr)); }
-
-bool IsSecure(const Connection* connection) {
-  const Connection* real = connection->real();
-  return real->tls != nullptr || (real->origin() != nullptr && !real->origin()->facts.empty());
-}
-
-// Returns true if the client was asked for a certificate, whether it has shown one or not: answers
-// may depend on it.
-bool WasAskedForCertificate(const Connection* connection) {
-  const Connection* real = connection->real();
-  if (real->tls != nullptr) return real->tls->terms().is_asked;
-  return real->origin() != nullptr && TermsOf(real->origin()->facts).is_asked;
-}
 
 }  // namespace
 

@@ -52,6 +52,8 @@ void ProcessCache::ApplyBytes() {
   const auto chunks = static_cast<uint32_t>(
       std::max<uint64_t>(std::min<uint64_t>(bytes / kChunkBytes, cache::kChunksMax), 1));
   if (chunks > store_->arena().shape().chunks_max) {
+    // Readers of other processes have the memory until they hear of the next one.
+    store_->Clear();
     store_ = nullptr;
     return MakeStore();
   }
@@ -64,6 +66,9 @@ void ProcessCache::MakeStore() {
   store_version_ = 0;
   // What a killed process has left is not read, but epochs are secrets of this one.
   next_epoch_ = RandomNumber();
+  if (store_ != nullptr) {
+    for (const auto& [memory, hits] : hits_) store_->AddHits(&hits.table);
+  }
   OnChanged();
 }
 
@@ -73,6 +78,7 @@ void ProcessCache::OnChanged() {
   if (now == store_version_) return;
   store_version_ = now;
   version_.fetch_add(1, std::memory_order_release);
+  for (const auto& [user, changed] : watchers_) changed();
 }
 
 // -- Scopes.
@@ -127,6 +133,48 @@ void ProcessCache::MapNow(Mapping* mapping) const {
       (void)mapping->reader->SetChunk(chunk, arena.serial(chunk), std::move(memory));
     }
   }
+}
+
+// -- Other processes.
+
+ProcessCache::Memory ProcessCache::Share() const {
+  const std::scoped_lock lock(mutex_);
+  Memory shared;
+  if (store_ == nullptr) return shared;
+  const cache::ArenaWriter& arena = store_->arena();
+  shared.index = arena.index();
+  shared.chunks.resize(arena.shape().chunks_max);
+  for (uint32_t chunk = 0; chunk < arena.shape().chunks_max; ++chunk) {
+    if (auto memory = arena.chunk(chunk); memory != nullptr) {
+      shared.chunks[chunk] = {std::move(memory), arena.serial(chunk)};
+    }
+  }
+  return shared;
+}
+
+void ProcessCache::Watch(const void* user, std::function<void()> changed) {
+  const std::scoped_lock lock(mutex_);
+  watchers_[user] = std::move(changed);
+}
+
+void ProcessCache::Unwatch(const void* user) {
+  const std::scoped_lock lock(mutex_);
+  watchers_.erase(user);
+}
+
+void ProcessCache::AddHits(const std::shared_ptr<const cache::SharedMemory>& hits) {
+  const std::scoped_lock lock(mutex_);
+  const auto [added, is_new] =
+      hits_.try_emplace(hits.get(), ForeignHits{hits, cache::HitTable::Over(*hits)});
+  if (is_new && store_ != nullptr) store_->AddHits(&added->second.table);
+}
+
+void ProcessCache::RemoveHits(const std::shared_ptr<const cache::SharedMemory>& hits) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = hits_.find(hits.get());
+  if (found == hits_.end()) return;
+  if (store_ != nullptr) store_->RemoveHits(&found->second.table);
+  hits_.erase(found);
 }
 
 // -- Writing.

@@ -57,6 +57,27 @@ class ProcessCache {
   };
   void Map(Mapping* mapping);
 
+  // -- Other processes.
+
+  // The memory of the arena, to be mapped elsewhere. No index = there is no store.
+  struct Memory {
+    struct Chunk {
+      std::shared_ptr<const cache::SharedMemory> memory;  // nullptr = there is none.
+      uint64_t serial = 0;
+    };
+
+    std::shared_ptr<const cache::SharedMemory> index;
+    std::vector<Chunk> chunks;  // By number.
+  };
+  Memory Share() const;
+  // Calls `changed` whenever the version changes, until Unwatch() has returned. It must not call
+  // this object.
+  void Watch(const void* user, std::function<void()> changed);
+  void Unwatch(const void* user);
+  // Counts the hits of another process, which writes them into this memory.
+  void AddHits(const std::shared_ptr<const cache::SharedMemory>& hits);
+  void RemoveHits(const std::shared_ptr<const cache::SharedMemory>& hits);
+
   // -- Writing.
 
   // A response to be stored. `parts.key` is the key of the URL.
@@ -94,6 +115,10 @@ class ProcessCache {
   void MakeStore();
   void ApplyBytes();
   void OnChanged();
+  struct ForeignHits {
+    std::shared_ptr<const cache::SharedMemory> memory;
+    cache::HitTable table;
+  };
   void MapNow(Mapping* mapping) const;
   void DropScope(uint32_t scope);
   bool FindRecord(std::string_view key, cache::VaryRecord* record);
@@ -101,6 +126,8 @@ class ProcessCache {
   mutable std::mutex mutex_;
   std::map<const void*, uint64_t> wishes_;
   std::map<std::string, Scope> scopes_;
+  std::map<const void*, std::function<void()>> watchers_;
+  std::map<const cache::SharedMemory*, ForeignHits> hits_;
   std::shared_ptr<cache::CacheStore> store_;
   Mapping own_;  // For looking at what is stored before something replaces it.
   cache::CopyBuffer buffer_;

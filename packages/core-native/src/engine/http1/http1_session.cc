@@ -340,6 +340,10 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
       // The bytes go to the member, which decides whether it accepts an upgrade.
       if (connection->phase() != InputPhase::kRelayUpgrade) *advance = Advance::kGoOn;
       return false;
+    case RequestRouter::Outcome::kAnswered:
+      SharingMarks::ForgetMoves(connection);
+      *advance = GoOn(connection, head, MayKeepAlive(connection, head));
+      return false;
   }
   return false;
 }

@@ -159,6 +159,8 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
       case Outcome::kRelayed:
         AnswerUnrouted(connection, RouteStatus::kNoRelay);
         return false;
+      case Outcome::kAnswered:
+        return false;
       default:
         AnswerUnrouted(connection, route->status);
         return false;

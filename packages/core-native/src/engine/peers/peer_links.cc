@@ -18,11 +18,6 @@ using sharing::Channel;
 
 namespace {
 
-bool IsOurUser(int fd) {
-  sharing::Credentials credentials;
-  return sharing::ReadCredentials(fd, &credentials) && credentials.uid == geteuid();
-}
-
 void CloseAll(std::span<const int> fds) {
   for (const int fd : fds) close(fd);
 }
@@ -65,7 +60,7 @@ PeerLinks::State PeerLinks::Connect(uint64_t member) {
     silent_until_ms_.erase(member);
     return State::kGone;
   }
-  if (!IsOurUser(fd)) {
+  if (!sharing::IsOwnUser(fd)) {
     close(fd);
     return State::kGone;
   }
@@ -323,7 +318,7 @@ void PeerLinks::ArmTimer() {
 // -- From peers.
 
 void PeerLinks::Accept(int fd) {
-  if (!IsOurUser(fd) || received_.size() >= limits::kMembersMax) {
+  if (!sharing::IsOwnUser(fd) || received_.size() >= limits::kMembersMax) {
     close(fd);
     return;
   }
@@ -357,7 +352,7 @@ void PeerLinks::Forget(std::unordered_map<Channel*, Received>::iterator received
   const uint64_t number = received->second.number;
   channels_.erase(number);
   received_.erase(received);
-  owner_->OnLinkGone(number);
+  if (askers_ != nullptr) askers_->OnLinkGone(number);
 }
 
 // False: the peer speaks nonsense. The descriptors are closed or given on in any case.
@@ -368,12 +363,13 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
     return OnRelay(channel, received, frame, fds.empty() ? -1 : fds[0]);
   }
   if (frame.type == FrameType::kCacheHits || frame.type == FrameType::kCacheAsk) {
-    if (!received->is_known || fds.size() > 1) {
+    const bool is_sound = received->is_known && fds.size() <= 1;
+    if (is_sound && askers_ != nullptr) {
+      askers_->OnCacheFrame(received->number, frame, fds.empty() ? -1 : fds[0]);
+    } else {
       CloseAll(fds);
-      return false;
     }
-    owner_->OnCacheFrame(received->number, frame, fds.empty() ? -1 : fds[0]);
-    return true;
+    return is_sound;
   }
   CloseAll(fds);
   if (frame.type == FrameType::kFree && received->is_known) owner_->OnFree(received->member);

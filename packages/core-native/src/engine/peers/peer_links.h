@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/connection/connection.h"
+#include "engine/peers/cache_askers.h"
 #include "peer/messages.h"
 #include "sharing/channel.h"
 
@@ -59,11 +60,6 @@ class PeerLinks final : public sharing::Channel::Handler {
     virtual void OnFree(uint64_t member) = 0;
     // A link that was full, or to a silent member, may be ready.
     virtual void OnLinkFree() = 0;
-    // A frame of a member that reads this process' cache: kCacheHits or kCacheAsk. `link` is the
-    // number of the link, which is never used again; `fd`, which the callee takes over, may be -1.
-    virtual void OnCacheFrame(uint64_t link, const peer::Frame& frame, int fd) = 0;
-    // A link from a peer has ended.
-    virtual void OnLinkGone(uint64_t link) = 0;
 
    protected:
     ~Owner() = default;
@@ -73,6 +69,8 @@ class PeerLinks final : public sharing::Channel::Handler {
   enum class State : uint8_t { kReady, kFull, kGone };
 
   PeerLinks(uv_loop_t* loop, uint64_t self, Owner* owner);
+  // Sets who hears of members that read this process' cache; nullptr = they get no answer.
+  void set_cache_askers(CacheAskers* askers) { askers_ = askers; }
   PeerLinks(const PeerLinks&) = delete;
   PeerLinks& operator=(const PeerLinks&) = delete;
 
@@ -162,6 +160,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   uv_loop_t* loop_;
   const uint64_t self_;
   Owner* owner_;
+  CacheAskers* askers_ = nullptr;
   uv_timer_t timer_;
   std::map<uint64_t, Link> links_;  // Links to peers, by member.
   // The member of each channel in links_.

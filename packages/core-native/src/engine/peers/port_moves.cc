@@ -183,6 +183,8 @@ bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local, std::
                          !port->routes->target(route.id).owners.empty() &&
                          !PortAdmission::HasMore(head, bytes.size() - parser_.head_bytes());
   if (!is_simple) return false;
+  const Routes::Target& target = port->routes->target(route.id);
+  if (caches_->Has(head, target)) return false;
   const uint32_t turn = port->turns[route.id];
   const Routes::Owner* owner = choice_->Choose(port, nullptr, route.id);
   if (owner->member == 0 || links_->Prepare(owner->member) != PeerLinks::State::kReady) {

@@ -8,6 +8,7 @@
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/transport.h"
+#include "engine/peers/owner_caches.h"
 #include "engine/peers/owner_choice.h"
 #include "engine/peers/peer_links.h"
 #include "engine/peers/port_table.h"
@@ -29,7 +30,7 @@ class PortMoves {
 
   PortMoves(uint64_t self, const http1::MethodTable* methods, Transport* transport, Input* input,
             PortTable* table, PeerLinks* links, OwnerChoice* choice, WaitingRequests* waiting,
-            Relays* relays)
+            Relays* relays, const OwnerCaches* caches)
       : self_(self),
         transport_(transport),
         input_(input),
@@ -38,6 +39,7 @@ class PortMoves {
         choice_(choice),
         waiting_(waiting),
         relays_(relays),
+        caches_(caches),
         parser_(methods) {}
   PortMoves(const PortMoves&) = delete;
   PortMoves& operator=(const PortMoves&) = delete;
@@ -74,6 +76,7 @@ class PortMoves {
   OwnerChoice* choice_;
   WaitingRequests* waiting_;
   Relays* relays_;
+  const OwnerCaches* caches_;
   http1::RequestParser parser_;  // The parser and the buffer of PassOn().
   std::vector<char> buffer_;
 };

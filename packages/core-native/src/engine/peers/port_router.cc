@@ -20,6 +20,25 @@ Route RouteTo(const Connection* connection, const Routes::Owner& owner,
   return {RouteStatus::kMatch, owner.prefix_id, may_go};
 }
 
+// True if a connection ends with its next answer, because its server has closed and nobody else is
+// there.
+bool IsLast(const Connection* connection, const PortTable& table) {
+  return connection->server()->is_unlistened && !table.IsShared(connection->local_port);
+}
+
+RequestRouter::Outcome Refuse(Route* route) {
+  route->status = RouteStatus::kOffline;
+  return RequestRouter::Outcome::kUnrouted;
+}
+
+// Returns true if the request stays with a closed server. As on Node, such a server goes on with
+// the connections that it was busy with, unless another member has its prefix now.
+bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner) {
+  return connection->slot.is_announced() && connection->server()->is_unlistened &&
+         (!has_owner || !routes.is_shared() || connection->origin() != nullptr ||
+          PortAdmission::IsPinned(connection));
+}
+
 }  // namespace
 
 PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
@@ -34,7 +53,8 @@ PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable*
       choice_(loop, self, attachments, &table_, &links_),
       waiting_(loop, input, &table_),
       relays_(loop, &links_, &waiting_, transport, input),
-      moves_(self, methods, transport, input, &table_, &links_, &choice_, &waiting_, &relays_) {}
+      moves_(self, methods, transport, input, &table_, &links_, &choice_, &waiting_, &relays_,
+             &caches_) {}
 
 void PortRouter::Start(Exchanges* exchanges, RelayInput* requests, RelayedStreams* streams) {
   requests_ = requests;
@@ -86,19 +106,6 @@ bool PortRouter::MustRoute(const Connection* connection) const {
   return port != nullptr && (port->routes->is_shared() || connection->server()->is_unlistened);
 }
 
-RequestRouter::Outcome PortRouter::Refuse(Route* route) {
-  route->status = RouteStatus::kOffline;
-  return Outcome::kUnrouted;
-}
-
-// Returns true if the request stays with a closed server. As on Node, such a server goes on with
-// the connections that it was busy with, unless another member has its prefix now.
-bool PortRouter::IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner) {
-  return connection->slot.is_announced() && connection->server()->is_unlistened &&
-         (!has_owner || !routes.is_shared() || connection->origin() != nullptr ||
-          PortAdmission::IsPinned(connection));
-}
-
 // Returns the outcome if it does not depend on which owner gets the request. Otherwise returns
 // nullopt, and *route has the target, whose owners the caller chooses from.
 std::optional<RequestRouter::Outcome> PortRouter::LookUp(const PortTable::Port& port,
@@ -139,6 +146,22 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
                                               const http1::RequestHead& head,
                                               std::string_view input, size_t head_bytes,
                                               Route* route) {
+  const Outcome outcome = FindOwner(connection, head, input, head_bytes, route);
+  if (outcome != Outcome::kUnrouted || route->status != RouteStatus::kOffline) return outcome;
+  return caches_.AnswerOrphaned(connection, head, IsLast(connection, table_)).value_or(outcome);
+}
+
+RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
+                                                    const http1::RequestHead& head, bool may_relay,
+                                                    Route* route, uint64_t* member) {
+  const Outcome outcome = FindStreamOwner(stream, head, may_relay, route, member);
+  if (outcome != Outcome::kUnrouted || route->status != RouteStatus::kOffline) return outcome;
+  return caches_.AnswerOrphaned(stream, head, false).value_or(outcome);
+}
+
+RequestRouter::Outcome PortRouter::FindOwner(Connection* connection, const http1::RequestHead& head,
+                                             std::string_view input, size_t head_bytes,
+                                             Route* route) {
   PortTable::Port* port = table_.Find(connection->local_port);
   const HostName host = http1::HostOf(head);
   if (port == nullptr) {
@@ -149,6 +172,9 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
   }
   if (const auto decided = LookUp(*port, connection, head, host, route)) return *decided;
   const Routes::Target& target = port->routes->target(route->id);
+  if (const auto answered = caches_.Answer(connection, head, target, IsLast(connection, table_))) {
+    return *answered;
+  }
   const Routes::Owner* owner = nullptr;
   if (connection->sharing.is_lent()) {
     owner = choice_.GivesBackTo(connection, target,
@@ -169,9 +195,9 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
   return own == nullptr ? outcome : ToServer(connection, *own, target, host, route);
 }
 
-RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
-                                                    const http1::RequestHead& head, bool may_relay,
-                                                    Route* route, uint64_t* member) {
+RequestRouter::Outcome PortRouter::FindStreamOwner(Connection* stream,
+                                                   const http1::RequestHead& head, bool may_relay,
+                                                   Route* route, uint64_t* member) {
   PortTable::Port* port = table_.Find(stream->local_port);
   const HostName host = http1::HostOf(head);
   if (port == nullptr) {
@@ -179,6 +205,8 @@ RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
                                                                             : Outcome::kUnrouted;
   }
   if (const auto decided = LookUp(*port, stream, head, host, route)) return *decided;
+  const Routes::Target& target = port->routes->target(route->id);
+  if (const auto answered = caches_.Answer(stream, head, target, false)) return *answered;
   const Routes::Owner* owner = may_relay ? nullptr : port->routes->target(route->id).own();
   if (owner == nullptr) owner = choice_.ChooseForStream(port, route->id);
   if (owner == nullptr) return waiting_.Wait(stream, route);

@@ -10,6 +10,7 @@
 
 #include "engine/connection/input.h"
 #include "engine/connection/transport.h"
+#include "engine/peers/owner_caches.h"
 #include "engine/peers/owner_choice.h"
 #include "engine/peers/peer_links.h"
 #include "engine/peers/port_moves.h"
@@ -46,8 +47,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   OwnerChoice& choice() { return choice_; }
   PeerLinks& links() { return links_; }
   WaitingRequests& waiting() { return waiting_; }
-  // Records are about to be published.
-  void OnPublishing() { choice_.OnPublishing(); }
+  OwnerCaches& caches() { return caches_; }
   void OnOutputEnding(Connection* connection);
   void OnAnnounced(Connection* connection);
   void OnDetached(Connection* connection);
@@ -100,14 +100,16 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   using Routes = sharing::PortRoutes;
   using Port = PortTable::Port;
 
+  Outcome FindOwner(Connection* connection, const http1::RequestHead& head, std::string_view input,
+                    size_t head_bytes, Route* route);
+  Outcome FindStreamOwner(Connection* stream, const http1::RequestHead& head, bool may_relay,
+                          Route* route, uint64_t* member);
   Outcome ToServer(Connection* connection, const Routes::Owner& owner, const Routes::Target& target,
                    const HostName& host, Route* route);
   Outcome ToMember(Port* port, Connection* connection, const http1::RequestHead& head,
                    uint64_t member, std::string_view input, size_t head_bytes, Route* route);
   std::optional<Outcome> LookUp(const Port& port, Connection* connection,
                                 const http1::RequestHead& head, const HostName& host, Route* route);
-  static Outcome Refuse(Route* route);
-  static bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner);
   void CountClosed(Connection* connection);
 
   PortStatistics* statistics_;
@@ -115,6 +117,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   const std::function<void(uint16_t port)> on_doubt_;
   Transport* transport_;
   RelayInput* requests_ = nullptr;
+  OwnerCaches caches_;
   PortTable table_;
   PeerLinks links_;
   OwnerChoice choice_;

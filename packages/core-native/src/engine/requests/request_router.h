@@ -22,6 +22,7 @@ class RequestRouter {
     // The head was sent to another member, and the connection stays. Its phase says how the body is
     // read.
     kRelayed,
+    kAnswered,  // The cache of the owner has answered.
   };
 
   // Returns true if the server of a connection to this port is known only when its request has been
@@ -43,8 +44,8 @@ class RequestRouter {
   // `route`.
   virtual Outcome FindServer(Connection* connection, const http1::RequestHead& head,
                              std::string_view input, size_t head_bytes, Route* route) = 0;
-  // The same for a stream of HTTP/2. The outcome is kHere, kUnrouted or kWaiting, or kRelayed with
-  // the `member` to which the caller sends the request by RelayStream(); kRelayed only if
+  // The same for a stream of HTTP/2. The outcome is kHere, kUnrouted, kWaiting or kAnswered, or
+  // kRelayed with the `member` to which the caller sends the request by RelayStream(); kRelayed only if
   // `may_relay`, or if nobody here owns the request.
   virtual Outcome FindStreamServer(Connection* stream, const http1::RequestHead& head,
                                    bool may_relay, Route* route, uint64_t* member) = 0;

@@ -1,0 +1,23 @@
+#pragma once
+// What the cache has to know of the connection on which a request has come.
+
+#include "engine/connection/connection.h"
+#include "records/record_writer.h"
+
+namespace httpsys::engine {
+
+// True if the client speaks TLS, to this member or to the one that relays the request.
+inline bool IsSecure(const Connection* connection) {
+  const Connection* real = connection->real();
+  return real->tls != nullptr || (real->origin() != nullptr && !real->origin()->facts.empty());
+}
+
+// True if the client was asked for a certificate, whether it has shown one or not: answers may
+// depend on it.
+inline bool WasAskedForCertificate(const Connection* connection) {
+  const Connection* real = connection->real();
+  if (real->tls != nullptr) return real->tls->terms().is_asked;
+  return real->origin() != nullptr && TermsOf(real->origin()->facts).is_asked;
+}
+
+}  // namespace httpsys::engine

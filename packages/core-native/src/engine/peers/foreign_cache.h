@@ -1,0 +1,42 @@
+#pragma once
+// The caches of other members, as the router sees them.
+
+#include <cstdint>
+
+#include "engine/connection/connection.h"
+#include "engine/requests/native_answer.h"
+#include "http1/request_parser.h"
+#include "sharing/port_routes.h"
+
+namespace httpsys::engine {
+
+// Answers requests by the caches of their owners. Thread: the lane.
+class ForeignCache {
+ public:
+  enum class Outcome : uint8_t {
+    kNone,   // No entry answers.
+    kGiven,  // The request is answered.
+    kLater,  // An entry answers, when earlier requests of the connection have their answers.
+  };
+
+  struct Request {
+    AnswerWriter* writer;
+    Connection* connection;  // Or a stream.
+    const http1::RequestHead& head;
+    bool closes;  // As in NativeAnswer.
+  };
+
+  // Answers a request of this target, which the client may send to its owners as far as names and
+  // certificates decide. Owners that are members without a known cache are asked, for later
+  // requests.
+  virtual Outcome Answer(const Request& request, const sharing::PortRoutes::Target& target) = 0;
+  // Answers a request whose owner has been killed, and has no successor.
+  virtual Outcome AnswerOrphaned(const Request& request) = 0;
+  // Returns true if Answer() would probably answer a first request on a plain connection.
+  virtual bool Has(const http1::RequestHead& head, const sharing::PortRoutes::Target& target) = 0;
+
+ protected:
+  ~ForeignCache() = default;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+
+#include "engine/connection/connection.h"
+#include "engine/peers/foreign_cache.h"
+#include "engine/requests/native_answer.h"
+#include "engine/requests/request_router.h"
+#include "http1/request_parser.h"
+#include "sharing/port_routes.h"
+
+namespace httpsys::engine {
+
+// Tries the caches of owners before a request, or its connection, goes to another member. Thread:
+// the lane.
+class OwnerCaches {
+ public:
+  using Outcome = RequestRouter::Outcome;
+
+  // Sets what answers, and who writes the answers of the two versions of HTTP.
+  void Start(ForeignCache* foreign, AnswerWriter* http1, AnswerWriter* http2) {
+    foreign_ = foreign;
+    http1_ = http1;
+    http2_ = http2;
+  }
+
+  // Returns nullopt if the caches of the owners do not answer. `is_last` is true if the connection
+  // ends with the answer whatever the client wants.
+  std::optional<Outcome> Answer(Connection* connection, const http1::RequestHead& head,
+                                const sharing::PortRoutes::Target& target, bool is_last) const;
+  // The same, for a request whose owner cannot be asked: returns nullopt if no killed process has
+  // left an answer.
+  std::optional<Outcome> AnswerOrphaned(Connection* connection, const http1::RequestHead& head,
+                                        bool is_last) const;
+  // Returns true if Answer() would probably answer a first request on a plain connection.
+  bool Has(const http1::RequestHead& head, const sharing::PortRoutes::Target& target) const {
+    return foreign_ != nullptr && target.has_peers && foreign_->Has(head, target);
+  }
+
+ private:
+  bool MayTry(const Connection* connection) const;
+  ForeignCache::Request RequestOf(Connection* connection, const http1::RequestHead& head,
+                                  bool is_last) const;
+  static std::optional<Outcome> OutcomeOf(ForeignCache::Outcome outcome);
+
+  ForeignCache* foreign_ = nullptr;
+  AnswerWriter* http1_ = nullptr;
+  AnswerWriter* http2_ = nullptr;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <uv.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/cache/process_cache.h"
+#include "engine/config/server_config.h"
+#include "engine/peers/cache_askers.h"
+#include "engine/peers/peer_links.h"
+#include "engine/peers/port_table.h"
+#include "peer/messages.h"
+
+namespace httpsys::engine {
+
+// Gives the cache of this process to the members that ask this lane for it, and tells them of every
+// change: descriptors of memory that they can only read, and the scopes of prefixes. A reader that
+// takes nothing is told nothing more until it has read. Thread: the lane.
+class ArenaGifts final : public CacheAskers {
+ public:
+  // `post` runs a function on the lane; it may be called on any thread.
+  using Post = std::function<void(std::function<void()>)>;
+
+  ArenaGifts(uv_loop_t* loop, ProcessCache* cache, const LaneServers* servers, PeerLinks* links,
+             Post post);
+  ~ArenaGifts() override;
+  ArenaGifts(const ArenaGifts&) = delete;
+  ArenaGifts& operator=(const ArenaGifts&) = delete;
+
+  // A server of the lane has other settings, or has stopped listening.
+  void OnServer(uint32_t server_id);
+  // Must be called before the loop is closed.
+  void Close();
+
+  // What readers are told of a prefix; `scope` is 0 if nothing of it is given to them: when
+  // somebody has to count connections, requests or bytes, or clients are asked for certificates.
+  static peer::CacheScope ScopeOf(const ServerConfig& config, uint32_t server_id,
+                                  uint32_t prefix_id);
+
+  // -- CacheAskers.
+
+  void OnCacheFrame(uint64_t link, const peer::Frame& frame, int fd) override;
+  void OnLinkGone(uint64_t link) override;
+
+ private:
+  // What a reader was told.
+  struct Reader {
+    std::shared_ptr<const cache::SharedMemory> hits;
+    std::shared_ptr<const cache::SharedMemory> index;
+    std::vector<uint64_t> serials;  // By chunk; 0 = none.
+    // By ForeignScope::Key(): the last kCacheScope; empty = it is to be told.
+    std::map<uint64_t, std::string> scopes;
+  };
+
+  void OnHits(Reader* reader, int fd);
+  void OnAsk(Reader* reader, const peer::Frame& frame);
+  // Returns false if the reader has to read first.
+  bool Tell(uint64_t link, const ProcessCache::Memory& memory, Reader* reader);
+  bool TellScope(uint64_t link, uint64_t key, std::string* told);
+  void TellAll();
+  void TellOne(uint64_t link);
+  void ArmTimer();
+
+  ProcessCache* cache_;
+  const LaneServers* servers_;
+  PeerLinks* links_;
+  const Post post_;
+  uv_timer_t timer_;
+  bool is_closed_ = false;
+  bool is_watching_ = false;
+  std::map<uint64_t, Reader> readers_;  // By link.
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,274 @@
+#include "engine/shared_cache/arena_links.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+#include "cache/arena_layout.h"
+#include "cache/arena_reader.h"
+#include "engine/connection/socket_options.h"
+#include "sharing/meeting_place.h"
+
+namespace httpsys::engine {
+
+using cache::SharedMemory;
+using peer::FrameType;
+using sharing::Channel;
+
+namespace {
+
+uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
+
+}  // namespace
+
+ArenaLinks::ArenaLinks(uv_loop_t* loop, uint64_t self, ForeignArenas* arenas)
+    : loop_(loop), self_(self), arenas_(arenas) {
+  uv_timer_init(loop, &timer_);
+  timer_.data = this;
+}
+
+void ArenaLinks::Close() {
+  if (is_closed_) return;
+  is_closed_ = true;
+  for (const auto& [member, channel] : links_) {
+    channel->Close();
+    arenas_->Forget(member);
+  }
+  links_.clear();
+  members_.clear();
+  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+}
+
+// -- Asking.
+
+void ArenaLinks::Ask(uint64_t member, uint32_t server_id, uint32_t prefix_id) {
+  if (is_closed_ || given_up_.contains(member)) return;
+  const auto found = links_.find(member);
+  Channel* const channel = found == links_.end() ? Connect(member) : found->second;
+  const bool is_asked =
+      channel != nullptr && channel->unsent_bytes() <= limits::kPeerUnsentBytesMax &&
+      channel->Send(FrameType::kCacheAsk, peer::Encode(peer::CacheAsk{server_id, prefix_id}));
+  if (!is_asked) GiveUp(member);
+}
+
+Channel* ArenaLinks::Connect(uint64_t member) {
+  const int fd = sharing::ConnectTo(sharing::MemberName(member));
+  if (fd < 0) return nullptr;
+  if (!sharing::IsOwnUser(fd) || !LeavesDescriptors(fd)) {
+    close(fd);
+    return nullptr;
+  }
+  const std::shared_ptr<SharedMemory> hits = SharedMemory::Create(limits::kCacheHitsBytes);
+  auto* const channel = new Channel(loop_, fd, this);
+  peer::Link hello;
+  hello.id = self_;
+  // Without memory for them hits are not counted by the owner.
+  const bool is_begun =
+      channel->Start() == 0 && channel->Send(FrameType::kLink, peer::Encode(hello)) &&
+      (hits == nullptr || hits->fd() == -1 || channel->Send(FrameType::kCacheHits, {}, hits->fd()));
+  if (!is_begun) {
+    channel->Close();
+    return nullptr;
+  }
+  links_[member] = channel;
+  members_[channel] = member;
+  arenas_->Update(member, [&](ForeignArena* arena) { arena->hits = hits; });
+  return channel;
+}
+
+void ArenaLinks::GiveUp(uint64_t member) {
+  const auto found = links_.find(member);
+  if (found != links_.end()) {
+    members_.erase(found->second);
+    found->second->Close();
+    links_.erase(found);
+  }
+  arenas_->Update(member, [](ForeignArena* arena) {
+    arena->index = nullptr;
+    arena->chunks.clear();
+    ++arena->memory_version;
+  });
+  given_up_[member] = uv_now(loop_) + limits::kCacheAskMs;
+  ArmTimer();
+}
+
+// -- What owners say.
+
+void ArenaLinks::OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) {
+  const auto found = members_.find(channel);
+  bool is_sound = found != members_.end() && fds.size() <= 1;
+  if (is_sound) {
+    const uint64_t member = found->second;
+    const int fd = fds.empty() ? -1 : fds[0];
+    switch (frame.type) {
+      case FrameType::kCacheIndex:
+        OnIndex(member, fd);
+        break;
+      case FrameType::kCacheChunk:
+        is_sound = OnChunk(member, frame, fd);
+        break;
+      case FrameType::kCacheGone:
+        is_sound = OnGone(member, frame);
+        break;
+      case FrameType::kCacheScope:
+        is_sound = OnScope(member, frame);
+        break;
+      default:
+        break;  // Of a later protocol.
+    }
+  }
+  for (const int fd : fds) close(fd);
+  if (!is_sound && found != members_.end()) GiveUp(found->second);
+}
+
+void ArenaLinks::OnIndex(uint64_t member, int fd) {
+  std::shared_ptr<const SharedMemory> index;
+  if (fd != -1) index = SharedMemory::Map(fd, cache::kIndexBytesMax);
+  const std::unique_ptr<cache::ArenaReader> reader = cache::ArenaReader::Open(index);
+  arenas_->Update(member, [&](ForeignArena* arena) {
+    arena->index = reader == nullptr ? nullptr : index;
+    arena->chunks.clear();
+    if (reader != nullptr) arena->chunks.resize(reader->shape().chunks_max);
+    ++arena->memory_version;
+  });
+}
+
+// Another index may be expected by now: its entries are not found in memory that is too small.
+bool ArenaLinks::OnChunk(uint64_t member, const peer::Frame& frame, int fd) {
+  peer::CacheChunk told;
+  if (!peer::Decode(frame.payload, &told)) return false;
+  std::shared_ptr<const SharedMemory> memory;
+  constexpr size_t kChunkBytesMax = size_t{cache::kSegmentBytesMax} * cache::kSegmentsPerChunk;
+  if (fd != -1) memory = SharedMemory::Map(fd, kChunkBytesMax);
+  bool is_sound = true;
+  arenas_->Update(member, [&](ForeignArena* arena) {
+    if (arena->index == nullptr) return;
+    is_sound = told.chunk < arena->chunks.size();
+    if (!is_sound) return;
+    arena->chunks[told.chunk] = {std::move(memory), told.serial};
+    ++arena->memory_version;
+  });
+  return is_sound;
+}
+
+bool ArenaLinks::OnGone(uint64_t member, const peer::Frame& frame) {
+  peer::CacheGone told;
+  if (!peer::Decode(frame.payload, &told)) return false;
+  arenas_->Update(member, [&](ForeignArena* arena) {
+    if (told.chunk >= arena->chunks.size()) return;
+    arena->chunks[told.chunk] = {};
+    ++arena->memory_version;
+  });
+  return true;
+}
+
+// Only scopes that were asked for are kept.
+bool ArenaLinks::OnScope(uint64_t member, const peer::Frame& frame) {
+  peer::CacheScope told;
+  if (!peer::Decode(frame.payload, &told)) return false;
+  ForeignScope scope;
+  scope.key = ForeignScope::Key(told.server_id, told.prefix_id);
+  scope.scope = told.scope;
+  scope.flags = told.flags;
+  scope.terms = std::move(told.terms);
+  scope.has_prefix = ParseUrlPrefix(told.prefix, &scope.prefix) == PrefixError::kNone;
+  // A scope of a prefix has the scheme of the prefix.
+  if (scope.has_prefix && scope.prefix.is_https == scope.terms.empty()) return false;
+  // Ports have no scopes: their numbers would be taken for such.
+  if (scope.scope != 0 && scope.scope <= UINT16_MAX) return false;
+  arenas_->Update(member, [&](ForeignArena* arena) {
+    if (arena->scopes.Find(scope.key) != nullptr) ForeignArenas::SetScope(scope, arena);
+  });
+  return true;
+}
+
+// -- Members that have gone.
+
+void ArenaLinks::OnBroken(Channel* channel) {
+  const auto found = members_.find(channel);
+  if (found == members_.end()) {
+    channel->Close();
+    return;
+  }
+  const uint64_t member = found->second;
+  if (!sharing::IsGone(member)) return GiveUp(member);
+  members_.erase(found);
+  links_.erase(member);
+  channel->Close();
+  orphaned_.insert(member);
+  arenas_->Update(member, [](ForeignArena* arena) { arena->orphaned_ms = NowMs(); });
+  EndScopes(member);
+  ArmTimer();
+}
+
+void ArenaLinks::OnRoutes(std::shared_ptr<const sharing::PortRoutes> routes) {
+  const uint16_t port = routes->port();
+  if (routes->has_peers()) {
+    routes_[port] = std::move(routes);
+  } else {
+    routes_.erase(port);
+  }
+  std::vector<uint64_t> left;
+  for (const auto& [member, channel] : links_) {
+    // The end of a killed process' link may come later than the routes without the process.
+    const bool is_there = std::any_of(routes_.begin(), routes_.end(), [=](const auto& item) {
+      return IsPeer(*item.second, member);
+    });
+    if (!is_there && !sharing::IsGone(member)) left.push_back(member);
+  }
+  for (const uint64_t member : left) GiveUp(member);
+  for (const uint64_t member : orphaned_) EndScopes(member);
+}
+
+bool ArenaLinks::IsPeer(const sharing::PortRoutes& routes, uint64_t member) {
+  const std::vector<uint64_t>& peers = routes.peers();
+  return std::find(peers.begin(), peers.end(), member) != peers.end();
+}
+
+// Where the routes do not have the killed process any more, an owner of its prefix is another one.
+void ArenaLinks::EndScopes(uint64_t member) {
+  arenas_->Update(member, [&](ForeignArena* arena) {
+    std::vector<ForeignScope> over;
+    arena->scopes.ForEach([&](const ForeignScope& scope) {
+      const auto routes = routes_.find(scope.prefix.port);
+      if (scope.scope != 0 && scope.has_prefix && routes != routes_.end() &&
+          !IsPeer(*routes->second, member) && routes->second->CountOwners(scope.prefix) != 0) {
+        over.push_back(scope);
+      }
+    });
+    for (ForeignScope& scope : over) {
+      scope.scope = 0;
+      ForeignArenas::SetScope(std::move(scope), arena);
+    }
+  });
+}
+
+void ArenaLinks::Sweep() {
+  const uint64_t now_ms = uv_now(loop_);
+  std::erase_if(given_up_, [&](const auto& item) {
+    if (item.second > now_ms) return false;
+    arenas_->Forget(item.first);
+    return true;
+  });
+  const uint64_t oldest_ms = NowMs() - std::min(NowMs(), limits::kCacheOrphanMs);
+  arenas_->ForgetIf([&](uint64_t member, const ForeignArena& arena) {
+    const bool is_over = arena.orphaned_ms != 0 && arena.orphaned_ms <= oldest_ms;
+    if (is_over) orphaned_.erase(member);
+    return is_over;
+  });
+  ArmTimer();
+}
+
+void ArenaLinks::ArmTimer() {
+  const bool is_needed = !given_up_.empty() || !orphaned_.empty();
+  if (!is_needed || is_closed_ || uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) {
+    return;
+  }
+  uv_timer_start(
+      &timer_, [](uv_timer_t* timer) { static_cast<ArenaLinks*>(timer->data)->Sweep(); },
+      limits::kCacheAskMs, 0);
+}
+
+}  // namespace httpsys::engine

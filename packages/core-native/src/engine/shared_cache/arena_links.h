@@ -1,0 +1,68 @@
+#pragma once
+
+#include <uv.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+
+#include "engine/shared_cache/foreign_arenas.h"
+#include "peer/messages.h"
+#include "sharing/channel.h"
+#include "sharing/port_routes.h"
+
+namespace httpsys::engine {
+
+// Asks other members for their caches, one data connection for each, and maps what they give.
+// Everything that an owner says is checked and bounded. An owner that says nothing costs a
+// descriptor, and its URLs are answered as without a cache. Thread: one lane of the engine.
+class ArenaLinks final : public sharing::Channel::Handler {
+ public:
+  // `self` is this member. `arenas` must outlive this object.
+  ArenaLinks(uv_loop_t* loop, uint64_t self, ForeignArenas* arenas);
+  ArenaLinks(const ArenaLinks&) = delete;
+  ArenaLinks& operator=(const ArenaLinks&) = delete;
+
+  // ForeignArenas::AskOwner.
+  void Ask(uint64_t member, uint32_t server_id, uint32_t prefix_id);
+  // A port has new routes. Lets go of members that have left all ports. The caches of killed
+  // processes answer no more for prefixes that have an owner again.
+  void OnRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
+  // Closes all links. Must be called before the loop is closed.
+  void Close();
+
+  void OnFrame(sharing::Channel* channel, const peer::Frame& frame,
+               std::span<const int> fds) override;
+  void OnBatchEnd(sharing::Channel*) override {}
+  void OnBroken(sharing::Channel* channel) override;
+
+ private:
+  sharing::Channel* Connect(uint64_t member);
+  // Forgets the member a little later, so that it is asked again then.
+  void GiveUp(uint64_t member);
+  void OnIndex(uint64_t member, int fd);
+  bool OnChunk(uint64_t member, const peer::Frame& frame, int fd);
+  bool OnGone(uint64_t member, const peer::Frame& frame);
+  bool OnScope(uint64_t member, const peer::Frame& frame);
+  static bool IsPeer(const sharing::PortRoutes& routes, uint64_t member);
+  // Forgets the scopes of a killed process whose prefixes have another owner.
+  void EndScopes(uint64_t member);
+  void Sweep();
+  void ArmTimer();
+
+  uv_loop_t* loop_;
+  const uint64_t self_;
+  ForeignArenas* arenas_;
+  uv_timer_t timer_;
+  bool is_closed_ = false;
+  std::map<uint64_t, sharing::Channel*> links_;  // By member.
+  std::map<sharing::Channel*, uint64_t> members_;
+  std::map<uint64_t, uint64_t> given_up_;  // Until when (ms, uv_now()), by member.
+  std::set<uint64_t> orphaned_;            // Members whose process was killed.
+  // The newest routes of each port with other members. When the last one leaves, its routes go.
+  std::map<uint16_t, std::shared_ptr<const sharing::PortRoutes>> routes_;
+};
+
+}  // namespace httpsys::engine

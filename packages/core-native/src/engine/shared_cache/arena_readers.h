@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cache/arena_reader.h"
+#include "cache/hit_table.h"
+#include "engine/shared_cache/foreign_arenas.h"
+
+namespace httpsys::engine {
+
+// The arenas of other members as one lane reads them: without a lock, unless something has changed.
+// Thread: the lane.
+class ArenaReaders {
+ public:
+  struct Reader {
+    std::shared_ptr<const ForeignArena> arena;
+    std::unique_ptr<cache::ArenaReader> reader;  // nullptr = nothing can be found.
+    std::optional<cache::HitTable> hits;
+    uint64_t memory_version = 0;
+  };
+
+  explicit ArenaReaders(const ForeignArenas* arenas) : arenas_(arenas) {}
+  ArenaReaders(const ArenaReaders&) = delete;
+  ArenaReaders& operator=(const ArenaReaders&) = delete;
+
+  // The reader of a member's arena; nullptr = nothing is known of the member. Valid until the next
+  // call of this object.
+  Reader* Find(uint64_t member) {
+    Refresh();
+    const auto found = readers_.find(member);
+    return found == readers_.end() ? nullptr : &found->second;
+  }
+  // The readers of arenas whose process was killed, from the one that was killed last.
+  const std::vector<Reader*>& Orphaned() {
+    Refresh();
+    return orphaned_;
+  }
+  bool has_orphaned() {
+    Refresh();
+    return !orphaned_.empty();
+  }
+
+ private:
+  void Refresh() {
+    if (version_ != arenas_->version()) RefreshAll();
+  }
+  void RefreshAll();
+  static void Open(Reader* reader);
+
+  const ForeignArenas* arenas_;
+  uint64_t version_ = 0;
+  std::unordered_map<uint64_t, Reader> readers_;  // By member.
+  std::vector<Reader*> orphaned_;
+};
+
+}  // namespace httpsys::engine

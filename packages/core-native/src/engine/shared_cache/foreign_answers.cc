@@ -1,0 +1,165 @@
+#include "engine/shared_cache/foreign_answers.h"
+
+#include <uv.h>
+
+#include <array>
+#include <ctime>
+
+#include "cache/cache_key.h"
+#include "cache/store_policy.h"
+#include "engine/cache/asker_facts.h"
+#include "engine/shared_cache/foreign_head.h"
+#include "peer/messages.h"
+#include "tls/server_context.h"
+#include "url/url_path.h"
+
+namespace httpsys::engine {
+namespace {
+
+using cache::FindResult;
+using cache::MethodKind;
+using cache::Refusal;
+using cache::Verdict;
+
+constexpr size_t kKeptBytesMax = 256 * 1024;
+
+uint64_t MonotonicMs() { return uv_hrtime() / 1'000'000; }
+
+int64_t WallSeconds() { return static_cast<int64_t>(std::time(nullptr)); }
+
+}  // namespace
+
+bool ForeignAnswers::Read(const Request& request, Asked* asked) const {
+  const Connection* real = request.connection->real();
+  // The owner of a request that another member relays is asked by that member.
+  if (real->origin() != nullptr || request.head.is_connect) return false;
+  asked->is_secure = IsSecure(request.connection);
+  if (real->tls != nullptr) asked->negotiation = &real->tls->context().negotiation();
+  asked->port = request.connection->local_port;
+  asked->facts = cache::ReadRequest(request.head, methods_->Name(request.head.method),
+                                    WasAskedForCertificate(request.connection));
+  return cache::MayLookUp(asked->facts) == Refusal::kNone;
+}
+
+// The owner would admit the handshake if a server with the same versions and ciphers has made it,
+// and if neither asks for certificates: such scopes alone are told (ArenaGifts).
+bool ForeignAnswers::Fits(const Asked& asked, const ForeignScope& scope) {
+  if (scope.scope == 0 || asked.is_secure == scope.terms.empty()) return false;
+  return !asked.is_secure || (asked.negotiation != nullptr && *asked.negotiation == scope.terms);
+}
+
+ForeignCache::Outcome ForeignAnswers::AnswerFor(const Request& request,
+                                                const sharing::PortRoutes::Owner& owner) {
+  Reader* const reader = readers_.Find(owner.member);
+  const ForeignScope* scope = nullptr;
+  if (reader != nullptr) {
+    scope = reader->arena->scopes.Find(ForeignScope::Key(owner.server_id, owner.prefix_id));
+  }
+  if (scope == nullptr) {
+    arenas_->Ask(owner.member, owner.server_id, owner.prefix_id);
+    return Outcome::kNone;
+  }
+  Asked asked;
+  if (scope->scope == 0 || reader->reader == nullptr || !Read(request, &asked) ||
+      !Fits(asked, *scope) || !Find(asked, request.head, *reader, *scope, false)) {
+    return Outcome::kNone;
+  }
+  return Give(request, asked, reader, *scope);
+}
+
+ForeignCache::Outcome ForeignAnswers::LookAtOrphaned(const Request& request) {
+  Asked asked;
+  if (!Read(request, &asked)) return Outcome::kNone;
+  size_t tried = 0;
+  for (Reader* reader : readers_.Orphaned()) {
+    if (reader->reader == nullptr) continue;
+    const ForeignScope* found = nullptr;
+    reader->arena->scopes.ForEach([&](const ForeignScope& scope) {
+      const bool is_here = scope.has_prefix && scope.prefix.port == asked.port;
+      if (found != nullptr || !is_here || !Fits(asked, scope) || ++tried > kOrphansTriedMax) return;
+      if (Find(asked, request.head, *reader, scope, true)) found = &scope;
+    });
+    if (found != nullptr) return Give(request, asked, reader, *found);
+  }
+  return Outcome::kNone;
+}
+
+bool ForeignAnswers::Find(const Asked& asked, const http1::RequestHead& head, const Reader& reader,
+                          const ForeignScope& scope, bool is_orphaned) {
+  if ((scope.flags & peer::kScopeStrictUrl) != 0 && !IsStrictTarget(head.target)) return false;
+  if (!cache::MakeKey({asked.is_secure, scope.scope}, head, &key_)) return false;
+  if (FindResponse(*reader.reader, head, &key_, &memory_, &found_) != FindResult::kHit ||
+      cache::MayServe(found_.entry.terms, asked.facts) != Refusal::kNone ||
+      !IsSoundHead(found_.head, found_.entry.status, found_.body.size())) {
+    return false;
+  }
+  cache::FreshnessOptions options;
+  options.ignores_reload = (scope.flags & peer::kScopeIgnoresReload) != 0;
+  judgement_ = cache::Judge(found_.entry.terms, asked.facts.control, options, MonotonicMs());
+  switch (judgement_.verdict) {
+    case Verdict::kFresh:
+    case Verdict::kStaleAccepted:
+      return true;
+    case Verdict::kStale:
+      // The owner refreshes it.
+      return is_orphaned;
+    case Verdict::kRevalidate:
+      return is_orphaned && judgement_.may_answer_errors;
+    case Verdict::kUnsatisfiable:
+      break;
+  }
+  return false;
+}
+
+bool ForeignAnswers::Has(const http1::RequestHead& head,
+                         const sharing::PortRoutes::Target& target) {
+  const bool has_one_owner = target.owners.size() == 1 && target.owners[0].is_cached;
+  if (!has_one_owner || head.is_connect) return false;
+  const sharing::PortRoutes::Owner& owner = target.owners[0];
+  const Reader* const reader = readers_.Find(owner.member);
+  if (reader == nullptr || reader->reader == nullptr) return false;
+  const ForeignScope* const scope =
+      reader->arena->scopes.Find(ForeignScope::Key(owner.server_id, owner.prefix_id));
+  if (scope == nullptr) return false;
+  Asked asked;
+  asked.facts = cache::ReadRequest(head, methods_->Name(head.method), false);
+  return cache::MayLookUp(asked.facts) == Refusal::kNone && Fits(asked, *scope) &&
+         Find(asked, head, *reader, *scope, false);
+}
+
+ForeignCache::Outcome ForeignAnswers::Give(const Request& request, const Asked& asked,
+                                           Reader* reader, const ForeignScope& scope) {
+  if (!request.writer->IsTurn(*request.connection)) return Outcome::kLater;
+  if (reader->hits.has_value()) reader->hits->Note(found_.slot_at, found_.slot);
+  const cache::EntryTerms& terms = found_.entry.terms;
+  UsedEntry entry;
+  entry.status = found_.entry.status;
+  entry.head = found_.head;
+  entry.body = found_.body;
+  if (!terms.Has(cache::EntryTerms::kHttpSysRules)) entry.age_s = judgement_.age_s;
+  if ((scope.flags & peer::kScopeTellsStatus) != 0) {
+    status_text_.assign("httpsys; hit");
+    if (!terms.Has(cache::EntryTerms::kNeverExpires)) {
+      const int64_t ttl = int64_t{terms.lifetime_s} - judgement_.age_s;
+      status_text_.append("; ttl=").append(std::to_string(ttl));
+    }
+    entry.cache_status = status_text_;
+  }
+  const bool is_head = asked.facts.method == MethodKind::kHead;
+  answer_.Make(entry, {&request.head, is_head, request.closes}, WallSeconds());
+  NativeAnswer answer;
+  answer.counter = LaneCounter::kCached;
+  answer.status = answer_.status();
+  answer.head = answer_.head();
+  answer.closes = request.closes;
+  std::array<NativeAnswer::Piece, EntryAnswer::kPiecesMax> pieces;
+  size_t count = 0;
+  for (const std::string_view bytes : answer_.pieces()) pieces[count++].bytes = bytes;
+  answer.pieces = std::span(pieces).first(count);
+  const AnswerOutcome outcome =
+      answers_->Answer(request.writer, request.connection, &request.head, answer);
+  memory_.buffer.Trim(kKeptBytesMax);
+  return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
+}
+
+}  // namespace httpsys::engine

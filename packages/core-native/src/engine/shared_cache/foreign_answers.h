@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cache/freshness.h"
+#include "cache/request_facts.h"
+#include "engine/cache/entry_answer.h"
+#include "engine/cache/find_response.h"
+#include "engine/peers/foreign_cache.h"
+#include "engine/requests/native_answer.h"
+#include "engine/shared_cache/arena_readers.h"
+#include "engine/shared_cache/foreign_arenas.h"
+#include "http1/method_table.h"
+
+namespace httpsys::engine {
+
+// Answers requests for URLs of other members from the arenas of these, without their JavaScript and
+// without giving them the connection. What no entry answers goes to its owner as without a cache.
+// The contents of an arena count for the URLs of its member alone. Thread: the lane.
+class ForeignAnswers final : public ForeignCache {
+ public:
+  ForeignAnswers(ForeignArenas* arenas, const http1::MethodTable* methods, NativeAnswers* answers)
+      : arenas_(arenas), methods_(methods), answers_(answers), readers_(arenas) {}
+  ForeignAnswers(const ForeignAnswers&) = delete;
+  ForeignAnswers& operator=(const ForeignAnswers&) = delete;
+
+  // -- ForeignCache.
+
+  Outcome Answer(const Request& request, const sharing::PortRoutes::Target& target) override {
+    return target.owners.size() == 1 && target.owners[0].is_cached && target.owners[0].member != 0
+               ? AnswerFor(request, target.owners[0])
+               : Outcome::kNone;
+  }
+  Outcome AnswerOrphaned(const Request& request) override {
+    return readers_.has_orphaned() ? LookAtOrphaned(request) : Outcome::kNone;
+  }
+  bool Has(const http1::RequestHead& head, const sharing::PortRoutes::Target& target) override;
+
+ private:
+  using Reader = ArenaReaders::Reader;
+
+  // What a request is compared with.
+  struct Asked {
+    cache::RequestFacts facts;
+    bool is_secure = false;
+    const std::string* negotiation = nullptr;  // Of the server that made the handshake.
+    uint16_t port = 0;
+  };
+
+  static constexpr size_t kOrphansTriedMax = 64;  // Scopes that one request is looked up in.
+
+  Outcome AnswerFor(const Request& request, const sharing::PortRoutes::Owner& owner);
+  Outcome LookAtOrphaned(const Request& request);
+  // Returns false if no entry may answer the request, whatever there is.
+  bool Read(const Request& request, Asked* asked) const;
+  static bool Fits(const Asked& asked, const ForeignScope& scope);
+  // Looks for an entry that may answer. `is_orphaned`: its owner cannot be asked.
+  bool Find(const Asked& asked, const http1::RequestHead& head, const Reader& reader,
+            const ForeignScope& scope, bool is_orphaned);
+  Outcome Give(const Request& request, const Asked& asked, Reader* reader,
+               const ForeignScope& scope);
+
+  ForeignArenas* arenas_;
+  const http1::MethodTable* methods_;
+  NativeAnswers* answers_;
+  ArenaReaders readers_;
+  EntryAnswer answer_;
+  // The entry that was found last.
+  FindMemory memory_;
+  cache::FoundEntry found_;
+  cache::Judgement judgement_;
+  std::string key_;
+  std::string status_text_;
+};
+
+}  // namespace httpsys::engine
