@@ -3,6 +3,7 @@
 #include "static_files/static_site.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -136,6 +137,44 @@ TEST_F(StaticSiteTest, FindsNothingWithoutItsFolder) {
   EXPECT_EQ(site->Search(PathOf("a.txt"), 0)->status, SearchStatus::kNotFound);
   EXPECT_EQ(symlink("two", (folder_ + "/current").c_str()), 0);
   EXPECT_EQ(Read(*site->Search(PathOf("a.txt"), kKnownMs)->file), "a of two");
+}
+
+// The process has no descriptors left while it exists.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit none{0, before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  ~NoDescriptors() { EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before_), 0); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(StaticSiteTest, FailsWhileItsFolderCannotBeOpenedAndTriesAgain) {
+  const auto site = Make();
+  {
+    const NoDescriptors none;
+    EXPECT_EQ(site->Search(PathOf("a.txt"), 0)->status, SearchStatus::kFailed);
+  }
+  EXPECT_EQ(site->Find(PathOf("a.txt"), 0, &is_due_), nullptr);
+  EXPECT_EQ(Read(*site->Search(PathOf("a.txt"), 0)->file), "a of one");
+  Flip();
+  {
+    const NoDescriptors none;
+    EXPECT_EQ(site->Search(PathOf("a.txt"), kKnownMs / 2)->status, SearchStatus::kFailed);
+  }
+  EXPECT_EQ(Read(*site->Search(PathOf("a.txt"), kKnownMs / 2)->file), "a of two");
+}
+
+// A file where the folder was is no reason to try again.
+TEST_F(StaticSiteTest, FindsNothingWhereItsFolderIsAFile) {
+  const auto site = Make();
+  ASSERT_EQ(unlink((folder_ + "/current").c_str()), 0);
+  Write("current", "a file");
+  EXPECT_EQ(site->Search(PathOf("a.txt"), 0)->status, SearchStatus::kNotFound);
 }
 
 TEST_F(StaticSiteTest, KnowsThePrecompressedFilesThatTheOptionsName) {

@@ -7,16 +7,12 @@
 #include "static_files/path_names.h"
 
 namespace httpsys::static_files {
-namespace {
 
-// Errors that say that nothing is there that may be served: the last two, that a link leads out of
-// the root, or that links are refused.
+// The last two say that links are refused, or that a link leads out of the root.
 bool IsNotFound(int error) {
   return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG || error == ELOOP ||
          error == EXDEV;
 }
-
-}  // namespace
 
 FileSearch::FileSearch(const StaticOptions* options, const RequestPath& path)
     : options_(options), base_(path.relative), path_(base_) {

@@ -21,6 +21,9 @@ enum class SearchStatus : uint8_t {
   kFailed,    // 500: the file system refuses, or has an error.
 };
 
+// Returns true if an errno says that nothing is there that may be served: 404 and not 500.
+bool IsNotFound(int error);
+
 // Names one path after another, and is told what each of them is. It opens nothing itself, so that
 // its user can wait for a slow disk elsewhere:
 //

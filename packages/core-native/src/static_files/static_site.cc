@@ -59,8 +59,10 @@ std::shared_ptr<const KnownPath> StaticSite::Find(const RequestPath& path, uint6
   return entry.known;
 }
 
-// Returns the folder that the path of the root names, or nullptr if it names none.
-std::shared_ptr<const RootFolder> StaticSite::CurrentRoot(uint64_t now_ms) {
+// Returns the folder that the path of the root names, or nullptr and what that means for a search:
+// kNotFound if the path names no folder, kFailed if nobody can say what it names. The latter may
+// pass, as a lack of descriptors does: nothing is forgotten, and the next search tries again.
+std::shared_ptr<const RootFolder> StaticSite::CurrentRoot(uint64_t now_ms, SearchStatus* status) {
   std::unique_lock lock(mutex_);
   std::shared_ptr<const RootFolder> last = root_;
   if (last != nullptr && now_ms - std::min(now_ms, root_looked_ms_) < kKnownMs / 2) return last;
@@ -69,6 +71,10 @@ std::shared_ptr<const RootFolder> StaticSite::CurrentRoot(uint64_t now_ms) {
   if (current == nullptr || !current->IsCurrent()) {
     int error = 0;
     current = RootFolder::Open(root_path_, links_, files::OpenWay::kBest, &error);
+    if (current == nullptr) {
+      *status = IsNotFound(error) ? SearchStatus::kNotFound : SearchStatus::kFailed;
+      if (*status == SearchStatus::kFailed) return nullptr;
+    }
   }
   Entries forgotten;  // Destroyed without the lock.
   lock.lock();
@@ -104,7 +110,7 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
   auto known = std::make_shared<KnownPath>();
   known->looked_ms = now_ms;
   std::string key = KeyOf(path);
-  const std::shared_ptr<const RootFolder> root = CurrentRoot(now_ms);
+  const std::shared_ptr<const RootFolder> root = CurrentRoot(now_ms, &known->status);
   if (root == nullptr) return known;
   const std::shared_ptr<const KnownPath> last = Last(key);
   FileSearch search(&options_, path);

@@ -80,7 +80,7 @@ class StaticSite {
   };
   using Entries = std::list<Entry>;  // The one used last is first.
 
-  std::shared_ptr<const files::RootFolder> CurrentRoot(uint64_t now_ms);
+  std::shared_ptr<const files::RootFolder> CurrentRoot(uint64_t now_ms, SearchStatus* status);
   std::shared_ptr<const files::OpenFile> Keep(const files::OpenedFile& opened,
                                               const std::string& relative,
                                               const std::shared_ptr<const files::OpenFile>& last,
