@@ -8,10 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -57,12 +60,12 @@ class OpenFilesTest : public testing::Test {
 
   // Whether the file system lets files be kept: overlayfs does not.
   bool MayKeep() {
-    OpenFiles table(2, Share);
-    Open(&table, Write("probe", "x"));
-    return table.count() == 1;
+    const auto table = OpenFiles::Make(2, Share);
+    Open(table.get(), Write("probe", "x"));
+    return table->count() == 1;
   }
 
-  OpenFiles table_{3, Share};
+  std::shared_ptr<OpenFiles> table_ = OpenFiles::Make(3, Share);
   FileFacts facts_;
   std::string folder_;
   std::vector<std::string> written_;
@@ -74,48 +77,48 @@ class OpenFilesTest : public testing::Test {
 TEST_F(OpenFilesTest, FindsAFileAsLongAsItIsTheSame) {
   SKIP_WITHOUT_PROBES();
   const std::string path = Write("a", "first");
-  EXPECT_EQ(table_.Find(path, 0, &facts_), nullptr);
-  const auto file = Open(&table_, path);
-  EXPECT_EQ(table_.Find(path, 0, &facts_), file);
+  EXPECT_EQ(table_->Find(path, 0, &facts_), nullptr);
+  const auto file = Open(table_.get(), path);
+  EXPECT_EQ(table_->Find(path, 0, &facts_), file);
   EXPECT_EQ(facts_.size, 5u);
-  EXPECT_EQ(table_.Find(folder_ + "/./a", 0, &facts_), nullptr);
+  EXPECT_EQ(table_->Find(folder_ + "/./a", 0, &facts_), nullptr);
 
   // Another file of that name.
   ASSERT_EQ(rename(Write("b", "second").c_str(), path.c_str()), 0);
-  EXPECT_EQ(table_.Find(path, 0, &facts_), nullptr);
-  EXPECT_EQ(table_.count(), 0u);
+  EXPECT_EQ(table_->Find(path, 0, &facts_), nullptr);
+  EXPECT_EQ(table_->count(), 0u);
   EXPECT_EQ(Read(*file), "first");
-  const auto second = Open(&table_, path);
-  EXPECT_EQ(Read(*table_.Find(path, 0, &facts_)), "second");
+  const auto second = Open(table_.get(), path);
+  EXPECT_EQ(Read(*table_->Find(path, 0, &facts_)), "second");
 
   // Others may read it, or nobody: whether this process may is asked by opening it.
   ASSERT_EQ(chmod(path.c_str(), 0600), 0);
-  EXPECT_EQ(table_.Find(path, 0, &facts_), nullptr);
-  Open(&table_, path);
+  EXPECT_EQ(table_->Find(path, 0, &facts_), nullptr);
+  Open(table_.get(), path);
   ASSERT_EQ(unlink(path.c_str()), 0);
-  EXPECT_EQ(table_.Find(path, 0, &facts_), nullptr);
-  EXPECT_EQ(table_.count(), 0u);
+  EXPECT_EQ(table_->Find(path, 0, &facts_), nullptr);
+  EXPECT_EQ(table_->count(), 0u);
 }
 
 TEST_F(OpenFilesTest, ClosesWhatNobodyUsesFirst) {
   SKIP_WITHOUT_PROBES();
   const std::vector<std::string> paths = {Write("a", "a"), Write("b", "b"), Write("c", "c"),
                                           Write("d", "d")};
-  const auto used = Open(&table_, paths[0]);
-  Open(&table_, paths[1]);
-  Open(&table_, paths[2]);
-  Open(&table_, paths[3]);
+  const auto used = Open(table_.get(), paths[0]);
+  Open(table_.get(), paths[1]);
+  Open(table_.get(), paths[2]);
+  Open(table_.get(), paths[3]);
   EXPECT_TRUE(used->has_descriptor());
-  EXPECT_EQ(table_.count(), 3u);
-  EXPECT_EQ(table_.Find(paths[1], 0, &facts_), nullptr);
-  EXPECT_NE(table_.Find(paths[2], 0, &facts_), nullptr);
+  EXPECT_EQ(table_->count(), 3u);
+  EXPECT_EQ(table_->Find(paths[1], 0, &facts_), nullptr);
+  EXPECT_NE(table_->Find(paths[2], 0, &facts_), nullptr);
 }
 
 TEST_F(OpenFilesTest, LetsFilesThatAreSentOpenTheirsAgain) {
   SKIP_WITHOUT_PROBES();
   std::vector<std::shared_ptr<const OpenFile>> files;
   for (const char* name : {"a", "b", "c", "d", "e"}) {
-    files.push_back(Open(&table_, Write(name, name)));
+    files.push_back(Open(table_.get(), Write(name, name)));
   }
   EXPECT_FALSE(files[0]->has_descriptor());
   EXPECT_FALSE(files[1]->has_descriptor());
@@ -131,15 +134,33 @@ TEST_F(OpenFilesTest, LetsFilesThatAreSentOpenTheirsAgain) {
   EXPECT_EQ(Read(*files[1]), std::to_string(-ESTALE));
 }
 
+TEST_F(OpenFilesTest, MakesRoomForAFileThatIsOpenedAgain) {
+  SKIP_WITHOUT_PROBES();
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  std::vector<std::shared_ptr<const OpenFile>> files;
+  for (const std::string& name : names) files.push_back(Open(table_.get(), Write(name, name)));
+  const auto is_open = [](const auto& file) { return file->has_descriptor(); };
+  for (int round = 0; round < 3; ++round) {
+    for (size_t i = 0; i < files.size(); ++i) {
+      EXPECT_EQ(Read(*files[i]), names[i]);
+      EXPECT_LE(std::count_if(files.begin(), files.end(), is_open), 3);
+    }
+  }
+  // The table is gone, and what is still sent goes on.
+  table_.reset();
+  for (size_t i = 0; i < files.size(); ++i) EXPECT_EQ(Read(*files[i]), names[i]);
+}
+
 TEST_F(OpenFilesTest, DoesNotTakeTheDescriptorOfAFileThatIsPinned) {
   SKIP_WITHOUT_PROBES();
-  const auto file = Open(&table_, Write("a", "a"));
+  const auto file = Open(table_.get(), Write("a", "a"));
   ASSERT_TRUE(file->GiveUp());
   const int fd = file->Pin();
   ASSERT_GE(fd, 0);
   EXPECT_FALSE(file->GiveUp());
   std::vector<std::shared_ptr<const OpenFile>> others;
-  for (const char* name : {"b", "c", "d", "e"}) others.push_back(Open(&table_, Write(name, name)));
+  for (const char* name : {"b", "c", "d", "e"})
+    others.push_back(Open(table_.get(), Write(name, name)));
   EXPECT_GE(fcntl(fd, F_GETFD), 0);
   EXPECT_EQ(Read(*file), "a");
 }
@@ -148,18 +169,18 @@ TEST_F(OpenFilesTest, ClosesWhatNobodyHasUsedForAWhile) {
   SKIP_WITHOUT_PROBES();
   const std::string first = Write("a", "a");
   const std::string second = Write("b", "b");
-  Open(&table_, first, 1000);
-  auto used = Open(&table_, second, 1000);
-  EXPECT_TRUE(table_.Sweep(1000 + limits::kFileUnusedMs - 1));
-  EXPECT_NE(table_.Find(first, 2000, &facts_), nullptr);
-  EXPECT_TRUE(table_.Sweep(1000 + limits::kFileUnusedMs));
-  EXPECT_EQ(table_.count(), 2u);
-  EXPECT_TRUE(table_.Sweep(2000 + limits::kFileUnusedMs));
-  EXPECT_EQ(table_.count(), 1u);
+  Open(table_.get(), first, 1000);
+  auto used = Open(table_.get(), second, 1000);
+  EXPECT_TRUE(table_->Sweep(1000 + limits::kFileUnusedMs - 1));
+  EXPECT_NE(table_->Find(first, 2000, &facts_), nullptr);
+  EXPECT_TRUE(table_->Sweep(1000 + limits::kFileUnusedMs));
+  EXPECT_EQ(table_->count(), 2u);
+  EXPECT_TRUE(table_->Sweep(2000 + limits::kFileUnusedMs));
+  EXPECT_EQ(table_->count(), 1u);
   used.reset();
-  EXPECT_TRUE(table_.Sweep(1999 + 2 * limits::kFileUnusedMs));
-  EXPECT_FALSE(table_.Sweep(2000 + 2 * limits::kFileUnusedMs));
-  EXPECT_EQ(table_.count(), 0u);
+  EXPECT_TRUE(table_->Sweep(1999 + 2 * limits::kFileUnusedMs));
+  EXPECT_FALSE(table_->Sweep(2000 + 2 * limits::kFileUnusedMs));
+  EXPECT_EQ(table_->count(), 0u);
 }
 
 TEST_F(OpenFilesTest, SparesDescriptorsOfTheProcess) {
@@ -174,10 +195,31 @@ TEST_F(OpenFilesTest, SparesDescriptorsOfTheProcess) {
   EXPECT_LE(OpenFiles::SparedDescriptors(), limits::kOpenFilesMax);
 }
 
+// Many threads that open files again have one descriptor each beyond those of the table.
+TEST_F(OpenFilesTest, StaysBoundedWhileManyThreadsRead) {
+  SKIP_WITHOUT_PROBES();
+  constexpr int kThreads = 4;
+  std::vector<std::shared_ptr<const OpenFile>> files;
+  for (char name = 'a'; name <= 'p'; ++name) {
+    files.push_back(Open(table_.get(), Write(std::string(1, name), "content")));
+  }
+  std::vector<std::thread> readers;
+  for (size_t i = 0; i < kThreads; ++i) {
+    readers.emplace_back([&, i] {
+      for (size_t round = 0; round < 3000; ++round) {
+        ASSERT_EQ(Read(*files[(round * 7 + i) % files.size()]), "content");
+      }
+    });
+  }
+  for (std::thread& reader : readers) reader.join();
+  const auto is_open = [](const auto& file) { return file->has_descriptor(); };
+  EXPECT_LE(std::count_if(files.begin(), files.end(), is_open), 3 + kThreads);
+}
+
 // Descriptors are given up by one thread while others read.
 TEST_F(OpenFilesTest, FilesAreReadWhileTheirDescriptorsGo) {
   SKIP_WITHOUT_PROBES();
-  const auto file = Open(&table_, Write("a", "content"));
+  const auto file = Open(table_.get(), Write("a", "content"));
   std::atomic<bool> is_over = false;
   std::atomic<int> given_up = 0;
   std::thread taker([&] {

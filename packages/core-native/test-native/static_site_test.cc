@@ -211,7 +211,7 @@ TEST_F(StaticSiteTest, KnowsABoundedNumberOfPaths) {
 // known path has one.
 TEST_F(StaticSiteTest, HasNoMoreFilesOpenThanTheTableMayHave) {
   constexpr size_t kFilesMax = 3;
-  const auto table = std::make_shared<files::OpenFiles>(
+  const auto table = files::OpenFiles::Make(
       kFilesMax, [](std::unique_ptr<const files::OpenFile> file) { return file; });
   StaticSites sites(table);
   const auto site = sites.Make({}, "/proc/sys/kernel", files::LinkPolicy::kRefuse);
@@ -235,8 +235,8 @@ TEST_F(StaticSiteTest, HasNoMoreFilesOpenThanTheTableMayHave) {
 
 // A thread that waits for a disk may come back when the engine is gone.
 TEST_F(StaticSiteTest, OutlivesWhoeverHasMadeIt) {
-  auto table = std::make_shared<files::OpenFiles>(
-      3, [](std::unique_ptr<const files::OpenFile> file) { return file; });
+  auto table =
+      files::OpenFiles::Make(3, [](std::unique_ptr<const files::OpenFile> file) { return file; });
   const std::weak_ptr<files::OpenFiles> rest = table;
   auto sites = std::make_unique<StaticSites>(std::move(table));
   auto site = sites->Make({}, folder_ + "/current", files::LinkPolicy::kRefuse);

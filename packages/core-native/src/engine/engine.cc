@@ -71,12 +71,12 @@ Engine::Engine(BackendOptions options)
         const bool has_known = sites_.Sweep(now_ms);
         return open_files_->Sweep(now_ms) || has_known;
       })),
-      open_files_(std::make_shared<files::OpenFiles>(
-          files::OpenFiles::SparedDescriptors(),
-          [ahead = ahead_](std::unique_ptr<const files::OpenFile> file) {
-            ahead->SweepLater();
-            return ahead->Share(std::move(file));
-          })),
+      open_files_(
+          files::OpenFiles::Make(files::OpenFiles::SparedDescriptors(),
+                                 [ahead = ahead_](std::unique_ptr<const files::OpenFile> file) {
+                                   ahead->SweepLater();
+                                   return ahead->Share(std::move(file));
+                                 })),
       sharing_(this) {
   for (size_t i = 0; i < options.lanes.size(); ++i) {
     Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>(

@@ -116,6 +116,7 @@ bool OpenFile::GiveUp() const {
 }
 
 int OpenFile::Reopen() const {
+  if (make_room_ != nullptr) make_room_();
   const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return errno;
   FileFacts facts;

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/limits.h"
 #include "files/file_facts.h"
@@ -31,6 +33,9 @@ class OpenFile {
   static std::unique_ptr<OpenFile> Take(int fd, std::string path = {});
   // The same with a duplicate of the descriptor. Returns nullptr and sets errno if there is none.
   static std::unique_ptr<OpenFile> Duplicate(int fd);
+  // Sets what is called before a descriptor that was given up is opened again, so that others can
+  // give up theirs. To be set before another thread has the file. Thread of the calls: any.
+  void set_make_room(std::function<void()> make_room) { make_room_ = std::move(make_room); }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
@@ -80,6 +85,7 @@ class OpenFile {
 
   mutable std::atomic<int> fd_;
   const std::string path_;
+  std::function<void()> make_room_;
   FileFacts facts_;
   mutable std::atomic<uint64_t> hot_ms_ = UINT64_MAX / 2;  // Longer ago than any time.
   // Reads that use the descriptor, or kGivenUp.

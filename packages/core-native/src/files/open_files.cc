@@ -16,6 +16,10 @@ size_t OpenFiles::SparedDescriptors() {
   return std::clamp<size_t>(limit.rlim_cur / 4, 1, limits::kOpenFilesMax);
 }
 
+std::shared_ptr<OpenFiles> OpenFiles::Make(size_t descriptors_max, Share share) {
+  return std::shared_ptr<OpenFiles>(new OpenFiles(descriptors_max, std::move(share)));
+}
+
 OpenFiles::OpenFiles(size_t descriptors_max, Share share)
     : descriptors_max_(descriptors_max), share_(std::move(share)) {}
 
@@ -52,19 +56,28 @@ void OpenFiles::Forget(const std::shared_ptr<const OpenFile>& file) {
 }
 
 std::shared_ptr<const OpenFile> OpenFiles::Add(std::unique_ptr<OpenFile> file, uint64_t now_ms) {
+  file->set_make_room([weak = weak_from_this()] {
+    if (const std::shared_ptr<OpenFiles> table = weak.lock()) table->MakeRoom();
+  });
   std::shared_ptr<const OpenFile> shared = share_(std::move(file));
   if (shared->way() == ReadWay::kUnsure) return shared;
   const std::lock_guard lock(mutex_);
   const auto old = by_path_.find(shared->path());
   if (old != by_path_.end()) Remove(old->second);
-  MakeRoom();
+  MakeRoomLocked();
   entries_.push_front({shared, geteuid(), getegid(), now_ms});
   by_path_.emplace(shared->path(), entries_.begin());
   return shared;
 }
 
-// Makes room for one descriptor, as far as that is possible.
 void OpenFiles::MakeRoom() {
+  const std::lock_guard lock(mutex_);
+  MakeRoomLocked();
+}
+
+// Makes room for one descriptor, as far as that is possible: files that are read at this moment,
+// and those that are pinned, keep theirs.
+void OpenFiles::MakeRoomLocked() {
   size_t open =
       static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), [](const Entry& entry) {
         return entry.file->has_descriptor();

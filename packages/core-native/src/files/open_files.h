@@ -15,9 +15,11 @@
 
 namespace httpsys::files {
 
-// The files of an engine, by path. It has at most so many descriptors: what nobody uses is closed
-// first, then files that are being sent give theirs up. Thread: any.
-class OpenFiles {
+// The files of an engine, by path. It has at most so many descriptors, and one more for each thread
+// that opens a file at this moment: what nobody uses is closed first, then files that are being
+// sent give theirs up, and open them again when they are read. Files of which the system says
+// nothing (ReadWay::kUnsure) are not in the table: whoever uses them has them open. Thread: any.
+class OpenFiles : public std::enable_shared_from_this<OpenFiles> {
  public:
   // Makes what the table gives out, as ReadAhead::Share().
   using Share =
@@ -27,7 +29,8 @@ class OpenFiles {
   // limits::kOpenFilesMax.
   static size_t SparedDescriptors();
 
-  OpenFiles(size_t descriptors_max, Share share);
+  // Files may outlive the table.
+  static std::shared_ptr<OpenFiles> Make(size_t descriptors_max, Share share);
   OpenFiles(const OpenFiles&) = delete;
   OpenFiles& operator=(const OpenFiles&) = delete;
 
@@ -43,6 +46,8 @@ class OpenFiles {
   size_t descriptors_max() const { return descriptors_max_; }
 
  private:
+  OpenFiles(size_t descriptors_max, Share share);
+
   struct Entry {
     std::shared_ptr<const OpenFile> file;
     uint32_t user = 0;  // The effective user and group of the process when the file was opened.
@@ -53,6 +58,7 @@ class OpenFiles {
 
   void Forget(const std::shared_ptr<const OpenFile>& file);
   void MakeRoom();
+  void MakeRoomLocked();
   void Remove(Entries::iterator entry);
 
   const size_t descriptors_max_;
