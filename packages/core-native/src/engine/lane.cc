@@ -233,6 +233,7 @@ void Lane::OnDetached(Connection* connection) {
   parts_->statics->OnDetached(connection);
   parts_->waiting_misses->OnDetached(connection);
   parts_->captures->OnDetached(connection);
+  parts_->refreshes->OnDetached(connection);
 }
 
 void Lane::FallAsleep() {

@@ -82,6 +82,7 @@ struct LaneParts {
   std::unique_ptr<Exchanges> exchanges;
   std::unique_ptr<StaticRequests> statics;
   std::unique_ptr<WaitingMisses> waiting_misses;
+  std::unique_ptr<Refreshes> refreshes;
   std::unique_ptr<Captures> captures;
   std::unique_ptr<CachedAnswers> cached;
   std::unique_ptr<Http1Session> http1;

@@ -44,6 +44,7 @@ bool ReplyProcessor::Run(std::vector<Connection*>* touched) {
   }
   if (!has_handled) return false;
   transport_->output()->FlushTouched(touched);
+  captures_->EndPass();
   for (const auto& from : *attachments_) from->replies().GiveBack();
   return true;
 }
@@ -67,16 +68,33 @@ void ReplyProcessor::Handle(Attachment* from, const ReplyRecord& reply) {
     transport_->Close(connection, ENOBUFS);
     connection = nullptr;
   }
-  if (connection != nullptr) return HandleOpen(connection, reply);
+  if (connection != nullptr) {
+    return captures_->is_active() ? HandleCached(connection, reply) : HandleOpen(connection, reply);
+  }
   if (reply.type() == ReplyType::kBlock || reply.type() == ReplyType::kFrameBlock) {
     from->DropBlock(reply.block_id(), ECANCELED);
+  }
+}
+
+void ReplyProcessor::HandleCached(Connection* connection, const ReplyRecord& reply) {
+  ReplyRecord other;
+  switch (captures_->OnReply(connection, reply, &other)) {
+    case Captures::Pass::kAsIs:
+      return HandleOpen(connection, reply);
+    case Captures::Pass::kInstead:
+      return HandleOpen(connection, other);
+    case Captures::Pass::kBefore:
+      HandleOpen(connection, other);
+      if (connection->is_open()) HandleOpen(connection, reply);
+      return;
+    case Captures::Pass::kDropped:
+      return;
   }
 }
 
 // A stream of HTTP/2 has what is the same on every stream from its session, and everything else
 // from the protocol of its bytes.
 void ReplyProcessor::HandleOpen(Connection* connection, const ReplyRecord& reply) {
-  if (captures_->is_active()) captures_->OnReply(connection, reply);
   const bool is_framed = connection->http2 != nullptr || connection->stream != nullptr;
   if (is_framed && frames_->OnReply(connection, reply)) return;
   Protocol* protocol = protocols_->Of(connection->phase());

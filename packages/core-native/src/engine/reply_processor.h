@@ -36,6 +36,8 @@ class ReplyProcessor {
  private:
   void Handle(Attachment* from, const ReplyRecord& reply);
   void HandleOpen(Connection* connection, const ReplyRecord& reply);
+  // Lets the cache see a reply, which it may replace.
+  void HandleCached(Connection* connection, const ReplyRecord& reply);
 
   const Attachments* attachments_;
   Transport* transport_;

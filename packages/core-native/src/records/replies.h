@@ -97,6 +97,18 @@ class ReplyRecord {
   // record at all. Reads each word once, because the writer may change it meanwhile. Of an unknown
   // type, only the header is read.
   [[nodiscard]] static bool Read(std::span<const uint8_t> record, ReplyRecord* reply);
+  // Make records that JavaScript has not written, whose texts the caller keeps.
+  static ReplyRecord Response(uint32_t slot, uint32_t flags, const ResponseReply& response) {
+    ReplyRecord reply(records::ReplyType::kResponse, slot, flags);
+    reply.contents_ = response;
+    return reply;
+  }
+  static ReplyRecord End(uint32_t slot, uint32_t flags, uint32_t idle_timeout_ms) {
+    ReplyRecord reply(records::ReplyType::kEnd, slot, flags);
+    reply.contents_ = TimeoutReply{idle_timeout_ms};
+    return reply;
+  }
+  ReplyRecord() = default;
 
   records::ReplyType type() const { return type_; }
   uint32_t flags() const { return flags_; }
@@ -116,6 +128,9 @@ class ReplyRecord {
   uint32_t segment() const { return std::get<JumpReply>(contents_).segment; }
 
  private:
+  ReplyRecord(records::ReplyType type, uint32_t slot, uint32_t flags)
+      : slot_(slot), flags_(flags), type_(type) {}
+
   uint32_t slot_ = 0;
   uint32_t flags_ = 0;
   records::ReplyType type_ = records::ReplyType::kJump;

@@ -6,8 +6,10 @@
 #include <ctime>
 #include <utility>
 
+#include "base/ascii.h"
 #include "cache/cache_key.h"
 #include "engine/cache/asker_facts.h"
+#include "engine/cache/stored_head.h"
 
 namespace httpsys::engine {
 namespace {
@@ -24,18 +26,21 @@ int64_t WallSeconds() { return static_cast<int64_t>(std::time(nullptr)); }
 }  // namespace
 
 CachedAnswers::CachedAnswers(ProcessCache* cache, const http1::MethodTable* methods,
-                             NativeAnswers* answers, Captures* captures, WaitingMisses* waiting)
+                             NativeAnswers* answers, Captures* captures, WaitingMisses* waiting,
+                             Refreshes* refreshes)
     : cache_(cache),
       methods_(methods),
       answers_(answers),
       captures_(captures),
       waiting_(waiting),
+      refreshes_(refreshes),
       reader_(cache) {}
 
 CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* connection,
                                              const http1::RequestHead& head, uint32_t prefix_id,
                                              bool closes) {
   pending_ = nullptr;
+  asks_about_entry_ = false;
   const CacheTerms& terms = *connection->server()->config->cache();
   const uint32_t scope = terms.ScopeOf(prefix_id);
   if (scope == 0 || head.is_connect) return Outcome::kNone;
@@ -51,15 +56,27 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
   const bool is_unsafe =
       asked.facts.method == MethodKind::kOther && terms.options.rules == cache::RuleSet::kRfc9111;
   const Refusal refusal = cache::MayLookUp(asked.facts);
-  if (refusal != Refusal::kNone) terms.counters->AddRefusal(refusal);
-  if (refusal != Refusal::kNone && !is_unsafe) return Outcome::kNone;
+  const std::string_view forward = refusal == Refusal::kMethod ? "method" : "bypass";
+  if (refusal != Refusal::kNone && !is_unsafe) return Bypass(asked, refusal, forward);
   if (!cache::MakeKey({asked.is_secure, scope}, head, &key_)) {
-    terms.counters->AddRefusal(Refusal::kLongKey);
-    return Outcome::kNone;
+    return Bypass(asked, Refusal::kLongKey, "bypass");
   }
   if (!is_unsafe) return LookUpKey(asked);
-  pending_ = NewExchange(asked);
+  (void)Bypass(asked, refusal, forward);
+  if (pending_ == nullptr) pending_ = NewExchange(asked, forward);
   pending_->unsafe = std::make_unique<CapturedRequest>(head, asked.facts, key_);
+  return Outcome::kNone;
+}
+
+// The request has nothing to do with the cache.
+CachedAnswers::Outcome CachedAnswers::Bypass(const Asked& asked, Refusal refusal,
+                                             std::string_view forward) {
+  asked.terms.counters->AddRefusal(refusal);
+  if (!asked.terms.tells_status) return Outcome::kNone;
+  pending_ = NewExchange(asked, forward);
+  if (asked.terms.tells_reason) {
+    pending_->status.append("; detail=").append(cache::RefusalName(refusal));
+  }
   return Outcome::kNone;
 }
 
@@ -69,17 +86,24 @@ CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
   cache::FoundEntry found;
   const FindResult result = reader_.Find(asked.head, &key_, &found);
   if (result == FindResult::kChanged) counters.Add(CacheCounter::kChanged);
-  if (result != FindResult::kHit) return Miss(asked, std::move(url_key));
+  if (result != FindResult::kHit) return Miss(asked, std::move(url_key), nullptr, {});
   const Refusal refusal = cache::MayServe(found.entry.terms, asked.facts);
   if (refusal != Refusal::kNone) {
     counters.AddRefusal(refusal);
-    return Miss(asked, std::move(url_key));
+    return Miss(asked, std::move(url_key), nullptr, {});
   }
   const cache::Judgement judgement = cache::Judge(found.entry.terms, asked.facts.control,
                                                   asked.terms.options.freshness, MonotonicMs());
+  if (refreshes_->Has(asked.connection)) {
+    return Miss(asked, std::move(url_key), &found, judgement);
+  }
   switch (judgement.verdict) {
-    case Verdict::kFresh:
     case Verdict::kStale:
+      if (asked.writer->IsTurn(*asked.connection)) {
+        refreshes_->Begin(asked.connection, asked.head, key_);
+      }
+      return Give(asked, found, judgement);
+    case Verdict::kFresh:
     case Verdict::kStaleAccepted:
       return Give(asked, found, judgement);
     case Verdict::kUnsatisfiable:
@@ -87,33 +111,40 @@ CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
     case Verdict::kRevalidate:
       break;
   }
-  return Miss(asked, std::move(url_key));
+  return Miss(asked, std::move(url_key), &found, judgement);
 }
 
-std::unique_ptr<CacheExchange> CachedAnswers::NewExchange(const Asked& asked) const {
+std::unique_ptr<CacheExchange> CachedAnswers::NewExchange(const Asked& asked,
+                                                          std::string_view forward) const {
   auto exchange = std::make_unique<CacheExchange>();
   exchange->terms = asked.connection->server()->config->shared_cache();
   exchange->scope = asked.scope;
   exchange->is_secure = asked.is_secure;
+  exchange->is_background = refreshes_->Has(asked.connection);
+  if (asked.terms.tells_status) exchange->status.assign("httpsys; fwd=").append(forward);
   return exchange;
 }
 
-CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, std::string url_key) {
+CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, std::string url_key,
+                                           const cache::FoundEntry* found,
+                                           const cache::Judgement& judgement) {
   CacheCounters& counters = *asked.terms.counters;
-  if (asked.facts.control.only_if_cached && asked.terms.options.rules == cache::RuleSet::kRfc9111) {
-    return GiveUnsatisfied(asked);
+  const bool is_rfc = asked.terms.options.rules == cache::RuleSet::kRfc9111;
+  if (asked.facts.control.only_if_cached && is_rfc) return GiveUnsatisfied(asked);
+  std::string_view forward = key_ == url_key ? "uri-miss" : "vary-miss";
+  if (found != nullptr) {
+    forward = judgement.age_s < found->entry.terms.lifetime_s ? "request" : "stale";
   }
   const Refusal refusal = cache::MayFill(asked.facts);
   if (refusal != Refusal::kNone) {
-    counters.AddRefusal(refusal);
     counters.Add(CacheCounter::kMisses);
-    return Outcome::kNone;
+    return Bypass(asked, refusal, forward);
   }
-  std::unique_ptr<CacheExchange> exchange = NewExchange(asked);
+  std::unique_ptr<CacheExchange> exchange = NewExchange(asked, forward);
   exchange->key = key_;
   exchange->hash = reader_.Hash(key_);
   // An answer to a request with cookies is mostly for its sender alone.
-  if (!asked.facts.has_cookie) {
+  if (!asked.facts.has_cookie && !exchange->is_background) {
     const WaitingMisses::Turn turn =
         waiting_->Join(asked.connection, exchange->key, exchange->hash);
     if (turn == WaitingMisses::Turn::kWaits) return Outcome::kWaiting;
@@ -123,8 +154,39 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, std::string url_k
   exchange->capture = std::make_unique<Capture>(
       std::make_unique<CapturedRequest>(asked.head, asked.facts, std::move(url_key)),
       exchange->terms, cache_);
+  if (found != nullptr && is_rfc) AskAbout(asked, *found, judgement, exchange.get());
   pending_ = std::move(exchange);
   return Outcome::kNone;
+}
+
+// Keeps an entry until JavaScript has answered, and gives JavaScript its validators instead of
+// those of the client.
+void CachedAnswers::AskAbout(const Asked& asked, const cache::FoundEntry& found,
+                             const cache::Judgement& judgement, CacheExchange* exchange) {
+  const std::string_view etag = HeadValue(found.head, "etag");
+  const std::string_view modified = HeadValue(found.head, "last-modified");
+  const bool has_validator = !etag.empty() || !modified.empty();
+  if (!has_validator && !judgement.may_answer_errors) return;
+  auto stored = std::make_unique<StoredCopy>();
+  stored->status = found.entry.status;
+  stored->head = found.head;
+  stored->body = found.body;
+  stored->terms = found.entry.terms;
+  stored->may_answer_errors = judgement.may_answer_errors;
+  stored->is_asked_about = has_validator;
+  exchange->stored = std::move(stored);
+  if (!has_validator) return;
+  const std::string_view head = exchange->stored->head;
+  question_ = asked.head;
+  std::erase_if(question_.lines, [](const http1::HeaderLine& line) {
+    return EqualsIgnoringCase(line.name, "if-none-match") ||
+           EqualsIgnoringCase(line.name, "if-modified-since");
+  });
+  if (!etag.empty()) question_.lines.push_back({"If-None-Match", HeadValue(head, "etag")});
+  if (!modified.empty()) {
+    question_.lines.push_back({"If-Modified-Since", HeadValue(head, "last-modified")});
+  }
+  asks_about_entry_ = true;
 }
 
 CachedAnswers::Outcome CachedAnswers::Give(const Asked& asked, const cache::FoundEntry& found,

@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "cache/freshness.h"
 #include "cache/request_facts.h"
 #include "engine/cache/cache_reader.h"
 #include "engine/cache/captures.h"
 #include "engine/cache/entry_answer.h"
+#include "engine/cache/refreshes.h"
 #include "engine/cache/waiting_misses.h"
 #include "engine/connection/connection.h"
 #include "engine/requests/native_answer.h"
@@ -25,7 +28,7 @@ class CachedAnswers {
   using Outcome = StaticRequests::Outcome;
 
   CachedAnswers(ProcessCache* cache, const http1::MethodTable* methods, NativeAnswers* answers,
-                Captures* captures, WaitingMisses* waiting);
+                Captures* captures, WaitingMisses* waiting, Refreshes* refreshes);
   CachedAnswers(const CachedAnswers&) = delete;
   CachedAnswers& operator=(const CachedAnswers&) = delete;
 
@@ -35,6 +38,14 @@ class CachedAnswers {
                  uint32_t prefix_id, bool closes) {
     if (connection->server()->config->cache() == nullptr) return Outcome::kNone;
     return LookUp(writer, connection, head, prefix_id, closes);
+  }
+  // Returns the head that JavaScript gets for the request that Answer() was called with last: with
+  // the validators of what is stored, if JavaScript is asked about that.
+  const http1::RequestHead& HeadFor(const Connection* connection,
+                                    const http1::RequestHead& head) const {
+    const bool is_asked_about =
+        connection->server()->config->cache() != nullptr && asks_about_entry_;
+    return is_asked_about ? question_ : head;
   }
   // The request that Answer() was called with last was given to JavaScript.
   void OnDelivered(const Connection* connection) {
@@ -58,24 +69,34 @@ class CachedAnswers {
   Outcome LookUp(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                  uint32_t prefix_id, bool closes);
   Outcome LookUpKey(const Asked& asked);
-  Outcome Miss(const Asked& asked, std::string url_key);
+  // `found` is an entry that must not answer by itself; nullptr = there is none.
+  Outcome Miss(const Asked& asked, std::string url_key, const cache::FoundEntry* found,
+               const cache::Judgement& judgement);
+  Outcome Bypass(const Asked& asked, cache::Refusal refusal, std::string_view forward);
+  void AskAbout(const Asked& asked, const cache::FoundEntry& found,
+                const cache::Judgement& judgement, CacheExchange* exchange);
   Outcome Give(const Asked& asked, const cache::FoundEntry& found,
                const cache::Judgement& judgement);
   Outcome GiveUnsatisfied(const Asked& asked);
   Outcome Send(const Asked& asked);
-  std::unique_ptr<CacheExchange> NewExchange(const Asked& asked) const;
+  // `forward` is the parameter of Cache-Status that says why JavaScript is asked.
+  std::unique_ptr<CacheExchange> NewExchange(const Asked& asked, std::string_view forward) const;
 
   ProcessCache* cache_;
   const http1::MethodTable* methods_;
   NativeAnswers* answers_;
   Captures* captures_;
   WaitingMisses* waiting_;
+  Refreshes* refreshes_;
   CacheReader reader_;
   EntryAnswer answer_;
   std::string key_;
   std::string status_text_;  // The value of Cache-Status that is being made.
   // What the answer to the request that was looked up last does to the cache.
   std::unique_ptr<CacheExchange> pending_;
+  // The head that JavaScript gets, whose views are those of the request and of pending_.
+  http1::RequestHead question_;
+  bool asks_about_entry_ = false;
 };
 
 }  // namespace httpsys::engine

@@ -151,18 +151,43 @@ void Capture::OnEnd(const cache::Received& now) {
     const std::string_view text(digits, static_cast<size_t>(end - digits));
     head_.append("Content-Length: ").append(text).append("\r\n");
   }
+  if (!Store(head_, body_, now)) return Refuse(Refusal::kTooLarge);
+  state_ = State::kStored;
+  terms_->counters->Add(CacheCounter::kStored);
+}
+
+void Capture::OnConfirmed(uint16_t status, std::string_view head, std::string_view body,
+                          const cache::Received& now) {
+  status_ = status;
+  http2::ResponseHead parsed;
+  const std::string text = std::string(head).append("\r\n");
+  if (!http2::ParseResponseHead(text, &parsed)) return Refuse(Refusal::kStatus);
+  const cache::ResponseFacts facts = cache::ReadResponse(status, parsed.lines, now.now_s);
+  cache::ResponseShape shape;
+  shape.bytes = head.size() + body.size();
+  const cache::StoreDecision decision =
+      cache::MayStore(request_->facts(), facts, policy_, shape, terms_->options, now);
+  if (!decision.is_stored()) {
+    (void)cache_->Drop(request_->key());
+    return Refuse(decision.refusal);
+  }
+  entry_terms_ = decision.terms;
+  vary_ = facts.vary;
+  if (!Store(head, body, now)) return Refuse(Refusal::kTooLarge);
+  state_ = State::kStored;
+}
+
+bool Capture::Store(std::string_view head, std::string_view body, const cache::Received& now) {
   ProcessCache::Response response;
   response.parts.key = request_->key();
-  response.parts.head = head_;
-  response.parts.body = body_;
+  response.parts.head = head;
+  response.parts.body = body;
   response.parts.status = status_;
   response.parts.created_s = now.now_s;
   response.parts.terms = entry_terms_;
   response.vary = &vary_;
   response.lines = request_->head().lines;
-  if (!cache_->Store(response)) return Refuse(Refusal::kTooLarge);
-  state_ = State::kStored;
-  terms_->counters->Add(CacheCounter::kStored);
+  return cache_->Store(response);
 }
 
 }  // namespace httpsys::engine

@@ -71,12 +71,17 @@ class Capture {
   void OnBody(std::string_view bytes);
   // Gives up.
   void Refuse(cache::Refusal refusal);
+  // The response is a 304 that confirms a stored response, whose head is now `head`. Stores that
+  // again, or forgets it if it may not be stored any more.
+  void OnConfirmed(uint16_t status, std::string_view head, std::string_view body,
+                   const cache::Received& now);
   // The response is complete: stores it if that is possible.
   void OnEnd(const cache::Received& now);
 
  private:
   void OnHead(std::string_view text, bool is_all, const cache::Received& now);
   void Append(std::string_view bytes);
+  bool Store(std::string_view head, std::string_view body, const cache::Received& now);
 
   std::unique_ptr<CapturedRequest> request_;
   std::shared_ptr<const CacheTerms> terms_;

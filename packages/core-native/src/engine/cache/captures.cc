@@ -6,6 +6,7 @@
 
 #include "cache/cache_key.h"
 #include "engine/cache/same_origin.h"
+#include "engine/cache/stored_head.h"
 #include "http2/response_text.h"
 
 namespace httpsys::engine {
@@ -38,6 +39,11 @@ bool IsOfResponse(ReplyType type) {
   }
 }
 
+// The age of an entry in seconds.
+uint32_t AgeOf(const cache::EntryTerms& terms, uint64_t now_ms) {
+  return cache::Judge(terms, {}, {}, now_ms).age_s;
+}
+
 }  // namespace
 
 void Captures::Add(const Connection* connection, std::unique_ptr<CacheExchange> exchange) {
@@ -54,26 +60,46 @@ void Captures::Add(const Connection* connection, std::unique_ptr<CacheExchange> 
   exchanges.push_back(std::move(exchange));
 }
 
-void Captures::OnReply(Connection* connection, const ReplyRecord& reply) {
-  if (!IsOfResponse(reply.type())) return;
+Captures::Pass Captures::OnReply(Connection* connection, const ReplyRecord& reply,
+                                 ReplyRecord* other) {
+  const bool destroys =
+      (reply.type() == ReplyType::kDestroy && !reply.has(records::kReplyIfIdle)) ||
+      reply.type() == ReplyType::kReset;
+  if (destroys) return OnDestroy(connection, reply, other);
+  if (!IsOfResponse(reply.type())) return Pass::kAsIs;
   const auto found = exchanges_.find(connection);
-  if (found == exchanges_.end()) return;
+  if (found == exchanges_.end()) return Pass::kAsIs;
   Exchanges& exchanges = found->second;
   if (exchanges.size() != connection->message.unanswered()) {
     LoseAll(&exchanges);
     exchanges_.erase(found);
-    return;
+    return Pass::kAsIs;
   }
   CacheExchange* const exchange = exchanges.front().get();
-  if (exchange != nullptr) OnOutput(connection, exchange, reply);
-  if (!Ends(reply)) return;
+  const Pass pass =
+      exchange == nullptr ? Pass::kAsIs : OnOutput(connection, exchange, reply, other);
+  if (!Ends(reply)) return pass;
   exchanges.pop_front();
   if (exchanges.empty()) exchanges_.erase(found);
+  return pass;
 }
 
-void Captures::OnOutput(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply) {
-  if (reply.has(records::kReplyInterim)) return;
-  if (exchange->unsafe != nullptr) return Invalidate(exchange, reply);
+Captures::Pass Captures::OnOutput(Connection* connection, CacheExchange* exchange,
+                                  const ReplyRecord& reply, ReplyRecord* other) {
+  if (exchange->is_answered) return Swallow(connection, reply, exchange->is_background, other);
+  if (!reply.has(records::kReplyInterim)) {
+    if (exchange->stored != nullptr && AnswerStored(connection, exchange, reply, other)) {
+      exchange->is_answered = true;
+      return exchange->is_background ? Swallow(connection, reply, true, other) : Pass::kInstead;
+    }
+    if (exchange->unsafe != nullptr) Invalidate(exchange, reply);
+    if (exchange->capture != nullptr) Take(connection, exchange, reply);
+  }
+  if (exchange->is_background) return Swallow(connection, reply, true, other);
+  return AddStatus(*exchange, reply, other) ? Pass::kInstead : Pass::kAsIs;
+}
+
+void Captures::Take(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply) {
   Capture* const capture = exchange->capture.get();
   const bool is_unframed = reply.has(records::kReplyChunked);
   const bool is_all = Ends(reply);
@@ -137,6 +163,124 @@ void Captures::Decide(CacheExchange* exchange) {
   // The next request with another cookie, or for a shorter response, may have better luck.
   const bool is_remembered = capture.state() == Capture::State::kRefused;
   waiting_->OnDecided(exchange->key, exchange->hash, is_remembered);
+}
+
+// -- Answers of entries, in place of those of JavaScript.
+
+bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
+                            const ReplyRecord& reply, ReplyRecord* other) {
+  const std::string_view text = HeadIn(reply);
+  http2::ResponseHead head;
+  if (text.empty() || !http2::ParseResponseHead(text, &head) || head.status < 200) return false;
+  StoredCopy& stored = *exchange->stored;
+  constexpr int kNotModified = 304;
+  const auto status = static_cast<uint16_t>(head.status);
+  const cache::Received now = Now();
+  UsedEntry entry;
+  entry.status = stored.status;
+  entry.body = stored.body;
+  std::string status_text;
+  if (status == kNotModified && stored.is_asked_about) {
+    Confirm(exchange, text);
+    entry.head = head_;
+    entry.age_s = 0;
+    status_text = exchange->status;
+  } else if (cache::IsFailure(status) && stored.may_answer_errors) {
+    exchange->terms->counters->Add(CacheCounter::kStale);
+    exchange->capture->Refuse(Refusal::kStatus);
+    Decide(exchange);
+    entry.head = stored.head;
+    entry.age_s = AgeOf(stored.terms, now.now_ms);
+    status_text = exchange->status.empty() ? std::string() : "httpsys; hit; detail=STALE_IF_ERROR";
+  } else {
+    return false;
+  }
+  if (exchange->is_background) return true;
+  entry.cache_status = status_text;
+  *other = substitutes_.Answer(reply, entry, exchange->capture->request().head(), now.now_s);
+  // JavaScript counts the bytes that it has written.
+  const size_t sent = other->response().all().size();
+  const size_t counted = CountedBytes(reply);
+  if (counted > sent) output_->Credit(connection, counted - sent);
+  return true;
+}
+
+// Stores the entry anew with the fields of a 304, in head_.
+void Captures::Confirm(CacheExchange* exchange, std::string_view text) {
+  StoredCopy& stored = *exchange->stored;
+  Capture& capture = *exchange->capture;
+  http2::ResponseHead update;
+  (void)http2::ParseResponseHead(text, &update);
+  head_.clear();
+  AppendUpdatedHead(stored.head, update.lines, &head_);
+  capture.OnConfirmed(stored.status, head_, stored.body, Now());
+  exchange->terms->counters->Add(CacheCounter::kRevalidated);
+  Decide(exchange);
+}
+
+// Nobody gets the record.
+Captures::Pass Captures::Swallow(Connection* connection, const ReplyRecord& reply, bool closes,
+                                 ReplyRecord* other) {
+  if (reply.type() == ReplyType::kBlock) {
+    LentMemory::View view;
+    (void)connection->attachment().lent().Find(reply.block_id(), &view);
+    connection->attachment().DropBlock(reply.block_id(), 0);
+    if (view.data != nullptr) output_->Credit(connection, view.bytes);
+  } else if (const size_t counted = CountedBytes(reply); counted != 0) {
+    output_->Credit(connection, counted);
+  }
+  if (!Ends(reply)) return Pass::kDropped;
+  *other = SubstituteReplies::End(reply, closes);
+  return Pass::kInstead;
+}
+
+// JavaScript destroys the connection instead of answering.
+Captures::Pass Captures::OnDestroy(Connection* connection, const ReplyRecord& reply,
+                                   ReplyRecord* other) {
+  const auto found = exchanges_.find(connection);
+  if (found == exchanges_.end() || found->second.size() != connection->message.unanswered()) {
+    return Pass::kAsIs;
+  }
+  CacheExchange* const exchange = found->second.front().get();
+  const bool may_answer = exchange != nullptr && exchange->stored != nullptr &&
+                          exchange->stored->may_answer_errors && !exchange->is_answered &&
+                          !exchange->is_background &&
+                          exchange->capture->state() == Capture::State::kBeforeHead;
+  if (!may_answer) return Pass::kAsIs;
+  exchange->is_answered = true;
+  exchange->terms->counters->Add(CacheCounter::kStale);
+  const cache::Received now = Now();
+  UsedEntry entry;
+  entry.status = exchange->stored->status;
+  entry.head = exchange->stored->head;
+  entry.body = exchange->stored->body;
+  entry.age_s = AgeOf(exchange->stored->terms, now.now_ms);
+  // The other streams of a connection of HTTP/2 go on.
+  const uint32_t close = connection->stream == nullptr ? uint32_t{records::kReplyClose} : 0;
+  const ReplyRecord end = ReplyRecord::End(reply.slot(), records::kReplyEnd | close, 0);
+  *other = substitutes_.Answer(end, entry, exchange->capture->request().head(), now.now_s);
+  Lose(exchange);
+  found->second.pop_front();
+  if (found->second.empty()) exchanges_.erase(found);
+  return Pass::kBefore;
+}
+
+bool Captures::AddStatus(const CacheExchange& exchange, const ReplyRecord& reply,
+                         ReplyRecord* other) {
+  if (exchange.status.empty() || reply.type() != ReplyType::kResponse ||
+      reply.has(records::kReplyInterim)) {
+    return false;
+  }
+  std::string status = exchange.status;
+  if (const Capture* capture = exchange.capture.get()) {
+    if (capture->state() != Capture::State::kRefused) {
+      status.append("; stored");
+    } else if (exchange.terms->tells_reason) {
+      status.append("; detail=").append(cache::RefusalName(capture->refusal()));
+    }
+  }
+  *other = substitutes_.WithStatus(reply, status);
+  return true;
 }
 
 // -- Unsafe requests.

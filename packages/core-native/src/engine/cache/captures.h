@@ -8,11 +8,25 @@
 #include <unordered_map>
 
 #include "engine/cache/capture.h"
+#include "engine/cache/substitute_replies.h"
 #include "engine/cache/waiting_misses.h"
 #include "engine/connection/connection.h"
+#include "engine/connection/output_pass.h"
 #include "records/replies.h"
 
 namespace httpsys::engine {
+
+// An entry that JavaScript is asked about, and that answers if it says by a 304 that the entry is
+// still good, or fails.
+struct StoredCopy {
+  uint16_t status = 0;
+  std::string head;
+  std::string body;
+  cache::EntryTerms terms;
+  bool may_answer_errors = false;
+  // JavaScript was given the validators of the entry instead of those of the client.
+  bool is_asked_about = false;
+};
 
 // What the answer to one request does to the cache.
 struct CacheExchange {
@@ -23,6 +37,13 @@ struct CacheExchange {
   std::shared_ptr<const CacheTerms> terms;
   uint32_t scope = 0;
   bool is_secure = false;
+  // Not nullptr: what is stored may answer in place of JavaScript.
+  std::unique_ptr<StoredCopy> stored;
+  // The request has no client: nothing is sent.
+  bool is_background = false;
+  // The client has its answer from what is stored: the rest of JavaScript's goes nowhere.
+  bool is_answered = false;
+  std::string status;  // The beginning of Cache-Status; empty = the answer has no such field.
   // Other requests wait for the answer, under this key with this hash.
   bool leads = false;
   bool is_decided = false;  // They know what becomes of it.
@@ -34,7 +55,16 @@ struct CacheExchange {
 // bytes leave. Thread: the lane.
 class Captures {
  public:
-  Captures(ProcessCache* cache, WaitingMisses* waiting) : cache_(cache), waiting_(waiting) {}
+  // What becomes of a reply record.
+  enum class Pass : uint8_t {
+    kAsIs,     // It is handled.
+    kInstead,  // Another one is handled.
+    kBefore,   // Another one is handled before it.
+    kDropped,  // It was for the cache alone.
+  };
+
+  Captures(ProcessCache* cache, WaitingMisses* waiting, OutputPass* output)
+      : cache_(cache), waiting_(waiting), output_(output) {}
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
@@ -43,14 +73,26 @@ class Captures {
   void Add(const Connection* connection, std::unique_ptr<CacheExchange> exchange);
   // False if no answer is awaited that concerns the cache.
   bool is_active() const { return !exchanges_.empty(); }
-  void OnReply(Connection* connection, const ReplyRecord& reply);
+  // Sees a record before it is handled. `other` is set with kInstead and kBefore.
+  Pass OnReply(Connection* connection, const ReplyRecord& reply, ReplyRecord* other);
+  // The records of a pass have been handled, and their output sent or copied.
+  void EndPass() { substitutes_.EndPass(); }
   void OnDetached(const Connection* connection);
 
  private:
   // The unanswered requests of one connection, from the oldest one on; nullptr as for Add().
   using Exchanges = std::deque<std::unique_ptr<CacheExchange>>;
 
-  void OnOutput(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply);
+  Pass OnOutput(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply,
+                ReplyRecord* other);
+  Pass OnDestroy(Connection* connection, const ReplyRecord& reply, ReplyRecord* other);
+  void Take(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply);
+  // Answers with what is stored, if the head of JavaScript's response says so.
+  bool AnswerStored(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply,
+                    ReplyRecord* other);
+  void Confirm(CacheExchange* exchange, std::string_view head);
+  Pass Swallow(Connection* connection, const ReplyRecord& reply, bool closes, ReplyRecord* other);
+  bool AddStatus(const CacheExchange& exchange, const ReplyRecord& reply, ReplyRecord* other);
   void OnBlock(Connection* connection, Capture* capture, const ReplyRecord& reply);
   void Invalidate(CacheExchange* exchange, const ReplyRecord& reply);
   void DropUrl(const CacheExchange& exchange, std::string_view reference);
@@ -61,6 +103,9 @@ class Captures {
 
   ProcessCache* cache_;
   WaitingMisses* waiting_;
+  OutputPass* output_;
+  SubstituteReplies substitutes_;
+  std::string head_;  // Of an entry that is being confirmed.
   std::unordered_map<const Connection*, Exchanges> exchanges_;
 };
 

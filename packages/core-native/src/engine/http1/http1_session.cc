@@ -310,7 +310,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
   const bool is_complete = (request.flags & records::kFlagComplete) != 0;
   // The rest of a body cannot be called back from where it is read to.
   route.has_others = route.has_others && is_complete;
-  connection->attachment().records().RequestHead(head, request);
+  connection->attachment().records().RequestHead(cached_->HeadFor(connection, head), request);
   gate_->AddUnread(connection, head, route, input.substr(0, *used));
   if (is_complete) {
     exchanges_->MessageDone(connection);

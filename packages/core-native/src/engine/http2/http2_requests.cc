@@ -241,7 +241,7 @@ void Http2Requests::Deliver(Connection* connection, const Route& route, size_t h
   } else {
     request.body = stream->body;
   }
-  connection->attachment().records().RequestHead(head_, request);
+  connection->attachment().records().RequestHead(cached_->HeadFor(connection, head_), request);
   stream->queue_end = connection->attachment().requests().appended();
   stream->is_movable = route.has_others && stream->has_ended && !has_trailers && !head_.upgrade &&
                        stream->body.size() <= limits::kMovableBytesMax;

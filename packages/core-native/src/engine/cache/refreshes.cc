@@ -1,0 +1,100 @@
+#include "engine/cache/refreshes.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ascii.h"
+#include "base/unix_sockets.h"
+#include "http2/request_text.h"
+#include "records/addresses.h"
+#include "records/record_writer.h"
+
+namespace httpsys::engine {
+namespace {
+
+// No link to another member has this number.
+constexpr uint64_t kNoLink = UINT64_MAX;
+
+// What is about the connection of the request, or about a response that its client has already.
+bool IsLeftOut(std::string_view name) {
+  for (const std::string_view one :
+       {"connection", "keep-alive", "if-none-match", "if-modified-since", "if-match",
+        "if-unmodified-since", "if-range", "range", "cache-control", "pragma"}) {
+    if (EqualsIgnoringCase(name, one)) return true;
+  }
+  return false;
+}
+
+std::shared_ptr<RelayOrigin> OriginOf(const Connection* connection) {
+  auto origin = std::make_shared<RelayOrigin>();
+  const Connection* real = connection->real();
+  if (const RelayOrigin* relayed = real->origin(); relayed != nullptr) {
+    origin->addresses = relayed->addresses;
+    origin->facts = relayed->facts;
+    origin->trust = relayed->trust;
+    origin->is_stream = relayed->is_stream;
+  } else {
+    origin->addresses = DescribeConnection(real->fd, nullptr);
+    if (real->tls != nullptr) {
+      origin->facts = EncodeFacts(real->tls->Describe());
+      origin->trust = real->tls->trust();
+    }
+    origin->is_stream = connection->stream != nullptr;
+  }
+  origin->link = kNoLink;
+  return origin;
+}
+
+}  // namespace
+
+void Refreshes::Begin(const Connection* connection, const http1::RequestHead& request,
+                      const std::string& key) {
+  const uint32_t server_id = connection->server()->id;
+  const auto count = std::count_if(keys_.begin(), keys_.end(),
+                                   [=](const auto& entry) { return entry.second == server_id; });
+  if (static_cast<size_t>(count) >= kServerMax || !keys_.emplace(key, server_id).second) return;
+  auto start = std::make_shared<Start>();
+  start->refresh.key = key;
+  start->refresh.server_id = server_id;
+  start->origin = OriginOf(connection);
+  http1::RequestHead clone = request;
+  clone.method = static_cast<uint16_t>(methods_->Find("GET"));
+  std::erase_if(clone.lines, [](const auto& line) { return IsLeftOut(line.name); });
+  (void)http2::AppendRequestHead(*methods_, clone, &start->text);
+  post_([this, start] { Open(*start); });
+}
+
+void Refreshes::Open(const Start& start) {
+  const auto server = servers_->find(start.refresh.server_id);
+  int ends[2];
+  if (server == servers_->end() || server->second->is_unlistened || !OpenUnixPair(ends)) {
+    keys_.erase(start.refresh.key);
+    return;
+  }
+  transport_->CountLoad();
+  Connection* const connection =
+      transport_->Open(ends[1], server->second.get(), std::make_unique<RelayOrigin>(*start.origin));
+  if (connection == nullptr) {
+    close(ends[0]);
+    keys_.erase(start.refresh.key);
+    return;
+  }
+  Refresh refresh = start.refresh;
+  refresh.other_end = ends[0];
+  by_connection_.emplace(connection, std::move(refresh));
+  input_->Receive(connection, start.text);
+  if (connection->is_open()) transport_->Watch(connection);
+}
+
+void Refreshes::OnDetached(const Connection* connection) {
+  if (by_connection_.empty()) return;
+  const auto found = by_connection_.find(connection);
+  if (found == by_connection_.end()) return;
+  close(found->second.other_end);
+  keys_.erase(found->second.key);
+  by_connection_.erase(found);
+}
+
+}  // namespace httpsys::engine

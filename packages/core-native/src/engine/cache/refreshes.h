@@ -1,0 +1,73 @@
+#pragma once
+// Requests that the lane makes itself, so that stale entries become fresh.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "engine/connection/connection.h"
+#include "engine/connection/file_output.h"
+#include "engine/connection/input.h"
+#include "engine/connection/lane_server.h"
+#include "engine/connection/transport.h"
+#include "http1/method_table.h"
+#include "http1/request_parser.h"
+
+namespace httpsys::engine {
+
+// Gives JavaScript the clone of a request that a stale entry has answered, on a connection without
+// a client: it looks as if another member relayed the request. The answer goes to the cache and
+// nowhere else. Thread: the lane.
+class Refreshes {
+ public:
+  static constexpr size_t kServerMax = 16;  // Refreshes of one server at a time.
+
+  using Servers = std::unordered_map<uint32_t, std::unique_ptr<LaneServer>>;  // By id.
+
+  // `post` is as in FileOutput.
+  Refreshes(const http1::MethodTable* methods, const Servers* servers, Transport* transport,
+            Input* input, FileOutput::Post post)
+      : methods_(methods),
+        servers_(servers),
+        transport_(transport),
+        input_(input),
+        post_(std::move(post)) {}
+  Refreshes(const Refreshes&) = delete;
+  Refreshes& operator=(const Refreshes&) = delete;
+
+  // Begins to refresh the entry with this key after the present pass, unless that is being done, or
+  // the server has too many. `request` came over `connection`.
+  void Begin(const Connection* connection, const http1::RequestHead& request,
+             const std::string& key);
+  // True if the connection has no client.
+  bool Has(const Connection* connection) const {
+    return !by_connection_.empty() && by_connection_.contains(connection);
+  }
+  void OnDetached(const Connection* connection);
+
+ private:
+  struct Refresh {
+    std::string key;
+    uint32_t server_id = 0;
+    int other_end = -1;  // Of the connection. Nobody reads what is never written.
+  };
+  struct Start {
+    Refresh refresh;
+    std::string text;
+    std::shared_ptr<const RelayOrigin> origin;
+  };
+
+  void Open(const Start& start);
+
+  const http1::MethodTable* methods_;
+  const Servers* servers_;
+  Transport* transport_;
+  Input* input_;
+  const FileOutput::Post post_;
+  std::unordered_map<std::string, uint32_t> keys_;  // With the ids of their servers.
+  std::unordered_map<const Connection*, Refresh> by_connection_;
+};
+
+}  // namespace httpsys::engine
