@@ -211,3 +211,42 @@ test('files that sendFile() sends are not kept, and are refused by name', ofCach
   assert.equal(calls(), 2)
   assert.ok(server.cache.stats().refused.FILE > 0)
 })
+
+for (const [name, invalidate] of /** @type {[string, (cached: any) => any][]} */ ([
+  ['an unsafe request', ({ ask }) => ask('/', {}, 'POST')],
+  ['a flush', ({ server }) => server.cache.flush()]
+])) {
+  test(`what JavaScript has begun to answer before ${name} is not kept`, ofCache, async (t) => {
+    /** @type {() => void} */
+    let finish = () => {}
+    const cached = await serveCached(t, (req, res, n) => {
+      res.setHeader('Cache-Control', 'max-age=60')
+      if (n === 1) finish = () => res.end('old')
+      else res.end('new')
+    })
+    const { ask, server } = cached
+    const first = ask('/')
+    await until(() => cached.calls() === 1, 'JavaScript has the request')
+    await invalidate(cached)
+    finish()
+    assert.equal((await first).body, 'old')
+    assert.equal((await ask('/')).body, 'new')
+    assert.equal((await ask('/')).body, 'new')
+    assert.equal(server.cache.stats().refused.OBSOLETE, 1)
+  })
+}
+
+test('an unsafe request that fails makes nothing obsolete, in whatever pieces its answer comes', ofCache, async (t) => {
+  const { ask } = await serveCached(t, (req, res, n) => {
+    res.setHeader('Cache-Control', 'max-age=60')
+    if (req.method === 'GET') return res.end(String(n))
+    res.statusCode = 500
+    res.cork()
+    res.write('no')
+    res.end('pe')
+    res.uncork()
+  })
+  assert.equal((await ask('/')).body, '1')
+  await ask('/', {}, 'DELETE')
+  assert.equal((await ask('/')).body, '1')
+})

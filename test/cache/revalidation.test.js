@@ -117,6 +117,18 @@ for (const [protocol, serve] of Object.entries(kProtocols)) {
   })
 }
 
+test('a stored response that must be confirmed is a 504 when JavaScript destroys the connection', ofCache, async (t) => {
+  const { ask, calls } = await serveCached(t, (req, res, n) => {
+    if (n > 1) return res.destroy()
+    res.writeHead(200, { 'Cache-Control': 'max-age=5, must-revalidate', ETag: '"one"', ...kOld }).end('body')
+  })
+  await ask('/')
+  const { status, body } = await ask('/')
+  assert.deepEqual([status, body, calls()], [504, '', 2])
+  // Without a stored response the client learns it from the connection, as of node:http.
+  await assert.rejects(ask('/other'))
+})
+
 test('many at once ask about one stale entry once', ofCache, async (t) => {
   const { ask, calls } = await serveCached(t, (req, res, n) => {
     if (n === 1) return res.writeHead(200, { 'Cache-Control': 'max-age=5', ETag: '"one"', ...kOld }).end('body')

@@ -37,6 +37,7 @@ namespace httpsys::cache {
   X(Trailers, "TRAILERS")                                                             \
   X(TooLarge, "TOO_LARGE")                                                            \
   X(File, "FILE")                                                                     \
+  X(Obsolete, "OBSOLETE")                                                             \
   X(SetCookie, "SET_COOKIE")                                                          \
   X(NoStore, "NO_STORE")                                                              \
   X(Private, "PRIVATE")                                                               \

@@ -18,8 +18,8 @@ LaneParts::LaneParts(const Wanted& wanted) {
   statics = std::make_unique<StaticRequests>(methods, answers.get(), input.get(), wanted.ahead,
                                              *wanted.post);
   waiting_misses = std::make_unique<WaitingMisses>(loop, input.get(), *wanted.post);
-  refreshes =
-      std::make_unique<Refreshes>(methods, &servers, transport.get(), input.get(), *wanted.post);
+  refreshes = std::make_unique<Refreshes>(methods, &servers, transport.get(), input.get(),
+                                          waiting_misses.get(), *wanted.post);
   captures = std::make_unique<Captures>(wanted.cache, waiting_misses.get(), output);
   cached = std::make_unique<CachedAnswers>(wanted.cache, methods, answers.get(), captures.get(),
                                            waiting_misses.get(), refreshes.get());

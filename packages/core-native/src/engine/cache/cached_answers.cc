@@ -82,25 +82,25 @@ CachedAnswers::Outcome CachedAnswers::Bypass(const Asked& asked, Refusal refusal
 
 CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
   CacheCounters& counters = *asked.terms.counters;
-  std::string url_key = key_;
+  url_key_.assign(key_);
   cache::FoundEntry found;
   const FindResult result = reader_.Find(asked.head, &key_, &found);
   if (result == FindResult::kChanged) counters.Add(CacheCounter::kChanged);
-  if (result != FindResult::kHit) return Miss(asked, std::move(url_key), nullptr, {});
+  if (result != FindResult::kHit) return Miss(asked, nullptr, {});
   const Refusal refusal = cache::MayServe(found.entry.terms, asked.facts);
   if (refusal != Refusal::kNone) {
     counters.AddRefusal(refusal);
-    return Miss(asked, std::move(url_key), nullptr, {});
+    return Miss(asked, nullptr, {});
   }
   const cache::Judgement judgement = cache::Judge(found.entry.terms, asked.facts.control,
                                                   asked.terms.options.freshness, MonotonicMs());
   if (refreshes_->Has(asked.connection)) {
-    return Miss(asked, std::move(url_key), &found, judgement);
+    return Miss(asked, &found, judgement);
   }
   switch (judgement.verdict) {
     case Verdict::kStale:
       if (asked.writer->IsTurn(*asked.connection)) {
-        refreshes_->Begin(asked.connection, asked.head, key_);
+        (void)refreshes_->Begin(asked.connection, asked.head, key_, false);
       }
       return Give(asked, found, judgement);
     case Verdict::kFresh:
@@ -111,7 +111,7 @@ CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
     case Verdict::kRevalidate:
       break;
   }
-  return Miss(asked, std::move(url_key), &found, judgement);
+  return Miss(asked, &found, judgement);
 }
 
 std::unique_ptr<CacheExchange> CachedAnswers::NewExchange(const Asked& asked,
@@ -125,13 +125,12 @@ std::unique_ptr<CacheExchange> CachedAnswers::NewExchange(const Asked& asked,
   return exchange;
 }
 
-CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, std::string url_key,
-                                           const cache::FoundEntry* found,
+CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::FoundEntry* found,
                                            const cache::Judgement& judgement) {
   CacheCounters& counters = *asked.terms.counters;
   const bool is_rfc = asked.terms.options.rules == cache::RuleSet::kRfc9111;
   if (asked.facts.control.only_if_cached && is_rfc) return GiveUnsatisfied(asked);
-  std::string_view forward = key_ == url_key ? "uri-miss" : "vary-miss";
+  std::string_view forward = key_ == url_key_ ? "uri-miss" : "vary-miss";
   if (found != nullptr) {
     forward = judgement.age_s < found->entry.terms.lifetime_s ? "request" : "stale";
   }
@@ -148,12 +147,22 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, std::string url_k
     const WaitingMisses::Turn turn =
         waiting_->Join(asked.connection, exchange->key, exchange->hash);
     if (turn == WaitingMisses::Turn::kWaits) return Outcome::kWaiting;
-    exchange->leads = turn == WaitingMisses::Turn::kLeads;
+    // A request without a client is not lost when a client leaves.
+    if (turn == WaitingMisses::Turn::kLeadsAnew &&
+        refreshes_->Begin(asked.connection, asked.head, exchange->key, true)) {
+      waiting_->WaitFirst(asked.connection, exchange->key);
+      return Outcome::kWaiting;
+    }
+    exchange->leads = turn != WaitingMisses::Turn::kGoesOn;
+  }
+  if (exchange->is_background && refreshes_->TakeAwaited(asked.connection, &exchange->key)) {
+    exchange->leads = true;
+    exchange->hash = reader_.Hash(exchange->key);
   }
   counters.Add(CacheCounter::kMisses);
   exchange->capture = std::make_unique<Capture>(
-      std::make_unique<CapturedRequest>(asked.head, asked.facts, std::move(url_key)),
-      exchange->terms, cache_);
+      std::make_unique<CapturedRequest>(asked.head, asked.facts, url_key_), exchange->terms,
+      cache_);
   if (found != nullptr && is_rfc) AskAbout(asked, *found, judgement, exchange.get());
   pending_ = std::move(exchange);
   return Outcome::kNone;
@@ -166,11 +175,12 @@ void CachedAnswers::AskAbout(const Asked& asked, const cache::FoundEntry& found,
   const std::string_view etag = HeadValue(found.head, "etag");
   const std::string_view modified = HeadValue(found.head, "last-modified");
   const bool has_validator = !etag.empty() || !modified.empty();
-  if (!has_validator && !judgement.may_answer_errors) return;
   auto stored = std::make_unique<StoredCopy>();
   stored->status = found.entry.status;
-  stored->head = found.head;
-  stored->body = found.body;
+  if (has_validator || judgement.may_answer_errors) {
+    stored->head = found.head;
+    stored->body = found.body;
+  }
   stored->terms = found.entry.terms;
   stored->may_answer_errors = judgement.may_answer_errors;
   stored->is_asked_about = has_validator;

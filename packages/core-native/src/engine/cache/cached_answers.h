@@ -70,7 +70,7 @@ class CachedAnswers {
                  uint32_t prefix_id, bool closes);
   Outcome LookUpKey(const Asked& asked);
   // `found` is an entry that must not answer by itself; nullptr = there is none.
-  Outcome Miss(const Asked& asked, std::string url_key, const cache::FoundEntry* found,
+  Outcome Miss(const Asked& asked, const cache::FoundEntry* found,
                const cache::Judgement& judgement);
   Outcome Bypass(const Asked& asked, cache::Refusal refusal, std::string_view forward);
   void AskAbout(const Asked& asked, const cache::FoundEntry& found,
@@ -91,6 +91,7 @@ class CachedAnswers {
   CacheReader reader_;
   EntryAnswer answer_;
   std::string key_;
+  std::string url_key_;      // That of the URL; key_ may be that of a variant.
   std::string status_text_;  // The value of Cache-Status that is being made.
   // What the answer to the request that was looked up last does to the cache.
   std::unique_ptr<CacheExchange> pending_;

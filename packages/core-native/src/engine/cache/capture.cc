@@ -49,7 +49,10 @@ CapturedRequest::CapturedRequest(const http1::RequestHead& head, const cache::Re
 
 Capture::Capture(std::unique_ptr<CapturedRequest> request, std::shared_ptr<const CacheTerms> terms,
                  ProcessCache* cache)
-    : request_(std::move(request)), terms_(std::move(terms)), cache_(cache) {}
+    : request_(std::move(request)),
+      terms_(std::move(terms)),
+      cache_(cache),
+      mark_(cache->MarkOf(request_->key())) {}
 
 Capture::~Capture() {
   if (taken_bytes_ != 0) cache_->ReturnCaptureBytes(taken_bytes_);
@@ -151,9 +154,8 @@ void Capture::OnEnd(const cache::Received& now) {
     const std::string_view text(digits, static_cast<size_t>(end - digits));
     head_.append("Content-Length: ").append(text).append("\r\n");
   }
-  if (!Store(head_, body_, now)) return Refuse(Refusal::kTooLarge);
-  state_ = State::kStored;
-  terms_->counters->Add(CacheCounter::kStored);
+  Store(head_, body_, now);
+  if (state_ == State::kStored) terms_->counters->Add(CacheCounter::kStored);
 }
 
 void Capture::OnConfirmed(uint16_t status, std::string_view head, std::string_view body,
@@ -173,11 +175,10 @@ void Capture::OnConfirmed(uint16_t status, std::string_view head, std::string_vi
   }
   entry_terms_ = decision.terms;
   vary_ = facts.vary;
-  if (!Store(head, body, now)) return Refuse(Refusal::kTooLarge);
-  state_ = State::kStored;
+  Store(head, body, now);
 }
 
-bool Capture::Store(std::string_view head, std::string_view body, const cache::Received& now) {
+void Capture::Store(std::string_view head, std::string_view body, const cache::Received& now) {
   ProcessCache::Response response;
   response.parts.key = request_->key();
   response.parts.head = head;
@@ -187,7 +188,10 @@ bool Capture::Store(std::string_view head, std::string_view body, const cache::R
   response.parts.terms = entry_terms_;
   response.vary = &vary_;
   response.lines = request_->head().lines;
-  return cache_->Store(response);
+  response.mark = mark_;
+  const Refusal refusal = cache_->Store(response);
+  if (refusal != Refusal::kNone) return Refuse(refusal);
+  state_ = State::kStored;
 }
 
 }  // namespace httpsys::engine

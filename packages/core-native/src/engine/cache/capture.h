@@ -81,11 +81,13 @@ class Capture {
  private:
   void OnHead(std::string_view text, bool is_all, const cache::Received& now);
   void Append(std::string_view bytes);
-  bool Store(std::string_view head, std::string_view body, const cache::Received& now);
+  // Stores an entry, or refuses it.
+  void Store(std::string_view head, std::string_view body, const cache::Received& now);
 
   std::unique_ptr<CapturedRequest> request_;
   std::shared_ptr<const CacheTerms> terms_;
   ProcessCache* cache_;
+  const ProcessCache::Mark mark_;
   cache::ResponsePolicy policy_;
   State state_ = State::kBeforeHead;
   cache::Refusal refusal_ = cache::Refusal::kNone;

@@ -160,9 +160,12 @@ void Captures::Decide(CacheExchange* exchange) {
     return;
   }
   exchange->is_decided = true;
-  // The next request with another cookie, or for a shorter response, may have better luck.
-  const bool is_remembered = capture.state() == Capture::State::kRefused;
-  waiting_->OnDecided(exchange->key, exchange->hash, is_remembered);
+  const bool is_refused = capture.state() == Capture::State::kRefused;
+  // What was invalidated while JavaScript made the answer: the next answer may be stored.
+  if (is_refused && capture.refusal() == Refusal::kObsolete) {
+    return waiting_->OnLost(exchange->key);
+  }
+  waiting_->OnDecided(exchange->key, exchange->hash, is_refused);
 }
 
 // -- Answers of entries, in place of those of JavaScript.
@@ -243,18 +246,23 @@ Captures::Pass Captures::OnDestroy(Connection* connection, const ReplyRecord& re
   }
   CacheExchange* const exchange = found->second.front().get();
   const bool may_answer = exchange != nullptr && exchange->stored != nullptr &&
-                          exchange->stored->may_answer_errors && !exchange->is_answered &&
-                          !exchange->is_background &&
+                          !exchange->is_answered && !exchange->is_background &&
                           exchange->capture->state() == Capture::State::kBeforeHead;
   if (!may_answer) return Pass::kAsIs;
-  exchange->is_answered = true;
-  exchange->terms->counters->Add(CacheCounter::kStale);
   const cache::Received now = Now();
+  const StoredCopy& stored = *exchange->stored;
   UsedEntry entry;
-  entry.status = exchange->stored->status;
-  entry.head = exchange->stored->head;
-  entry.body = exchange->stored->body;
-  entry.age_s = AgeOf(exchange->stored->terms, now.now_ms);
+  if (stored.may_answer_errors) {
+    exchange->terms->counters->Add(CacheCounter::kStale);
+    entry.status = stored.status;
+    entry.head = stored.head;
+    entry.body = stored.body;
+    entry.age_s = AgeOf(stored.terms, now.now_ms);
+  } else {
+    // A stored response that must not be used without the application (RFC 9111, section 5.2.2.2).
+    entry.status = kGatewayTimeout;
+    entry.head = kGatewayTimeoutHead;
+  }
   // The other streams of a connection of HTTP/2 go on.
   const uint32_t close = connection->stream == nullptr ? uint32_t{records::kReplyClose} : 0;
   const ReplyRecord end = ReplyRecord::End(reply.slot(), records::kReplyEnd | close, 0);
@@ -290,8 +298,8 @@ void Captures::Invalidate(CacheExchange* exchange, const ReplyRecord& reply) {
   if (exchange->is_decided || reply.type() == ReplyType::kCachePolicy) return;
   exchange->is_decided = true;
   http2::ResponseHead head;
-  const bool is_read = reply.type() == ReplyType::kResponse &&
-                       http2::ParseResponseHead(reply.response().head, &head);
+  const std::string_view text = HeadIn(reply);
+  const bool is_read = !text.empty() && http2::ParseResponseHead(text, &head);
   const auto status = static_cast<uint16_t>(is_read ? head.status : 200);
   const CapturedRequest& request = *exchange->unsafe;
   if (!cache::Invalidates(request.facts(), status, exchange->terms->options.rules)) return;

@@ -26,7 +26,6 @@ constexpr int kOk = 200;
 constexpr int kPartial = 206;
 constexpr int kNotModified = 304;
 constexpr int kUnsatisfiedRange = 416;
-constexpr int kGatewayTimeout = 504;
 
 // The fields of a request that say which part of a response is wanted, and whether.
 struct WantedPart {
@@ -139,7 +138,7 @@ void EntryAnswer::MakeUnsatisfied(const AskedEntry& asked, std::string_view cach
                                   int64_t now_s) {
   Begin();
   status_ = kGatewayTimeout;
-  head_.append("HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n");
+  head_.append(kGatewayTimeoutHead);
   UsedEntry nothing;
   nothing.cache_status = cache_status;
   AppendEnd(nothing, asked, now_s);

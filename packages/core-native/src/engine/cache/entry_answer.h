@@ -14,6 +14,11 @@
 
 namespace httpsys::engine {
 
+// The answer where only a stored response would do, in the form of stored_head.h.
+inline constexpr uint16_t kGatewayTimeout = 504;
+inline constexpr std::string_view kGatewayTimeoutHead =
+    "HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n";
+
 // A stored response, and how it is used this time.
 struct UsedEntry {
   uint16_t status = 200;

@@ -190,9 +190,21 @@ bool ProcessCache::FindRecord(std::string_view key, VaryRecord* record) {
          record->Decode(found.body);
 }
 
-bool ProcessCache::Store(const Response& response) {
+uint64_t ProcessCache::RandomSeed() { return RandomNumber(); }
+
+size_t ProcessCache::CounterOf(std::string_view key) const {
+  return HashText(key, counter_seed_) % kUrlCounters;
+}
+
+ProcessCache::Mark ProcessCache::MarkOf(std::string_view key) const {
+  return {invalidations_[CounterOf(key)].load(std::memory_order_acquire),
+          flushes_.load(std::memory_order_acquire)};
+}
+
+cache::Refusal ProcessCache::Store(const Response& response) {
   const std::scoped_lock lock(mutex_);
-  if (store_ == nullptr) return false;
+  if (store_ == nullptr) return cache::Refusal::kTooLarge;
+  if (MarkOf(response.parts.key) != response.mark) return cache::Refusal::kObsolete;
   cache::EntryParts parts = response.parts;
   bool is_stored = true;
   if (!response.vary->is_empty()) {
@@ -215,11 +227,12 @@ bool ProcessCache::Store(const Response& response) {
   }
   is_stored = is_stored && store_->Store(parts);
   OnChanged();
-  return is_stored;
+  return is_stored ? cache::Refusal::kNone : cache::Refusal::kTooLarge;
 }
 
 bool ProcessCache::Drop(std::string_view key) {
   const std::scoped_lock lock(mutex_);
+  invalidations_[CounterOf(key)].fetch_add(1, std::memory_order_acq_rel);
   return store_ != nullptr && store_->Drop(key);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The output cache of the process, which its lanes fill and read.
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,7 @@
 
 #include "cache/arena_reader.h"
 #include "cache/cache_store.h"
+#include "cache/refusal.h"
 #include "cache/vary.h"
 #include "http1/header_line.h"
 
@@ -80,20 +82,34 @@ class ProcessCache {
 
   // -- Writing.
 
+  // The invalidations of a URL so far: a request that was given to JavaScript before one of them
+  // may have an answer from before it.
+  struct Mark {
+    uint32_t of_url = 0;
+    uint32_t of_all = 0;
+
+    bool operator==(const Mark&) const = default;
+  };
+  Mark MarkOf(std::string_view key) const;
+
   // A response to be stored. `parts.key` is the key of the URL.
   struct Response {
     cache::EntryParts parts;
     const cache::VaryNames* vary;              // Not nullptr.
     std::span<const http1::HeaderLine> lines;  // Of the request, for `vary`.
+    Mark mark;                                 // From before JavaScript was asked.
   };
-  // Returns false if the entry is too large, or if there is no memory.
-  bool Store(const Response& response);
+  // Returns why the response was not stored, or kNone: it is obsolete, or too large, which it also
+  // is if there is no memory.
+  cache::Refusal Store(const Response& response);
   // Forgets what is stored for the key of a URL, with all variants. Returns false if there was
   // nothing.
   bool Drop(std::string_view key);
   // Visits entries as CacheStore::DropIf() does; those that a VaryRecord has made unreachable are
   // among them until they are evicted.
   size_t DropIf(const cache::CacheStore::Visit& visit);
+  // Must be called before entries of any URL are dropped at the wish of somebody.
+  void BeginFlush() { flushes_.fetch_add(1, std::memory_order_acq_rel); }
   cache::StoreCounts counts() const;
   uint64_t memory_bytes() const;
 
@@ -109,6 +125,9 @@ class ProcessCache {
     uint32_t number = 0;
     uint32_t claims = 0;
   };
+
+  static uint64_t RandomSeed();
+  size_t CounterOf(std::string_view key) const;
 
   // All of them with the mutex.
   uint64_t Bytes() const;
@@ -135,6 +154,12 @@ class ProcessCache {
   uint64_t store_version_ = 0;
   uint64_t next_epoch_ = 0;
   uint32_t next_scope_ = 1u << 16;
+  // Invalidations by hashes of keys, and flushes. Two keys with one counter refuse each other's
+  // responses now and then.
+  static constexpr size_t kUrlCounters = 4096;
+  std::array<std::atomic<uint32_t>, kUrlCounters> invalidations_{};
+  std::atomic<uint32_t> flushes_{0};
+  const uint64_t counter_seed_ = RandomSeed();
   std::atomic<uint64_t> version_{0};
   std::atomic<uint64_t> bytes_{kDefaultBytes};
   std::atomic<uint64_t> captured_bytes_{0};

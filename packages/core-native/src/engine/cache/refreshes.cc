@@ -49,37 +49,49 @@ std::shared_ptr<RelayOrigin> OriginOf(const Connection* connection) {
 
 }  // namespace
 
-void Refreshes::Begin(const Connection* connection, const http1::RequestHead& request,
-                      const std::string& key) {
+bool Refreshes::Begin(const Connection* connection, const http1::RequestHead& request,
+                      const std::string& key, bool is_awaited) {
   const uint32_t server_id = connection->server()->id;
   const auto count = std::count_if(keys_.begin(), keys_.end(),
                                    [=](const auto& entry) { return entry.second == server_id; });
-  if (static_cast<size_t>(count) >= kServerMax || !keys_.emplace(key, server_id).second) return;
+  if (static_cast<size_t>(count) >= kServerMax || !keys_.emplace(key, server_id).second) {
+    return false;
+  }
   auto start = std::make_shared<Start>();
   start->refresh.key = key;
   start->refresh.server_id = server_id;
+  start->refresh.is_awaited = is_awaited;
   start->origin = OriginOf(connection);
   http1::RequestHead clone = request;
   clone.method = static_cast<uint16_t>(methods_->Find("GET"));
   std::erase_if(clone.lines, [](const auto& line) { return IsLeftOut(line.name); });
+  // An answer of the lane itself, when the queue is full, ends the connection.
+  clone.lines.push_back({"Connection", "close"});
   (void)http2::AppendRequestHead(*methods_, clone, &start->text);
   post_([this, start] { Open(*start); });
+  return true;
+}
+
+bool Refreshes::TakeAwaited(const Connection* connection, std::string* key) {
+  const auto found = by_connection_.find(connection);
+  if (found == by_connection_.end() || !found->second.is_awaited) return false;
+  found->second.is_awaited = false;
+  key->assign(found->second.key);
+  return true;
 }
 
 void Refreshes::Open(const Start& start) {
   const auto server = servers_->find(start.refresh.server_id);
   int ends[2];
   if (server == servers_->end() || server->second->is_unlistened || !OpenUnixPair(ends)) {
-    keys_.erase(start.refresh.key);
-    return;
+    return Forget(start.refresh);
   }
   transport_->CountLoad();
   Connection* const connection =
       transport_->Open(ends[1], server->second.get(), std::make_unique<RelayOrigin>(*start.origin));
   if (connection == nullptr) {
     close(ends[0]);
-    keys_.erase(start.refresh.key);
-    return;
+    return Forget(start.refresh);
   }
   Refresh refresh = start.refresh;
   refresh.other_end = ends[0];
@@ -92,9 +104,16 @@ void Refreshes::OnDetached(const Connection* connection) {
   if (by_connection_.empty()) return;
   const auto found = by_connection_.find(connection);
   if (found == by_connection_.end()) return;
-  close(found->second.other_end);
-  keys_.erase(found->second.key);
+  const Refresh refresh = std::move(found->second);
   by_connection_.erase(found);
+  close(refresh.other_end);
+  Forget(refresh);
+}
+
+void Refreshes::Forget(const Refresh& refresh) {
+  keys_.erase(refresh.key);
+  // Those that wait ask JavaScript themselves.
+  if (refresh.is_awaited) waiting_->OnDecided(refresh.key, 0, false);
 }
 
 }  // namespace httpsys::engine

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "engine/cache/waiting_misses.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/file_output.h"
 #include "engine/connection/input.h"
@@ -28,19 +29,24 @@ class Refreshes {
 
   // `post` is as in FileOutput.
   Refreshes(const http1::MethodTable* methods, const Servers* servers, Transport* transport,
-            Input* input, FileOutput::Post post)
+            Input* input, WaitingMisses* waiting, FileOutput::Post post)
       : methods_(methods),
         servers_(servers),
         transport_(transport),
         input_(input),
+        waiting_(waiting),
         post_(std::move(post)) {}
   Refreshes(const Refreshes&) = delete;
   Refreshes& operator=(const Refreshes&) = delete;
 
-  // Begins to refresh the entry with this key after the present pass, unless that is being done, or
-  // the server has too many. `request` came over `connection`.
-  void Begin(const Connection* connection, const http1::RequestHead& request,
-             const std::string& key);
+  // Begins to refresh the entry with this key after the present pass. `request` came over
+  // `connection`. `is_awaited`: others wait for the answer, as for that of a request that leads.
+  // Returns false if that is being done already, or if the server has too many.
+  bool Begin(const Connection* connection, const http1::RequestHead& request,
+             const std::string& key, bool is_awaited);
+  // Returns true, once, if others wait for the answer on this connection, which has no client, and
+  // sets the key that they wait with.
+  bool TakeAwaited(const Connection* connection, std::string* key);
   // True if the connection has no client.
   bool Has(const Connection* connection) const {
     return !by_connection_.empty() && by_connection_.contains(connection);
@@ -51,7 +57,8 @@ class Refreshes {
   struct Refresh {
     std::string key;
     uint32_t server_id = 0;
-    int other_end = -1;  // Of the connection. Nobody reads what is never written.
+    bool is_awaited = false;  // Others wait, and JavaScript has not been asked.
+    int other_end = -1;       // Of the connection. Nobody reads what is never written.
   };
   struct Start {
     Refresh refresh;
@@ -60,11 +67,13 @@ class Refreshes {
   };
 
   void Open(const Start& start);
+  void Forget(const Refresh& refresh);
 
   const http1::MethodTable* methods_;
   const Servers* servers_;
   Transport* transport_;
   Input* input_;
+  WaitingMisses* waiting_;
   const FileOutput::Post post_;
   std::unordered_map<std::string, uint32_t> keys_;  // With the ids of their servers.
   std::unordered_map<const Connection*, Refresh> by_connection_;

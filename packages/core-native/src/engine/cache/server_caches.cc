@@ -144,6 +144,7 @@ int64_t ServerCaches::Flush(uint32_t server_id, const std::string& url, bool is_
   if (!url.empty() && !pattern.Parse(url)) return -EINVAL;
   pattern.is_recursive = is_recursive;
   size_t flushed = 0;
+  cache_->BeginFlush();
   (void)Visit(server_id, [&](std::string_view key, const cache::EntryHead& entry) {
     cache::KeyParts parts;
     if (!url.empty() && (!cache::SplitKey(key, &parts) || !pattern.Matches(parts))) return false;

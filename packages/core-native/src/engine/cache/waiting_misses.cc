@@ -33,8 +33,11 @@ WaitingMisses::Turn WaitingMisses::Join(Connection* connection, const std::strin
                                         uint64_t hash) {
   if (resumed_ == connection) {
     resumed_ = nullptr;
-    if (resumed_turn_ == Turn::kGoesOn) Count(connection, CacheCounter::kReleased);
-    return resumed_turn_;
+    // With another key it is one of several variants, each of which has a leader of its own.
+    if (resumed_key_ == key) {
+      if (resumed_turn_ == Turn::kGoesOn) Count(connection, CacheCounter::kReleased);
+      return resumed_turn_;
+    }
   }
   if (const auto found = waiting_.find(connection); found != waiting_.end()) {
     // Something else has resumed the input: the request is the same as long as its key is.
@@ -47,21 +50,29 @@ WaitingMisses::Turn WaitingMisses::Join(Connection* connection, const std::strin
   }
   const auto found = waits_.find(key);
   if (found == waits_.end()) return Turn::kLeads;
-  Wait& wait = found->second;
-  if (wait.connections.size() >= kWaitingMax || waiting_.size() >= kWaitingAllMax) {
+  if (found->second.connections.size() >= kWaitingMax || waiting_.size() >= kWaitingAllMax) {
     return Turn::kGoesOn;
   }
-  wait.connections.push_back(connection);
-  Waiter waiter{key};
+  Add(connection, key, false);
+  Count(connection, CacheCounter::kCoalesced);
+  return Turn::kWaits;
+}
+
+void WaitingMisses::WaitFirst(Connection* connection, const std::string& key) {
+  Add(connection, key, true);
+}
+
+void WaitingMisses::Add(Connection* connection, const std::string& key, bool is_first) {
+  std::deque<Connection*>& connections = waits_[key].connections;
+  connections.insert(is_first ? connections.begin() : connections.end(), connection);
+  Waiter waiter{key, 0, is_first};
   const uint32_t timeout_ms = connection->server()->config->settings().queue_timeout_ms;
   if (timeout_ms != 0) waiter.deadline_ms = uv_now(loop_) + timeout_ms;
   const uint64_t deadline_ms = waiter.deadline_ms;
   waiting_.emplace(connection, std::move(waiter));
   // Servers differ in how long requests may wait.
-  const bool is_first = timer_due_ms_ == 0 || deadline_ms < timer_due_ms_;
-  if (deadline_ms != 0 && is_first) ArmTimer(deadline_ms);
-  Count(connection, CacheCounter::kCoalesced);
-  return Turn::kWaits;
+  const bool is_next = timer_due_ms_ == 0 || deadline_ms < timer_due_ms_;
+  if (deadline_ms != 0 && is_next) ArmTimer(deadline_ms);
 }
 
 void WaitingMisses::Lead(const std::string& key) { waits_[key].has_leader = true; }
@@ -91,8 +102,9 @@ void WaitingMisses::OnLost(const std::string& key) {
   post_([this, key] { LetNextLead(key); });
 }
 
-void WaitingMisses::Resume(Connection* connection, Turn turn) {
+void WaitingMisses::Resume(Connection* connection, Turn turn, const std::string& key) {
   resumed_ = connection;
+  resumed_key_ = key;
   resumed_turn_ = turn;
   input_->Resume(connection, kPauseOrder);
   // A request that was not looked up again has gone to somebody else, or has met an entry.
@@ -111,7 +123,7 @@ void WaitingMisses::Release(const std::string& key) {
     if (waiting_.contains(connection)) released.push_back(connection);
   }
   for (Connection* connection : released) {
-    if (waiting_.erase(connection) != 0) Resume(connection, Turn::kGoesOn);
+    if (waiting_.erase(connection) != 0) Resume(connection, Turn::kGoesOn, key);
   }
 }
 
@@ -125,8 +137,13 @@ void WaitingMisses::LetNextLead(const std::string& key) {
     }
     Connection* const next = found->second.connections.front();
     found->second.connections.pop_front();
+    // The second time it asks by itself, so that each failure costs one that waits.
+    const bool was_first = waiting_.at(next).was_first;
     waiting_.erase(next);
-    Resume(next, Turn::kLeads);
+    Resume(next, was_first ? Turn::kLeads : Turn::kLeadsAnew, key);
+    const auto again = waiting_.find(next);
+    // The lane asks JavaScript itself.
+    if (again != waiting_.end() && again->second.key == key) return;
   }
 }
 
@@ -155,8 +172,9 @@ void WaitingMisses::ReleaseOverdue() {
   for (Connection* connection : overdue) {
     // Resuming one may close others.
     if (!waiting_.contains(connection)) continue;
+    const std::string key = waiting_.at(connection).key;
     TakeOut(connection);
-    Resume(connection, Turn::kGoesOn);
+    Resume(connection, Turn::kGoesOn, key);
   }
   uint64_t next_ms = 0;
   for (const auto& [connection, waiter] : waiting_) {

@@ -26,7 +26,9 @@ class WaitingMisses {
  public:
   // What becomes of a request that no entry answers.
   enum class Turn : uint8_t {
-    kLeads,   // JavaScript gets it; Lead() must be called when it has.
+    kLeads,  // JavaScript gets it; Lead() must be called when it has.
+    // The same, because the one that led has got no answer.
+    kLeadsAnew,
     kGoesOn,  // JavaScript gets it, and nobody waits for its answer.
     kWaits,   // The input will be resumed from kPauseOrder.
   };
@@ -45,8 +47,11 @@ class WaitingMisses {
   // A request has found no entry. `hash` is that of the key. It waits no longer than its server
   // lets requests wait for JavaScript.
   Turn Join(Connection* connection, const std::string& key, uint64_t hash);
-  // JavaScript has the request of this key for which Join() has returned kLeads.
+  // JavaScript has the request of this key for which Join() has returned kLeads or kLeadsAnew.
   void Lead(const std::string& key);
+  // The lane itself asks JavaScript in place of the request for which Join() has returned
+  // kLeadsAnew: that one goes on waiting, before all others.
+  void WaitFirst(Connection* connection, const std::string& key);
 
   // -- The request that leads. Those that wait are resumed after the present pass.
 
@@ -67,6 +72,7 @@ class WaitingMisses {
   struct Waiter {
     std::string key;
     uint64_t deadline_ms = 0;  // 0 = none.
+    bool was_first = false;    // WaitFirst() was called for it.
   };
   struct Remembered {
     uint64_t hash = 0;
@@ -76,7 +82,8 @@ class WaitingMisses {
 
   void Release(const std::string& key);
   void LetNextLead(const std::string& key);
-  void Resume(Connection* connection, Turn turn);
+  void Resume(Connection* connection, Turn turn, const std::string& key);
+  void Add(Connection* connection, const std::string& key, bool is_first);
   void ReleaseOverdue();
   void ArmTimer(uint64_t due_ms);
   void TakeOut(Connection* connection);
@@ -86,8 +93,10 @@ class WaitingMisses {
   const FileOutput::Post post_;
   Waits waits_;
   std::unordered_map<const Connection*, Waiter> waiting_;
-  // The connection that is being resumed, and the answer that it gets from Join().
+  // The connection that is being resumed, the key that it has waited with, and the answer that it
+  // gets from Join() for the same key.
   const Connection* resumed_ = nullptr;
+  std::string resumed_key_;
   Turn resumed_turn_ = Turn::kGoesOn;
   std::vector<Remembered> remembered_;
   uv_timer_t timer_;
