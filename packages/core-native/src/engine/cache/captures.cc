@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
 #include "cache/cache_key.h"
 #include "engine/cache/same_origin.h"
 #include "engine/cache/stored_head.h"
