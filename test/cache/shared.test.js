@@ -1,0 +1,321 @@
+'use strict'
+
+// Goal: whoever has a client's connection answers from the cache of the process that owns the URL, and never with what the owner would not
+// answer with. Method: two and three processes on one port, of which one has a cache; a client whose requests go to both, so that the other
+// one has the connection; an owner that is stopped, so that nobody but the other one can have answered.
+
+const assert = require('node:assert/strict')
+const crypto = require('node:crypto')
+const http2 = require('node:http2')
+const { describe, it } = require('node:test')
+const { once } = require('node:events')
+const { freePort } = require('../helpers/free-port')
+const { localhost } = require('../helpers/tls')
+const { connect, kSkip, member, until } = require('../sharing/kit')
+
+/** @typedef {import('../sharing/kit').Member} Member */
+
+/**
+ * Two members of a port: `a` has no cache, and `b` has one. The client's connection is with `a` whenever it has asked for /a/.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {any} [cache] the option of b
+ * @param {any} [options] others of b's createServer()
+ */
+async function pair (t, cache = true, options = {}) {
+  const port = await freePort()
+  const a = await member(t, 'a', `http://*:${port}/a/`)
+  const b = await member(t)
+  await b.tell('listen', { name: 'b', on: [`http://*:${port}/b/`], options: { cache, ...options } })
+  return { port, a, b, client: await connect(t, port) }
+}
+
+const kFresh = `cc=${encodeURIComponent('public, max-age=600')}`
+
+/**
+ * Asks for /a/ and then for the target: the member that has /a/ routes the second request.
+ *
+ * @param {import('../sharing/kit').Client} client
+ * @param {string} target @param {any} [options] of request()
+ */
+async function askThere (client, target, options) {
+  assert.equal((await client.request('/a/')).owner, 'a')
+  return client.request(target, options)
+}
+
+/**
+ * Asks until the answer comes from a cache although `a` has the connection. How often the owner's JavaScript has run is not told here.
+ *
+ * @param {import('../sharing/kit').Client} client
+ * @param {Member} b
+ * @param {string} target
+ */
+async function warm (client, b, target) {
+  await until(async () => {
+    const before = await b.tell('requests')
+    const { headers } = await askThere(client, target)
+    return headers.age !== undefined && await b.tell('requests') === before
+  }, 'a hit')
+}
+
+describe('The cache of another process', { skip: kSkip }, () => {
+  it('answers without its process, and the connection stays', async (t) => {
+    const { b, client } = await pair(t)
+    const target = `/b/page?${kFresh}`
+    await warm(client, b, target)
+    await b.standStill()
+    const answers = []
+    for (let i = 0; i < 20; i++) answers.push(await askThere(client, target))
+    for (const { status, owner, headers, body } of answers) {
+      assert.deepEqual([status, owner, body], [200, 'b', answers[0].body])
+      assert.match(headers.age, /^\d+$/)
+    }
+    // Conditions and ranges, too.
+    const part = await askThere(client, target, { headers: ['Range: bytes=0-0'] })
+    assert.deepEqual([part.status, part.body], [206, 'b'])
+    const head = await client.send(`HEAD ${target} HTTP/1.1\r\nHost: shared.test\r\nConnection: close\r\n\r\n`)[0].catch((error) => error.message)
+    assert.match(String(head.status ?? head), /200|Content-Length/)
+    b.process.kill('SIGCONT')
+  })
+
+  it('answers new connections that the other process accepts', async (t) => {
+    const { port, b, client } = await pair(t)
+    const target = `/b/page?${kFresh}`
+    await warm(client, b, target)
+    await b.standStill()
+    for (let i = 0; i < 10; i++) {
+      const other = await connect(t, port)
+      const { status, owner } = await other.request(target)
+      assert.deepEqual([status, owner], [200, 'b'])
+      await other.destroy()
+    }
+    b.process.kill('SIGCONT')
+  })
+
+  it('answers pipelined requests in their order, among those that JavaScript answers', async (t) => {
+    const { b, client } = await pair(t)
+    const target = `/b/page?${kFresh}`
+    await warm(client, b, target)
+    const one = (/** @type {string} */ path) => `GET ${path} HTTP/1.1\r\nHost: shared.test\r\n\r\n`
+    const paths = ['/a/1', target, target, '/a/2', '/b/new', target, '/a/3']
+    const answers = await Promise.all(client.send(paths.map(one).join(''), paths.length))
+    assert.deepEqual(answers.map(({ owner }) => owner), ['a', 'b', 'b', 'a', 'b', 'b', 'a'])
+    assert.deepEqual(answers.map(({ body }) => body.split(' ')[4]), paths)
+  })
+
+  it('is asked for what the request may have, and nothing else', async (t) => {
+    const { b, client } = await pair(t)
+    const target = `/b/page?${kFresh}`
+    await warm(client, b, target)
+    const asks = async (/** @type {any} */ options) => {
+      const before = await b.tell('requests')
+      const answer = await askThere(client, target, options)
+      assert.equal(answer.status, 200)
+      return await b.tell('requests') - before
+    }
+    assert.equal(await asks({}), 0)
+    assert.equal(await asks({ headers: ['Authorization: Basic eDp5'] }), 1)
+    assert.equal(await asks({ headers: ['Cache-Control: no-cache'] }), 1)
+    assert.equal(await asks({ host: 'other.test' }), 1)
+    assert.equal(await asks({ headers: ['X-Forwarded-Host: evil.test'] }), 1)
+    assert.equal(await asks({ headers: ['X-Original-URL: /b/secret'] }), 1)
+    assert.equal(await asks({ body: 'fat' }), 1)
+    assert.equal(await asks({}), 0)
+  })
+
+  it('is empty at once: flushed, invalidated, without its prefix', async (t) => {
+    const { port, b, client } = await pair(t)
+    const target = `/b/page?${kFresh}`
+    const misses = async (/** @type {() => Promise<any>} */ change, /** @type {RegExp} */ status) => {
+      await warm(client, b, target)
+      const before = await askThere(client, target)
+      await change()
+      const answer = await askThere(client, target)
+      assert.match(String(answer.status), status)
+      assert.notEqual(answer.headers['x-requests'], before.headers['x-requests'])
+      assert.equal(answer.headers.age, undefined)
+    }
+    await misses(() => b.tell('cache', { name: 'b', call: 'flush', args: [`http://shared.test:${port}/b/`, { recursive: true }] }), /200/)
+    await misses(() => askThere(client, target, { method: 'POST', body: 'x' }), /200/)
+    await misses(() => b.tell('cache', { name: 'b', call: 'flush' }), /200/)
+    await misses(() => b.tell('removePrefix', { name: 'b', prefix: `http://*:${port}/b/` }), /404/)
+  })
+
+  it('leaves with its server', async (t) => {
+    const { port, a, b, client } = await pair(t)
+    const target = `/b/page?${kFresh}`
+    await warm(client, b, target)
+    await b.close('b')
+    assert.equal((await askThere(client, target)).status, 404)
+    // Another process has the URL then, and nothing of the former one is found.
+    await a.listen('c', `http://*:${port}/b/`)
+    const { owner, headers } = await askThere(client, target)
+    assert.deepEqual([owner, headers.age], ['c', undefined])
+  })
+
+  it('stands in for its process when that is killed, as long as the response allows and nobody else has the URL', async (t) => {
+    const { port, a, b, client } = await pair(t)
+    const stale = (/** @type {string} */ cc) => `/b/page?cc=${encodeURIComponent(cc)}`
+    const targets = {
+      fresh: stale('max-age=600'),
+      stale: stale('max-age=1, stale-if-error=600'),
+      over: stale('max-age=1'),
+      strict: stale('max-age=1, stale-if-error=600, must-revalidate')
+    }
+    for (const target of Object.values(targets)) await warm(client, b, target)
+    // The whole seconds of Age pass.
+    await until(async () => Number((await askThere(client, targets.fresh)).headers.age) >= 3, 'the answers are old')
+    await b.kill()
+    const status = async (/** @type {string} */ target) => (await askThere(client, target)).status
+    // Until `a` knows it may try the killed process, which is 503, too.
+    await until(async () => await status(targets.over) === 503, 'the owner is known to be away')
+    assert.equal(await status(targets.fresh), 200)
+    assert.equal(await status(targets.stale), 200)
+    assert.equal(await status(targets.strict), 503)
+    assert.equal(await status(`/b/other?${kFresh}`), 503)
+    await a.listen('c', `http://*:${port}/b/`)
+    const { owner, headers } = await askThere(client, targets.stale)
+    assert.deepEqual([owner, headers.age], ['c', undefined])
+  })
+
+  it('is that of the member that has the URL, of three', async (t) => {
+    const { port, a, b, client } = await pair(t)
+    const c = await member(t)
+    await c.tell('listen', { name: 'c', on: [`http://*:${port}/c/`], options: { cache: true } })
+    await a.listen('d', `http://*:${port}/d/`)
+    const targets = { b: `/b/x?${kFresh}`, c: `/c/x?${kFresh}` }
+    await warm(client, b, targets.b)
+    await warm(client, c, targets.c)
+    for (const [name, target] of Object.entries(targets)) {
+      const { owner, headers } = await askThere(client, target)
+      assert.deepEqual([owner, typeof headers.age], [name, 'string'])
+    }
+    await c.kill()
+    assert.equal((await askThere(client, targets.b)).owner, 'b')
+  })
+
+  it('is not given where the owner has to count: connections, bandwidth', async (t) => {
+    for (const options of [{ maxBandwidth: 1_000_000 }, { maxConnectionsPerIP: 5 }]) {
+      const { b, client } = await pair(t, true, options).catch((error) => {
+        if (error.code !== 'ERR_HTTPSYS_OPTION') throw error
+        return { b: null, client: null }
+      })
+      if (b === null || client === null) continue
+      const target = `/b/page?${kFresh}`
+      for (let i = 0; i < 4; i++) {
+        await askThere(client, target)
+      }
+      await b.standStill()
+      // The stopped owner has the connection, or the request: there is no answer until it goes on.
+      const answer = askThere(client, target)
+      const first = await Promise.race([answer.then(() => 'answered', () => 'lost'), new Promise((resolve) => setTimeout(resolve, 300, 'waits'))])
+      b.process.kill('SIGCONT')
+      assert.notEqual(first, 'answered', JSON.stringify(options))
+      await answer.catch(() => {})
+      await b.kill()
+    }
+  })
+})
+
+describe('The cache of a process that is killed within its stores', { skip: kSkip }, () => {
+  it('never gives half of an answer: each body has its checksum', async (t) => {
+    const port = await freePort()
+    const a = await member(t, 'a', `http://*:${port}/a/`)
+    assert.ok(a)
+    const client = await connect(t, port)
+    let hits = 0
+    for (let round = 0; round < 5; round++) {
+      const b = await member(t)
+      await b.tell('listen', { name: 'b', on: [`http://*:${port}/b/`], options: { cache: { rules: 'rfc9111', cacheBytes: 4 * 1024 * 1024 } } })
+      await warm(client, b, `/b/warm?${kFresh}`)
+      let isOver = false
+      /** @param {number} number */
+      const load = async (number) => {
+        const mine = await connect(t, port)
+        // eslint-disable-next-line no-unmodified-loop-condition -- the test ends it
+        for (let i = 0; !isOver; i++) {
+          try {
+            // Of many, and again: stored over each other, and asked for while they are.
+            const answer = await mine.request(`/b/${(i * 7 + number) % 50}?sum=20000&${kFresh}`)
+            if (answer.status === 503 || answer.status === 404) continue
+            assert.equal(answer.status, 200)
+            const [text, sum] = answer.body.split('|')
+            assert.equal(sum, crypto.createHash('sha1').update(text).digest('hex'))
+            if (answer.headers.age !== undefined) hits++
+            if (i % 3 === 0) await mine.request('/a/')
+          } catch (error) {
+            if (error instanceof assert.AssertionError) throw error
+            break
+          }
+        }
+        await mine.destroy()
+      }
+      const loads = Array.from({ length: 8 }, (_, number) => load(number))
+      await new Promise((resolve) => setTimeout(resolve, 400))
+      await b.kill()
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      isOver = true
+      await Promise.all(loads)
+    }
+    assert.ok(hits > 100, `${hits} hits`)
+  })
+})
+
+describe('The cache of another process with TLS', { skip: kSkip }, () => {
+  const secure = { ...localhost(), ALPNProtocols: ['h2', 'http/1.1'] }
+  const asked = { ca: localhost().cert, servername: 'localhost' }
+
+  /** @param {import('node:test').TestContext} t @param {any} options of b */
+  async function securePair (t, options) {
+    const port = await freePort()
+    const a = await member(t)
+    await a.tell('listen', { name: 'a', on: [`https://localhost:${port}/a/`], options: { ...localhost(), http2: true }, secure: true })
+    const b = await member(t)
+    await b.tell('listen', { name: 'b', on: [`https://localhost:${port}/b/`], options: { ...localhost(), http2: true, cache: true, ...options }, secure: true })
+    return { port, a, b }
+  }
+
+  /** Connections until one is made by `a`. @param {import('node:test').TestContext} t @param {number} port */
+  async function sessionOf (t, port) {
+    const session = http2.connect(`https://localhost:${port}`, asked)
+    session.on('error', () => {})
+    t.after(() => session.destroy())
+    await once(session, 'connect')
+    return async (/** @type {string} */ path) => {
+      const stream = session.request({ ':path': path })
+      const [headers] = await once(stream, 'response')
+      let body = ''
+      for await (const piece of stream) body += piece.toString('latin1')
+      return { status: headers[':status'], headers, body }
+    }
+  }
+
+  it('answers where both negotiate alike, over HTTP/1.1 and HTTP/2', async (t) => {
+    const { port, b } = await securePair(t, {})
+    assert.ok(secure)
+    const target = `/b/page?${kFresh}`
+    const client = await connect(t, port, '127.0.0.1', asked)
+    const ask = await sessionOf(t, port)
+    await until(async () => {
+      const before = await b.tell('requests')
+      const one = await client.request(target, { host: `localhost:${port}` })
+      const two = await ask(target)
+      return one.headers.age !== undefined && two.headers.age !== undefined && await b.tell('requests') === before
+    }, 'hits')
+  })
+
+  it('does not answer where the owner would not negotiate the version', async (t) => {
+    const { port, b } = await securePair(t, { minVersion: 'TLSv1.3' })
+    const target = `/b/page?${kFresh}`
+    const good = await connect(t, port, '127.0.0.1', { ...asked, minVersion: 'TLSv1.3' })
+    for (let i = 0; i < 5; i++) assert.equal((await good.request(target, { host: `localhost:${port}` })).status, 200)
+    let older
+    try {
+      older = await connect(t, port, '127.0.0.1', { ...asked, maxVersion: 'TLSv1.2' })
+    } catch {
+      return // The owner has made the handshake, and refused it.
+    }
+    assert.equal((await older.request(target, { host: `localhost:${port}` })).status, 421)
+    assert.ok(b)
+  })
+})
