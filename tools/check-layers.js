@@ -47,7 +47,7 @@ const kRooms = {
   'engine/peers': ['base', 'url', 'http1', 'peer', 'records', 'sharing', 'engine/connection', 'engine/requests'],
   'engine/shared_cache': ['base', 'url', 'http1', 'cache', 'peer', 'tls', 'sharing', 'engine/config', 'engine/connection', 'engine/requests',
     'engine/cache', 'engine/peers'],
-  engine: ['base', 'files', 'static_files', 'http1', 'tls', 'records', 'backend', 'sharing', 'engine/config', 'engine/statistics', 'engine/connection',
+  engine: ['base', 'files', 'static_files', 'http1', 'peer', 'tls', 'records', 'backend', 'sharing', 'engine/config', 'engine/statistics', 'engine/connection',
     'engine/accept', 'engine/requests', 'engine/cache', 'engine/tls', 'engine/upgraded', 'engine/websocket', 'engine/http2', 'engine/http1', 'engine/peers',
     'engine/shared_cache'],
   win: ['base', 'url', 'http1', 'http2', 'tls', 'records', 'backend'],

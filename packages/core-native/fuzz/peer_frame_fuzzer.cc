@@ -49,6 +49,8 @@ void TryAll(std::string_view payload) {
   TryDecode<peer::Decided>(payload);
   TryDecode<peer::Returned>(payload);
   TryDecode<peer::Ended>(payload);
+  TryDecode<peer::CacheWish>(payload);
+  TryDecode<peer::CacheGrant>(payload);
   TryDecode<peer::CacheAsk>(payload);
   TryDecode<peer::CacheChunk>(payload);
   TryDecode<peer::CacheGone>(payload);

@@ -211,6 +211,8 @@ const kEngine = [
   'semantics/multipart_byteranges.cc',
   'semantics/preconditions.cc',
   'semantics/structured_fields.cc',
+  'sharing/cache_grants.cc',
+  'sharing/cache_shares.cc',
   'sharing/channel.cc',
   'sharing/entry_index.cc',
   'sharing/listening_socket.cc',
@@ -307,7 +309,8 @@ const kAlone = ['engine/accept/listener_poll_epoll.cc', 'engine/connection/send_
  * or for each connection that moves, is not among it.
  */
 const isControl = (/** @type {string} */ file) => file.startsWith('sharing/') &&
-  !['sharing/channel.cc', 'sharing/port_routes.cc', 'sharing/rank_owners.cc'].includes(file)
+  !['sharing/cache_shares.cc',
+  'sharing/channel.cc', 'sharing/port_routes.cc', 'sharing/rank_owners.cc'].includes(file)
 
 /** Files a batch: with more of them the cores wait for the last one, and a change of one file takes longer to compile. */
 const kBatchSize = 8

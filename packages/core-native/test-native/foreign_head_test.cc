@@ -10,8 +10,8 @@ namespace httpsys::engine {
 namespace {
 
 TEST(ForeignHeadTest, AHeadThatALaneHasStoredIsSound) {
-  EXPECT_TRUE(IsSoundHead("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n",
-                          200, 5));
+  EXPECT_TRUE(
+      IsSoundHead("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n", 200, 5));
   EXPECT_TRUE(IsSoundHead("HTTP/1.1 404\r\ncontent-length:0\r\n", 404, 0));
   EXPECT_TRUE(IsSoundHead("HTTP/1.1 204 No Content\r\nETag: \"\xe4\t \"\r\n", 204, 0));
   EXPECT_TRUE(IsSoundHead("HTTP/1.1 599 \r\nContent-Length: 1\r\n", 599, 1));
@@ -26,8 +26,7 @@ TEST(ForeignHeadTest, TheLengthIsThatOfTheBodyAndIsThereOnce) {
   EXPECT_FALSE(IsSoundHead("HTTP/1.1 200 OK\r\nContent-Length: 4, 4\r\n", 200, 4));
   EXPECT_FALSE(IsSoundHead("HTTP/1.1 200 OK\r\nContent-Length: +4\r\n", 200, 4));
   EXPECT_FALSE(IsSoundHead("HTTP/1.1 200 OK\r\nContent-Length: \r\n", 200, 0));
-  EXPECT_FALSE(
-      IsSoundHead("HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551620\r\n", 200, 4));
+  EXPECT_FALSE(IsSoundHead("HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551620\r\n", 200, 4));
   EXPECT_FALSE(IsSoundHead("HTTP/1.1 204 No Content\r\n", 204, 1));
 }
 

@@ -99,9 +99,8 @@ class SharedCacheTest : public testing::Test {
     links_->set_cache_askers(gifts_.get());
     reads_ = std::make_unique<ArenaLinks>(&loop_, 1, &arenas_);
     arenas_.SetAskOwner([this](uint64_t member, uint32_t server_id, uint32_t prefix_id) {
-      asked_.push_back([this, member, server_id, prefix_id] {
-        reads_->Ask(member, server_id, prefix_id);
-      });
+      asked_.push_back(
+          [this, member, server_id, prefix_id] { reads_->Ask(member, server_id, prefix_id); });
     });
   }
   ~SharedCacheTest() override {
@@ -190,9 +189,8 @@ class SharedCacheTest : public testing::Test {
 
   const ForeignScope* Scope(uint32_t prefix_id = 0) {
     const auto* reader = readers_.Find(kId);
-    return reader == nullptr
-               ? nullptr
-               : reader->arena->scopes.Find(ForeignScope::Key(kServer, prefix_id));
+    return reader == nullptr ? nullptr
+                             : reader->arena->scopes.Find(ForeignScope::Key(kServer, prefix_id));
   }
   bool HasScope(uint32_t prefix_id = 0) {
     const ForeignScope* scope = Scope(prefix_id);
@@ -457,13 +455,12 @@ TEST_F(SharedCacheTest, NonsenseOfAnOwnerEndsItsLink) {
       {FrameType::kCacheGone, "x"},
       {FrameType::kCacheScope, std::string(40, '\xff')},
       // A port is no scope.
-      {FrameType::kCacheScope,
-       peer::Encode(peer::CacheScope{kServer, 0, 8080, 0, kPrefix, {}})},
+      {FrameType::kCacheScope, peer::Encode(peer::CacheScope{kServer, 0, 8080, 0, kPrefix, {}})},
       // The scheme of the prefix is another one.
       {FrameType::kCacheScope,
        peer::Encode(peer::CacheScope{kServer, 0, 70'000, 0, "https://*:8080/a/", {}})},
-      {FrameType::kCacheScope, peer::Encode(peer::CacheScope{
-                                   kServer, 0, 70'000, 0, kPrefix, std::string(32, 't')})},
+      {FrameType::kCacheScope,
+       peer::Encode(peer::CacheScope{kServer, 0, 70'000, 0, kPrefix, std::string(32, 't')})},
   };
   for (const auto& [type, payload] : nonsense) {
     arenas_.Forget(kId);
@@ -503,15 +500,16 @@ TEST_F(SharedCacheTest, AnIndexThatSaysAnythingIsReadWithinItsBounds) {
   index->words()[cache::ArenaShape::kBucketsAt].store(shape.buckets);
   index->words()[cache::ArenaShape::kSerialsAt].store(1);
   ASSERT_TRUE(channel_->Send(FrameType::kCacheIndex, {}, index->fd()));
-  ASSERT_TRUE(channel_->Send(FrameType::kCacheChunk, peer::Encode(peer::CacheChunk{0, 1}),
-                             chunk->fd()));
+  ASSERT_TRUE(
+      channel_->Send(FrameType::kCacheChunk, peer::Encode(peer::CacheChunk{0, 1}), chunk->fd()));
   ASSERT_TRUE(Until([this] {
     return HasScope() && readers_.Find(kId)->reader != nullptr &&
            readers_.Find(kId)->arena->chunks[0].memory != nullptr;
   }));
   std::mt19937_64 random(5);
   for (int round = 0; round < 2000; ++round) {
-    for (size_t i = shape.slots_at(); i < shape.slots_at() + shape.slots(); i += 1 + random() % 64) {
+    for (size_t i = shape.slots_at(); i < shape.slots_at() + shape.slots();
+         i += 1 + random() % 64) {
       index->words()[i].store(random());
     }
     for (int i = 0; i < 64; ++i) {

@@ -77,7 +77,9 @@ Engine::Engine(BackendOptions options)
                                    ahead->SweepLater();
                                    return ahead->Share(std::move(file));
                                  })),
-      sharing_(this) {
+      sharing_(this, [this](uint16_t port, uint64_t bytes) {
+        ProcessCache::Instance().Limit(this, port, bytes);
+      }) {
   for (size_t i = 0; i < options.lanes.size(); ++i) {
     Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>(
         i, &methods_, sharing_.id(), &statistics_,
@@ -268,6 +270,7 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   const tls::ServerContext* context = config == configs_.end() ? nullptr : config->second->tls();
   if (config != configs_.end() && config->second->cache() != nullptr) {
     message.flags |= peer::kEntryCached;
+    sharing_.WishCache(ProcessCache::Instance().wished_bytes(), 0);
   }
   const std::string server = NameOf(sharing_.id(), wanted.server_id);
   for (const NumberedPrefix& prefix : wanted.prefixes) {
@@ -378,6 +381,7 @@ void Engine::Close() {
   ahead_->Close();
   caches_.Close();
   arenas_.SetAskOwner(nullptr);
+  ProcessCache::Instance().ForgetLimits(this);
   for (const auto& lane : lanes_) lane->Stop();
 }
 

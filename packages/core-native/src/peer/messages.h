@@ -19,7 +19,7 @@ namespace httpsys::peer {
 // its own protocol and at least the one before, at present all since the first. What a version has
 // added is not sent to members of earlier ones. Version 2: `terms` of kRegister and kEntry. Version
 // 3: a coordinator answers kPing, and gives its part up when another member has succeeded it.
-// Version 4: kEntryCached, and the kCache types of a data connection.
+// Version 4: kEntryCached, and the kCache types.
 inline constexpr uint16_t kProtocol = 4;
 inline constexpr uint16_t kProtocolOldest = 1;
 inline constexpr uint16_t kProtocolTerms = 2;
@@ -46,6 +46,8 @@ enum class FrameType : uint8_t {
   kPing = 17,
   kPong = 18,
   kMoving = 19,
+  kCacheWish = 20,
+  kCacheGrant = 21,
   kLink = 32,
   kHandOver = 33,  // Carries connections.
   kTaken = 34,
@@ -313,6 +315,29 @@ struct Pong {
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(coordinator);
+  }
+};
+
+// What a member wants for the output cache of its process, told to each coordinator, and whenever
+// the member has applied a smaller grant.
+struct CacheWish {
+  uint64_t bytes = 0;  // 0 = nothing.
+  uint64_t limit = 0;  // What all members of the port may use; 0 = the coordinator's default.
+  uint64_t held = 0;   // What the process may use at present.
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(bytes, limit, held);
+  }
+};
+
+// What the coordinator lets the process of a member use.
+struct CacheGrant {
+  uint64_t bytes = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(bytes);
   }
 };
 

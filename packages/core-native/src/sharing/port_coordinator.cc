@@ -37,6 +37,7 @@ void PortCoordinator::Begin(const PortSuccession::Victory& victory, uint64_t now
   tell_at_ms_ = now_ms;
   const bool may_come = may_miss_members_ || !record_->state.members().empty();
   if (may_come) reunion_deadline_ms_ = now_ms + limits::kReunionMs;
+  caches_.Begin(may_come);
 }
 
 bool PortCoordinator::IsIdle() const {
@@ -50,6 +51,7 @@ bool PortCoordinator::IsIdle() const {
 void PortCoordinator::StepDown() {
   for (const auto& [link, session] : sessions_) effects_->CloseLink(link);
   sessions_.clear();
+  caches_.End();
   queries_.Clear();
   for (const Confirmation& confirmation : std::exchange(confirmations_, {})) {
     if (confirmation.link == 0 && !confirmation.is_removal) FinishConfirmation(confirmation);
@@ -82,6 +84,7 @@ void PortCoordinator::EndReunion(uint64_t now_ms) {
   for (const uint64_t id : MissingMembers()) {
     if (rank() == 0 || effects_->IsGone(id)) RemoveMember(id, now_ms);
   }
+  caches_.EndReunion();
 }
 
 // The members wait for a coordinator that is stopped, and hear of the next one in no other way.
@@ -147,7 +150,11 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
     return true;
   }
   if (frame.type == FrameType::kStateQuery) {
-    queries_.Begin(link, frame.payload, MemberLinks(), now_ms);
+    std::vector<LinkId> members;
+    for (const auto& [other, each] : sessions_) {
+      if (each.id != 0) members.push_back(other);
+    }
+    queries_.Begin(link, frame.payload, members, now_ms);
     return true;
   }
   if (session.id == 0) return false;
@@ -179,6 +186,8 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
     case FrameType::kMoving:
       session.is_moving = true;
       return true;
+    case FrameType::kCacheWish:
+      return caches_.OnWish(link, session.credentials.pid, frame.payload);
     case FrameType::kState:
       queries_.OnState(link, frame.payload, now_ms);
       return true;
@@ -296,16 +305,6 @@ void PortCoordinator::TellChanges(const std::vector<PortRecord::Change>& changes
     }
   }
 }
-
-std::vector<LinkId> PortCoordinator::MemberLinks() const {
-  std::vector<LinkId> links;
-  for (const auto& [link, session] : sessions_) {
-    if (session.id != 0) links.push_back(link);
-  }
-  return links;
-}
-
-// -- Registrations.
 
 bool PortCoordinator::IsHere(uint64_t member) const {
   return std::any_of(sessions_.begin(), sessions_.end(),
@@ -550,6 +549,7 @@ void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
   const uint64_t id = found->second.id;
   const bool is_moving = found->second.is_moving;
   sessions_.erase(found);
+  caches_.OnBroken(link);
   std::erase_if(confirmations_,
                 [=](const Confirmation& confirmation) { return confirmation.link == link; });
   if (is_moving) {

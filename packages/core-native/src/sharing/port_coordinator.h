@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "peer/frame_reader.h"
+#include "sharing/cache_grants.h"
 #include "sharing/port_descent.h"
 #include "sharing/port_queries.h"
 #include "sharing/port_record.h"
@@ -20,7 +21,11 @@ namespace httpsys::sharing {
 class PortCoordinator {
  public:
   PortCoordinator(PortRecord* record, PortEffects* effects)
-      : record_(record), effects_(effects), queries_(record, effects), descent_(effects) {}
+      : record_(record),
+        effects_(effects),
+        queries_(record, effects),
+        descent_(effects),
+        caches_(record, effects) {}
 
   // -- Its term.
 
@@ -73,6 +78,8 @@ class PortCoordinator {
   // Makes the members, and the lanes of this engine, apply everything told so far. Returns the
   // serial by which they confirm that.
   uint32_t SyncAll();
+  // How the members share the memory for caches.
+  CacheGrants& caches() { return caches_; }
   // Tells the members of a new key for session tickets, if there is one.
   void TellTicketKeys();
   // True if there are members and the port has TLS, so that ticket keys are told.
@@ -120,7 +127,6 @@ class PortCoordinator {
   void CheckConfirmations(uint64_t now_ms);
   void FinishConfirmation(const Confirmation& confirmation);
   void Broadcast(peer::FrameType type, const std::string& payload, LinkId except = 0);
-  std::vector<LinkId> MemberLinks() const;
   bool IsHere(uint64_t member) const;
   const Session* FindPresent(uint64_t member) const;
   bool HasReturned(uint64_t member) const;
@@ -129,6 +135,7 @@ class PortCoordinator {
   PortEffects* const effects_;
   PortQueries queries_;
   PortDescent descent_;
+  CacheGrants caches_;
   std::map<LinkId, Session> sessions_;
   uint32_t serial_ = 0;
   bool has_unsynced_ = false;  // Members have told of absent entries since the last sync.

@@ -121,6 +121,9 @@ class PortEffects {
   virtual CacheState AskCache(uint32_t /*server_id*/, const peer::CacheQuery& /*query*/) {
     return {};
   }
+  // Bounds the memory of the output cache of this process on behalf of the port; UINT64_MAX = the
+  // port does not bound it. At once. Effects without a cache have nothing to bound.
+  virtual void GrantCache(uint64_t /*bytes*/) {}
   // Returns this engine's keys for session tickets of the port; and takes over those that the
   // coordinator tells.
   virtual peer::TicketKeys TellTicketKeys() = 0;

@@ -248,6 +248,16 @@ bool PortMembership::OnCoordinatorsFrame(const peer::Frame& frame, const std::st
     case FrameType::kSocket:
       if (!address.empty() && record_->AddSocket(address)) record_->EnsureAccepted();
       return true;
+    case FrameType::kCacheGrant: {
+      peer::CacheGrant grant;
+      if (!peer::Decode(frame.payload, &grant)) return false;
+      // The answer to an earlier wish.
+      if (record_->cache.bytes == 0) return true;
+      const bool is_less = grant.bytes < record_->cache.held;
+      record_->TakeGrant(grant.bytes);
+      if (is_less) TellCacheWish();
+      return true;
+    }
     case FrameType::kTicketKeys: {
       peer::TicketKeys keys;
       if (!peer::Decode(frame.payload, &keys)) return false;
@@ -406,8 +416,19 @@ bool PortMembership::OnSync(std::string_view payload, uint64_t now_ms) {
   }
   record_->has_joined = true;
   record_->is_outdated = false;
+  if (record_->cache.bytes != 0) TellCacheWish();
   AskQueued(now_ms);
   return true;
+}
+
+// A coordinator of an earlier version shares nothing out.
+void PortMembership::TellCacheWish() {
+  if (!is_joined_ || link_ == 0) return;
+  if (protocol_ >= peer::kProtocolCache) {
+    effects_->Send(link_, FrameType::kCacheWish, peer::Encode(record_->cache));
+  } else {
+    record_->TakeGrant(UINT64_MAX);
+  }
 }
 
 void PortMembership::OnApplied(const Applied& applied) {

@@ -65,6 +65,8 @@ class PortMembership {
   // Registers the prefixes of a server again. Complete() is called only if that is refused.
   void TellAgain(uint32_t server_id);
   void TellSocket(const std::string& address);
+  // Tells the coordinator what this engine wants for the cache of its process.
+  void TellCacheWish();
   // The terms of a registration have changed while the coordinator decides on it: they are sent
   // after its answer.
   void ChangeTermsOfAsked(uint32_t token) { changed_terms_.insert(token); }

@@ -60,6 +60,7 @@ void PortParticipant::ForgetOwn(const peer::Unregister& gone, bool stays) {
                 [&](const peer::Register& wanted) { return wanted.server_id == gone.server_id; });
   std::erase_if(record_.asked,
                 [&](const auto& item) { return item.second.server_id == gone.server_id; });
+  if (record_.cache.bytes != 0 && !HasCached()) WishCache(0, 0);
 }
 
 bool PortParticipant::Unregister(const peer::Unregister& gone, bool stays, uint64_t now_ms) {
@@ -89,6 +90,31 @@ bool PortParticipant::Unregister(const peer::Unregister& gone, bool stays, uint6
   }
   if (IsUnused()) End();
   return true;
+}
+
+void PortParticipant::WishCache(uint64_t bytes, uint64_t limit) {
+  YieldIfSucceeded();
+  if (bytes == record_.cache.bytes && limit == record_.cache.limit) return;
+  record_.cache.bytes = bytes;
+  record_.cache.limit = limit;
+  if (bytes == 0) record_.TakeGrant(UINT64_MAX);
+  if (is_coordinator_) {
+    coordinator_.caches().OnOwnWish();
+  } else {
+    membership_.TellCacheWish();
+  }
+}
+
+// True if a server of this engine on the port has a cache.
+bool PortParticipant::HasCached() const {
+  bool has_cached = false;
+  const auto look = [&](const peer::Register& registered) {
+    has_cached = has_cached || (registered.flags & peer::kEntryCached) != 0;
+  };
+  record_.own.ForEach(look);
+  for (const peer::Register& wanted : record_.queued) look(wanted);
+  for (const auto& [token, wanted] : record_.asked) look(wanted);
+  return has_cached;
 }
 
 void PortParticipant::Leave() {
@@ -294,6 +320,7 @@ void PortParticipant::Settle(uint64_t now_ms) {
 // The lanes keep the last routes: connections that are left know where their requests go.
 void PortParticipant::End() {
   record_.CompleteRemovals();
+  record_.effects->GrantCache(UINT64_MAX);
   is_over_ = true;
 }
 

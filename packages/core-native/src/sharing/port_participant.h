@@ -40,6 +40,9 @@ class PortParticipant {
   // The server does not accept from the socket any more. Another server of the engine does instead;
   // the socket is removed if there is none and nobody else is on the port.
   void Withdraw(const std::string& address);
+  // This engine wants so much memory for the output cache of its process; 0 = nothing any more.
+  // `limit` is what all members of the port may use, 0 = the default.
+  void WishCache(uint64_t bytes, uint64_t limit);
   // Returns the digest of the rules by which a server asks the clients of a prefix for
   // certificates.
   using TermsOf = std::function<std::string(const std::string& prefix)>;
@@ -85,6 +88,7 @@ class PortParticipant {
   static bool SetTerms(peer::Register* registered, const TermsOf& terms_of);
   bool IsUnused() const;
   void ForgetOwn(const peer::Unregister& gone, bool stays);
+  bool HasCached() const;
   void TakePlace(const PortSuccession::Victory& victory, uint64_t now_ms);
   void YieldIfSucceeded();
   void Settle(uint64_t now_ms);

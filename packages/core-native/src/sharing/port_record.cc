@@ -137,6 +137,11 @@ void PortRecord::NoteGranted(const peer::Entry& entry) {
   if (registered != nullptr) registered->again = peer::kFirstTime;
 }
 
+void PortRecord::TakeGrant(uint64_t bytes) {
+  cache.held = bytes == UINT64_MAX ? 0 : bytes;
+  effects->GrantCache(bytes);
+}
+
 void PortRecord::EnsureAccepted() {
   if (own.empty()) return;
   for (Socket& socket : sockets) {

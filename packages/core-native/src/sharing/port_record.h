@@ -77,6 +77,8 @@ class PortRecord {
   void AddOwn(peer::Register registered);
   // The coordinator has this engine's entry: what was lost before is granted again.
   void NoteGranted(const peer::Entry& entry);
+  // The coordinator lets the process use so much for its cache.
+  void TakeGrant(uint64_t bytes);
   // Makes sure that a server of this engine accepts from each of the port's sockets: the process
   // that opened one may have died.
   void EnsureAccepted();
@@ -89,6 +91,7 @@ class PortRecord {
   const peer::Member self;
   PortState state;
   std::vector<Socket> sockets;
+  peer::CacheWish cache;  // What this engine wants for the cache of its process, and may use.
   OwnRegistrations own;
   std::vector<peer::Register> queued;  // Registrations that wait for a coordinator.
   // Registrations on which the coordinator decides, by token.

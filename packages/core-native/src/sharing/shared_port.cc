@@ -224,6 +224,8 @@ CacheState SharedPort::AskCache(uint32_t server_id, const peer::CacheQuery& quer
   return host_->AskCache(server_id, query);
 }
 
+void SharedPort::GrantCache(uint64_t bytes) { host_->GrantCache(number_, bytes); }
+
 peer::TicketKeys SharedPort::TellTicketKeys() { return host_->TellTicketKeys(number_); }
 
 void SharedPort::LearnTicketKeys(const peer::TicketKeys& keys) {

@@ -11,8 +11,8 @@
 
 namespace httpsys::sharing {
 
-SharedPorts::SharedPorts(Delegate* delegate)
-    : delegate_(delegate), id_(RandomId()), thread_(this) {}
+SharedPorts::SharedPorts(Delegate* delegate, BoundCache bound_cache)
+    : delegate_(delegate), bound_cache_(std::move(bound_cache)), id_(RandomId()), thread_(this) {}
 
 SharedPorts::~SharedPorts() { Close(); }
 
@@ -81,6 +81,12 @@ PortSockets SharedPorts::Sockets(uint16_t number) {
   return port == nullptr ? PortSockets() : port->CopySockets();
 }
 
+void SharedPorts::WishCache(uint64_t bytes, uint64_t port_limit) {
+  const std::lock_guard lock(mutex_);
+  cache_.bytes = bytes;
+  cache_.limit = port_limit;
+}
+
 bool SharedPorts::Register(uint16_t number, peer::Register wanted, RegistrationResult* result) {
   const std::lock_guard lock(mutex_);
   const uint32_t token = wanted.token;
@@ -92,6 +98,9 @@ bool SharedPorts::Register(uint16_t number, peer::Register wanted, RegistrationR
   }
   SharedPort* port = Find(number);
   if (port == nullptr) port = Add(number);
+  if ((wanted.flags & peer::kEntryCached) != 0 && cache_.bytes != 0) {
+    port->participant().WishCache(cache_.bytes, cache_.limit);
+  }
   const bool is_done = port->participant().Register(std::move(wanted), result, NowMs());
   result->token = token;
   if (is_done && result->error == 0) {
@@ -405,6 +414,10 @@ PortCounters SharedPorts::Count(uint16_t port) { return delegate_->Count(port); 
 
 CacheState SharedPorts::AskCache(uint32_t server_id, const peer::CacheQuery& query) {
   return delegate_->AskCache(server_id, query);
+}
+
+void SharedPorts::GrantCache(uint16_t port, uint64_t bytes) {
+  if (bound_cache_) bound_cache_(port, bytes);
 }
 
 peer::TicketKeys SharedPorts::TellTicketKeys(uint16_t port) {

@@ -62,7 +62,12 @@ class Delegate {
 
 class SharedPorts final : private Channel::Handler, private PortHost, private SharingThread::Owner {
  public:
-  explicit SharedPorts(Delegate* delegate);
+  // Bounds the output cache of this process on behalf of a port (PortEffects::GrantCache). Called
+  // with the lock of SharedPorts held.
+  using BoundCache = std::function<void(uint16_t port, uint64_t bytes)>;
+
+  // Without `bound_cache` the engine has no cache.
+  explicit SharedPorts(Delegate* delegate, BoundCache bound_cache = nullptr);
   ~SharedPorts();
   SharedPorts(const SharedPorts&) = delete;
   SharedPorts& operator=(const SharedPorts&) = delete;
@@ -82,6 +87,9 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   void Withdraw(uint16_t port, int fd);
   // See SocketBackend.
   PortSockets Sockets(uint16_t port);
+  // What this process wants for its output cache, from the next registration of a server that has
+  // one (peer::kEntryCached) on; and what all members of a port may use, 0 = the default.
+  void WishCache(uint64_t bytes, uint64_t port_limit);
   // Registers prefixes. Returns true if `result` is final; otherwise TakeResult() returns it later.
   bool Register(uint16_t port, peer::Register wanted, RegistrationResult* result);
   bool TakeResult(RegistrationResult* result);
@@ -146,10 +154,12 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   void Complete(RegistrationResult result) override;
   PortCounters Count(uint16_t port) override;
   CacheState AskCache(uint32_t server_id, const peer::CacheQuery& query) override;
+  void GrantCache(uint16_t port, uint64_t bytes) override;
   peer::TicketKeys TellTicketKeys(uint16_t port) override;
   void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) override;
 
   Delegate* const delegate_;
+  const BoundCache bound_cache_;
   const uint64_t id_;
   uint32_t thread_number_ = 0;
   std::string program_;
@@ -165,6 +175,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   int link_key_ = 0;
   std::vector<RegistrationResult> results_;
   uint64_t last_life_ = 0;
+  peer::CacheWish cache_;
   bool is_closed_ = false;
 
   SharingThread thread_;

@@ -30,10 +30,37 @@ uint64_t RandomNumber() {
 
 ProcessCache& ProcessCache::Instance() { return OfProcess<ProcessCache>(); }
 
-uint64_t ProcessCache::Bytes() const {
+uint64_t ProcessCache::WishedBytes() const {
   uint64_t most = 0;
   for (const auto& [user, bytes] : wishes_) most = std::max(most, bytes);
   return most == 0 ? kDefaultBytes : most;
+}
+
+uint64_t ProcessCache::Bytes() const {
+  uint64_t bytes = WishedBytes();
+  for (const auto& [port, limit] : limits_) bytes = std::min(bytes, limit);
+  return bytes;
+}
+
+uint64_t ProcessCache::wished_bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return WishedBytes();
+}
+
+void ProcessCache::Limit(const void* user, uint16_t port, uint64_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  if (bytes == UINT64_MAX) {
+    limits_.erase({user, port});
+  } else {
+    limits_[{user, port}] = bytes;
+  }
+  ApplyBytes();
+}
+
+void ProcessCache::ForgetLimits(const void* user) {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(limits_, [=](const auto& item) { return item.first.first == user; });
+  ApplyBytes();
 }
 
 void ProcessCache::SetBytes(const void* user, uint64_t bytes) {
@@ -43,31 +70,36 @@ void ProcessCache::SetBytes(const void* user, uint64_t bytes) {
   } else {
     wishes_[user] = bytes;
   }
-  bytes_.store(Bytes(), std::memory_order_relaxed);
-  if (store_ != nullptr) ApplyBytes();
+  ApplyBytes();
 }
 
 void ProcessCache::ApplyBytes() {
   const uint64_t bytes = Bytes();
-  const auto chunks = static_cast<uint32_t>(
-      std::max<uint64_t>(std::min<uint64_t>(bytes / kChunkBytes, cache::kChunksMax), 1));
-  if (chunks > store_->arena().shape().chunks_max) {
+  bytes_.store(bytes, std::memory_order_relaxed);
+  is_suspended_ = bytes < kChunkBytes && bytes < WishedBytes();
+  if (store_ == nullptr) return;
+  // The index is made for what is wished, so that no grant makes it anew.
+  if (ArenaShape::For(WishedBytes()).chunks_max > store_->arena().shape().chunks_max) {
     // Readers of other processes have the memory until they hear of the next one.
     store_->Clear();
     store_ = nullptr;
     return MakeStore();
   }
-  store_->SetChunks(chunks);
+  const auto chunks = std::max<uint64_t>(bytes / kChunkBytes, 1);
+  store_->SetChunks(static_cast<uint32_t>(std::min<uint64_t>(chunks, cache::kChunksMax)));
+  if (is_suspended_) store_->Clear();
   OnChanged();
 }
 
 void ProcessCache::MakeStore() {
-  store_ = cache::CacheStore::Create(ArenaShape::For(Bytes()), RandomNumber());
+  store_ = cache::CacheStore::Create(ArenaShape::For(WishedBytes()), RandomNumber());
   store_version_ = 0;
   // What a killed process has left is not read, but epochs are secrets of this one.
   next_epoch_ = RandomNumber();
   if (store_ != nullptr) {
     for (const auto& [memory, hits] : hits_) store_->AddHits(&hits.table);
+    const auto chunks = std::max<uint64_t>(Bytes() / kChunkBytes, 1);
+    store_->SetChunks(static_cast<uint32_t>(std::min<uint64_t>(chunks, cache::kChunksMax)));
   }
   OnChanged();
 }
@@ -203,7 +235,7 @@ ProcessCache::Mark ProcessCache::MarkOf(std::string_view key) const {
 
 cache::Refusal ProcessCache::Store(const Response& response) {
   const std::scoped_lock lock(mutex_);
-  if (store_ == nullptr) return cache::Refusal::kTooLarge;
+  if (store_ == nullptr || is_suspended_) return cache::Refusal::kTooLarge;
   if (MarkOf(response.parts.key) != response.mark) return cache::Refusal::kObsolete;
   cache::EntryParts parts = response.parts;
   bool is_stored = true;

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cache/arena_reader.h"
@@ -37,6 +38,14 @@ class ProcessCache {
   // Bounds the memory of entries on behalf of `user`; 0 = it has no wish any more. The largest wish
   // counts, or kDefaultBytes without any. A bound above all earlier ones forgets every entry.
   void SetBytes(const void* user, uint64_t bytes);
+
+  // What SetBytes() has asked for.
+  uint64_t wished_bytes() const;
+  // Bounds the memory of entries by what the members of a port have for this process. The smallest
+  // bound counts; UINT64_MAX = this one is none. With less than cache::ArenaShape's chunk nothing
+  // is stored.
+  void Limit(const void* user, uint16_t port, uint64_t bytes);
+  void ForgetLimits(const void* user);
 
   // -- Scopes. Answers of one scope are never given to requests of another one. A scope has a
   // number above 65535 (cache::KeyScope::port), which is never used again.
@@ -131,6 +140,7 @@ class ProcessCache {
 
   // All of them with the mutex.
   uint64_t Bytes() const;
+  uint64_t WishedBytes() const;
   void MakeStore();
   void ApplyBytes();
   void OnChanged();
@@ -144,6 +154,8 @@ class ProcessCache {
 
   mutable std::mutex mutex_;
   std::map<const void*, uint64_t> wishes_;
+  std::map<std::pair<const void*, uint16_t>, uint64_t> limits_;
+  bool is_suspended_ = false;  // There is no memory for entries.
   std::map<std::string, Scope> scopes_;
   std::map<const void*, std::function<void()>> watchers_;
   std::map<const cache::SharedMemory*, ForeignHits> hits_;

@@ -19,7 +19,7 @@ using sharing::Channel;
 
 namespace {
 
-uint64_t SteadyMs() { return uv_hrtime() / 1'000'000; }
+uint64_t LinkClockMs() { return uv_hrtime() / 1'000'000; }
 
 }  // namespace
 
@@ -198,7 +198,7 @@ void ArenaLinks::OnBroken(Channel* channel) {
   links_.erase(member);
   channel->Close();
   orphaned_.insert(member);
-  arenas_->Update(member, [](ForeignArena* arena) { arena->orphaned_ms = SteadyMs(); });
+  arenas_->Update(member, [](ForeignArena* arena) { arena->orphaned_ms = LinkClockMs(); });
   EndScopes(member);
   ArmTimer();
 }
@@ -252,7 +252,7 @@ void ArenaLinks::Sweep() {
     arenas_->Forget(item.first);
     return true;
   });
-  const uint64_t oldest_ms = SteadyMs() - std::min(NowMs(), limits::kCacheOrphanMs);
+  const uint64_t oldest_ms = LinkClockMs() - std::min(LinkClockMs(), limits::kCacheOrphanMs);
   arenas_->ForgetIf([&](uint64_t member, const ForeignArena& arena) {
     const bool is_over = arena.orphaned_ms != 0 && arena.orphaned_ms <= oldest_ms;
     if (is_over) orphaned_.erase(member);

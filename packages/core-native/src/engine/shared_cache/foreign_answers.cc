@@ -21,11 +21,11 @@ using cache::MethodKind;
 using cache::Refusal;
 using cache::Verdict;
 
-constexpr size_t kKeptBytesMax = 256 * 1024;
+constexpr size_t kForeignBytesKept = 256 * 1024;
 
-uint64_t MonotonicMs() { return uv_hrtime() / 1'000'000; }
+uint64_t ForeignClockMs() { return uv_hrtime() / 1'000'000; }
 
-int64_t WallSeconds() { return static_cast<int64_t>(std::time(nullptr)); }
+int64_t ForeignWallSeconds() { return static_cast<int64_t>(std::time(nullptr)); }
 
 }  // namespace
 
@@ -95,7 +95,7 @@ bool ForeignAnswers::Find(const Asked& asked, const http1::RequestHead& head, co
   }
   cache::FreshnessOptions options;
   options.ignores_reload = (scope.flags & peer::kScopeIgnoresReload) != 0;
-  judgement_ = cache::Judge(found_.entry.terms, asked.facts.control, options, MonotonicMs());
+  judgement_ = cache::Judge(found_.entry.terms, asked.facts.control, options, ForeignClockMs());
   switch (judgement_.verdict) {
     case Verdict::kFresh:
     case Verdict::kStaleAccepted:
@@ -146,7 +146,7 @@ ForeignCache::Outcome ForeignAnswers::Give(const Request& request, const Asked& 
     entry.cache_status = status_text_;
   }
   const bool is_head = asked.facts.method == MethodKind::kHead;
-  answer_.Make(entry, {&request.head, is_head, request.closes}, WallSeconds());
+  answer_.Make(entry, {&request.head, is_head, request.closes}, ForeignWallSeconds());
   NativeAnswer answer;
   answer.counter = LaneCounter::kCached;
   answer.status = answer_.status();
@@ -158,7 +158,7 @@ ForeignCache::Outcome ForeignAnswers::Give(const Request& request, const Asked& 
   answer.pieces = std::span(pieces).first(count);
   const AnswerOutcome outcome =
       answers_->Answer(request.writer, request.connection, &request.head, answer);
-  memory_.buffer.Trim(kKeptBytesMax);
+  memory_.buffer.Trim(kForeignBytesKept);
   return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
 }
 
