@@ -69,6 +69,7 @@ class World final : public PortEffects {
   void CloseLink(LinkId link) override { closed.insert(link); }
   void Publish(std::shared_ptr<const PortRoutes> routes, std::optional<Applied>) override {
     published.push_back(routes->Find("a", "/a/", {}).status);
+    departures = routes->departures();
   }
   bool Accept(uint32_t, const std::string&) override { return true; }
   void Complete(RegistrationResult result, bool) override { results.push_back(std::move(result)); }
@@ -93,6 +94,7 @@ class World final : public PortEffects {
   std::set<LinkId> closed;
   std::vector<Sent> sent;
   std::vector<RouteStatus> published;  // What /a/ was in each version of the routes.
+  uint64_t departures = 0;             // In the last version.
   std::vector<RegistrationResult> results;
 };
 
@@ -353,6 +355,41 @@ TEST_F(TakenPlaceTest, ARemovalWaitsForNobodyIfTheLastCoordinatorHadNoOtherMembe
   ASSERT_TRUE(port_.is_coordinator());
   // Done, and nothing is left on the port.
   EXPECT_FALSE(port_.Unregister({1, 0, 1, {}, kRemoval}, false, now_ms_));
+}
+
+// -- Members that leave: connections may wait that the kernel has woken one of them for.
+
+TEST_F(PortParticipantTest, RoutesTellTheCoordinatorThatAMemberHasLeft) {
+  Found();
+  Join(1, kAlice);
+  EXPECT_TRUE(Give(1, FrameType::kRegister, Wanted(1, "/a/")));
+  EXPECT_EQ(world_.departures, 0u);
+  port_.OnBroken(1, now_ms_);
+  EXPECT_EQ(world_.departures, 1u);
+}
+
+TEST_F(PortParticipantTest, RoutesTellMembersThatAMemberHasLeft) {
+  const LinkId link = RegisterAt(kAlice, "/b/");
+  EXPECT_TRUE(Give(link, FrameType::kMember, peer::Member{kBob, 1, 0, peer::kProtocol, "bob"}));
+  EXPECT_TRUE(Give(link, FrameType::kEntry, EntryOf(kBob, "/a/")));
+  EXPECT_TRUE(Give(link, FrameType::kSync, peer::Sync{2}));
+  const uint64_t before = world_.departures;
+  EXPECT_TRUE(Give(link, FrameType::kEntryGone, peer::EntryGone{kBob, 1, 1}));
+  EXPECT_TRUE(Give(link, FrameType::kSync, peer::Sync{3}));
+  EXPECT_EQ(world_.departures, before) << "a prefix alone";
+  EXPECT_TRUE(Give(link, FrameType::kMemberGone, peer::MemberGone{kBob}));
+  EXPECT_TRUE(Give(link, FrameType::kSync, peer::Sync{4}));
+  EXPECT_EQ(world_.departures, before + 1);
+}
+
+// Who has left while the coordinator changed is not told by the next one.
+TEST_F(PortParticipantTest, AnotherCoordinatorsStateMayLackMembersThatHaveLeft) {
+  const LinkId first = RegisterAt(kAlice, "/b/");
+  EXPECT_TRUE(Give(first, FrameType::kRegistered, peer::Registered{1, 0, 0, "", 0, ""}));
+  port_.OnBroken(first, now_ms_);
+  const uint64_t before = world_.departures;
+  JoinTo(kBob, {EntryOf(kSelf, "/b/")});
+  EXPECT_GT(world_.departures, before);
 }
 
 // -- The member.

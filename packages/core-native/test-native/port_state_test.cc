@@ -444,6 +444,18 @@ TEST_F(PortStateTest, WhatADeadMemberServedIsOfflineForAWhile) {
   EXPECT_EQ(state_.EntriesOfMember(kAlice).size(), 1u);
 }
 
+TEST_F(PortStateTest, MembersThatHaveLeftAreCounted) {
+  for (const uint64_t id : {kAlice, kBob}) {
+    ASSERT_TRUE(state_.AddMember({id, 10, 0, 1, "a"}));
+  }
+  EXPECT_EQ(state_.departures(), 0u);
+  state_.RemoveMember(kAlice, 0);
+  state_.RemoveMember(kAlice, 0);
+  EXPECT_EQ(state_.departures(), 1u);
+  state_.Clear();
+  EXPECT_EQ(state_.departures(), 2u);
+}
+
 TEST_F(PortStateTest, WhatOthersOfItsQueueServeIsNotOffline) {
   ASSERT_TRUE(state_.AddEntry({kAlice, 1, 1, 0, 0, "q", "http://*:80/a/"}, 0));
   ASSERT_TRUE(state_.AddEntry({kAlice, 2, 1, 0, 0, "q", "http://*:80/b/"}, 0));

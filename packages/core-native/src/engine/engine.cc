@@ -311,8 +311,8 @@ void Engine::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
                        std::function<void()> applied) {
   bandwidths_.SetOwners(routes->port(), OwnersOn(routes));
   acceptor_.SetShared(routes->port(), routes->passes_on());
-  acceptor_.Look();
   if (!lanes_.empty()) lanes_[0]->commands().SetCacheRoutes(routes);
+  acceptor_.LookAfter(routes->port(), routes->departures());
   const auto left = std::make_shared<std::atomic<size_t>>(lanes_.size());
   for (const auto& lane : lanes_) {
     lane->commands().SetRoutes(routes, [left, applied] {

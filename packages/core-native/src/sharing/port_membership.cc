@@ -322,6 +322,7 @@ bool PortMembership::OnEntry(PortState* state, std::string_view payload, uint64_
 
 // What the new coordinator has told is the state from here on.
 void PortMembership::AdoptTold(uint64_t now_ms) {
+  told_->Succeed(record_->state);
   const PortState before = std::exchange(record_->state, std::move(*told_));
   told_.reset();
   // Also of a newcomer, which may have left the port before and come back.
@@ -542,6 +543,7 @@ bool PortMembership::Part(bool is_gone, uint64_t now_ms) {
   // A newcomer knows nothing but what it was told. If it takes the place, it knows whom to wait for
   // and what is expected back.
   if (told_ != nullptr && !record_->has_joined) {
+    told_->Succeed(record_->state);
     record_->state = std::move(*told_);
     if (is_gone) record_->state.RemoveMember(coordinator_id_, now_ms);
   }

@@ -15,7 +15,8 @@ uint32_t PortRecord::PidOf(uint64_t member) const {
 }
 
 void PortRecord::Publish(std::optional<Applied> applied) {
-  effects->Publish(routing_.Update(state.entries_to_follow(), own.HasIdle()), applied);
+  effects->Publish(routing_.Update(state.entries_to_follow(), own.HasIdle(), state.departures()),
+                   applied);
 }
 
 void PortRecord::Reserve(std::vector<UrlPrefix> prefixes) {

@@ -61,6 +61,8 @@ class PortRoutes {
   const std::vector<uint64_t>& peers() const { return peers_; }
   // The servers of this engine on the port.
   const std::vector<uint32_t>& local_servers() const { return local_servers_; }
+  // How many members the port has lost so far, as far as this engine knows.
+  uint64_t departures() const { return departures_; }
   // Finds the target of a request. With kMatch, the route's `id` is that of a target. kOffline: the
   // owner has died, and nobody has a wider prefix. `name` is a name of ReadHost().
   Route Find(std::string_view name, std::string_view target, const LocalAddress& local) const;
@@ -119,6 +121,7 @@ class PortRoutes {
   size_t target_count_ = 0;
   std::vector<uint64_t> peers_;
   std::vector<uint32_t> local_servers_;
+  uint64_t departures_ = 0;
   bool is_mixed_ = false;
   SortedChunks<Place, &Place::ip> places_;  // Kept also where all addresses speak the same.
 };

@@ -12,7 +12,8 @@ void PortRouting::Reserve(std::vector<UrlPrefix> reserved) {
   last_.reset();
 }
 
-std::shared_ptr<const PortRoutes> PortRouting::Update(PortEntries* entries, bool has_idle) {
+std::shared_ptr<const PortRoutes> PortRouting::Update(PortEntries* entries, bool has_idle,
+                                                      uint64_t departures) {
   PortEntries::Changes changes = entries->TakeChanges();
   const EntryIndex& index = entries->index();
   const bool is_new = changes.is_all || last_ == nullptr;
@@ -26,6 +27,7 @@ std::shared_ptr<const PortRoutes> PortRouting::Update(PortEntries* entries, bool
   server_changes_ = index.server_changes();
   next->is_mixed_ = index.HasScheme(true) && index.HasScheme(false);
   next->has_idle_ = has_idle;
+  next->departures_ = departures;
   // Connections to a server that leaves are others' too, also when only others are left. What a
   // server without a prefix is asked for is never its own.
   const bool has_others = index.server_count() > 1 || next->has_peers();

@@ -24,7 +24,9 @@ class PortRouting {
   void Reserve(std::vector<UrlPrefix> reserved);
   // Returns the routes for the entries as they are, and takes their changes. `entries` may be other
   // ones than the last time. `has_idle`: a server of this engine listens without any prefix.
-  std::shared_ptr<const PortRoutes> Update(PortEntries* entries, bool has_idle);
+  // `departures`: how many members the port has lost so far.
+  std::shared_ptr<const PortRoutes> Update(PortEntries* entries, bool has_idle,
+                                           uint64_t departures = 0);
 
  private:
   using Owner = PortRoutes::Owner;

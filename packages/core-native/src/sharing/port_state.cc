@@ -69,7 +69,7 @@ bool PortState::IsServed(const std::string& key, uint64_t except) const {
 }
 
 std::vector<peer::EntryGone> PortState::RemoveMember(uint64_t id, uint64_t now_ms) {
-  members_.erase(id);
+  departures_ += members_.erase(id);
   std::vector<const StateEntry*> left;
   entries_.ForEachOfMember(id, [&](const StateEntry& there) {
     if (!there.is_absent()) left.push_back(&there);
@@ -210,6 +210,7 @@ std::vector<std::string> PortState::FedAddresses() const {
 }
 
 void PortState::Clear() {
+  departures_ += members_.size();
   members_.clear();
   entries_.Clear();
 }

@@ -65,6 +65,8 @@ class PortState {
   Expired Expire(uint64_t now_ms);
 
   const std::map<uint64_t, peer::Member>& members() const { return members_; }
+  // How many members have left so far. All of them have when the state is cleared.
+  uint64_t departures() const { return departures_; }
   const PortEntries& entries() const { return entries_; }
   // For PortRouting, which takes the changes.
   PortEntries* entries_to_follow() { return &entries_; }
@@ -72,6 +74,8 @@ class PortState {
   // The addresses whose connections another program distributes (a cluster's primary), as text;
   // each once.
   std::vector<std::string> FedAddresses() const;
+  // Takes the place of `before`: members may have left in between without a word.
+  void Succeed(const PortState& before) { departures_ += before.departures_ + 1; }
   void Clear();
 
  private:
@@ -79,6 +83,7 @@ class PortState {
 
   uint16_t port_;
   std::map<uint64_t, peer::Member> members_;
+  uint64_t departures_ = 0;
   PortEntries entries_;
 };
 

@@ -59,8 +59,9 @@ void Acceptor::Stop() {
   uv_thread_join(&thread_);
   {
     const std::lock_guard lock(mutex_);
-    for (const Listener& listener : listeners_) CloseListener(listener);
+    for (const auto& [key, listener] : listeners_) CloseListener(listener);
     listeners_.clear();
+    looks_.clear();
     lent_set_ = -1;
   }
   CloseOwnDescriptors();
@@ -97,7 +98,7 @@ int Acceptor::Add(uint32_t server_id, int fd, Sink sink, bool is_lendable) {
     close(fd);
     return status;
   }
-  listeners_.push_back(std::move(listener));
+  listeners_.emplace(key, std::move(listener));
   return key;
 }
 
@@ -115,29 +116,30 @@ void Acceptor::CloseListener(const Listener& listener) {
 }
 
 void Acceptor::Remove(uint32_t server_id) {
-  RemoveIf([=](const Listener& listener) { return listener.server_id == server_id; });
+  const std::lock_guard lock(mutex_);
+  for (auto at = listeners_.begin(); at != listeners_.end();) {
+    at = at->second.server_id == server_id ? Remove(at) : std::next(at);
+  }
 }
 
 void Acceptor::RemoveOne(int key) {
-  RemoveIf([=](const Listener& listener) { return listener.key == key; });
-}
-
-template <typename Predicate>
-void Acceptor::RemoveIf(Predicate is_meant) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(listeners_, [&](const Listener& listener) {
-    if (!is_meant(listener)) return false;
-    AcceptSome(listener);
-    CloseListener(listener);
-    return true;
-  });
+  const auto found = listeners_.find(key);
+  if (found != listeners_.end()) Remove(found);
 }
 
-void Acceptor::Look() {
+Acceptor::Listeners::iterator Acceptor::Remove(Listeners::iterator at) {
+  AcceptSome(at->second);
+  CloseListener(at->second);
+  looks_.erase({at->second.look_at_ms, at->first});
+  return listeners_.erase(at);
+}
+
+void Acceptor::LookAfter(uint16_t port, uint64_t departures) {
   {
     const std::lock_guard lock(mutex_);
-    if (listeners_.empty() || is_stopping_) return;
-    is_asked_to_look_ = true;
+    if (std::exchange(departures_[port], departures) == departures || is_stopping_) return;
+    ports_to_look_at_.insert(port);
   }
   poll_->Signal();
 }
@@ -148,7 +150,7 @@ void Acceptor::SetShared(uint16_t port, bool is_shared) {
   std::erase(shared_ports_, port);
   if (is_shared) shared_ports_.push_back(port);
   is_patient_ = !shared_ports_.empty();
-  for (Listener& listener : listeners_) {
+  for (auto& [key, listener] : listeners_) {
     if (listener.port != port) continue;
     listener.is_shared = is_shared;
     Settle(&listener);
@@ -220,9 +222,11 @@ void Acceptor::Run() {
     {
       const std::lock_guard lock(mutex_);
       if (is_stopping_) return;
-      if (std::exchange(is_asked_to_look_, false)) {
-        ready.clear();
-        for (const Listener& listener : listeners_) ready.push_back(listener.key);
+      if (!ports_to_look_at_.empty()) {
+        for (const auto& [key, listener] : listeners_) {
+          if (ports_to_look_at_.contains(listener.port) && !IsIn(ready, key)) ready.push_back(key);
+        }
+        ports_to_look_at_.clear();
       }
       if (timeout_ms >= 0) AddDue(&ready);
       for (const int key : ready) {
@@ -237,9 +241,8 @@ void Acceptor::Run() {
 }
 
 Acceptor::Listener* Acceptor::Find(int key) {
-  const auto found = std::find_if(listeners_.begin(), listeners_.end(),
-                                  [=](const Listener& listener) { return listener.key == key; });
-  return found == listeners_.end() ? nullptr : &*found;
+  const auto found = listeners_.find(key);
+  return found == listeners_.end() ? nullptr : &found->second;
 }
 
 bool Acceptor::Serve(Listener* listener, size_t* accepted) {
@@ -264,14 +267,20 @@ bool Acceptor::Lock(const Listener& listener, Duty duty, bool is_wanted) const {
   return poll_->Lock(listener.fd, static_cast<uint8_t>(duty), is_wanted);
 }
 
+void Acceptor::SetLookAt(Listener* listener, uint64_t at_ms) {
+  if (listener->look_at_ms != 0) looks_.erase({listener->look_at_ms, listener->key});
+  listener->look_at_ms = at_ms;
+  if (at_ms != 0) looks_.emplace(at_ms, listener->key);
+}
+
 void Acceptor::Rest(Listener* listener, uint64_t pause_ms) {
   if (listener->look_at_ms == 0) Unwatch(*listener);
-  listener->look_at_ms = NowMs() + pause_ms;
+  SetLookAt(listener, NowMs() + pause_ms);
 }
 
 void Acceptor::StandBy(Listener* listener) {
   if (listener->look_at_ms == 0) return;
-  listener->look_at_ms = 0;
+  SetLookAt(listener, 0);
   Watch(*listener);
 }
 
@@ -296,20 +305,21 @@ void Acceptor::StepDown(Listener* listener) {
 }
 
 int Acceptor::TimeToLook() const {
-  uint64_t next_ms = UINT64_MAX;
-  for (const Listener& listener : listeners_) {
-    if (listener.look_at_ms != 0) next_ms = std::min(next_ms, listener.look_at_ms);
-  }
-  if (next_ms == UINT64_MAX) return -1;
+  if (looks_.empty()) return -1;
+  const uint64_t next_ms = looks_.begin()->first;
   return static_cast<int>(next_ms - std::min(next_ms, NowMs()));
 }
 
 void Acceptor::AddDue(std::vector<int>* keys) {
+  // A look changes when the next one is.
+  std::vector<int> due;
   const uint64_t now_ms = NowMs();
-  for (Listener& listener : listeners_) {
-    const bool is_due = listener.look_at_ms != 0 && listener.look_at_ms <= now_ms;
-    if (!is_due || IsIn(*keys, listener.key)) continue;
-    if (MayTake(&listener)) keys->push_back(listener.key);
+  for (const auto& [at_ms, key] : looks_) {
+    if (at_ms > now_ms) break;
+    due.push_back(key);
+  }
+  for (const int key : due) {
+    if (!IsIn(*keys, key) && MayTake(Find(key))) keys->push_back(key);
   }
 }
 

@@ -11,6 +11,9 @@
 // A process that is woken although another one is on duty accepts what waits. Then it only looks
 // now and then (Standby) as long as there is load, and leaves connections to the process on duty.
 // So connections wait a while, but not for ever, if the process on duty is stopped.
+//
+// There may be a listener for each of thousands of addresses: only what concerns all of them, such
+// as Stop(), looks at each.
 
 #include <uv.h>
 
@@ -18,8 +21,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/contention.h"
@@ -57,9 +64,10 @@ class Acceptor {
   // Accepts what waits on the listeners of a server, because the kernel may have woken this process
   // only, and closes them. When it returns, no more connections of the server are accepted.
   void Remove(uint32_t server_id);
-  // Makes the thread look at all listeners: the process that the kernel woke for a connection may
-  // have died.
-  void Look();
+  // Must be called with the number of members that a port has lost so far (PortRoutes). When there
+  // are more than before, the thread looks at the listeners of the port: the process that the
+  // kernel woke for a connection may be one of them.
+  void LookAfter(uint16_t port, uint64_t departures);
   // Says whether other processes accept on this port, too.
   void SetShared(uint16_t port, bool is_shared);
 
@@ -94,7 +102,7 @@ class Acceptor {
     bool is_deputy = false;
     // This process has given up the duty because it was out of descriptors.
     bool has_stepped_down = false;
-    uint64_t look_at_ms = 0;  // When to look at the queue; 0 = the listener is watched.
+    uint64_t look_at_ms = 0;  // When to look at the queue; 0 = the listener is watched. In looks_.
     Standby standby = {};
   };
 
@@ -107,6 +115,7 @@ class Acceptor {
   bool MayTake(Listener* listener);
   int TimeToLook() const;
   void AddDue(std::vector<int>* keys);
+  void SetLookAt(Listener* listener, uint64_t at_ms);
   // The time until the next look.
   static uint64_t PauseMs(const Listener& listener);
   bool Lock(const Listener& listener, Duty duty, bool is_wanted) const;
@@ -124,8 +133,9 @@ class Acceptor {
   bool IsForLane(const Listener& listener) const;
   int Watch(const Listener& listener);
   void Unwatch(const Listener& listener);
-  template <typename Predicate>
-  void RemoveIf(Predicate is_meant);
+  using Listeners = std::map<int, Listener>;
+  // Accepts what waits on the listener, and closes it. Returns the next one.
+  Listeners::iterator Remove(Listeners::iterator at);
   void CloseListener(const Listener& listener);
   void CloseOwnDescriptors();
 
@@ -136,10 +146,13 @@ class Acceptor {
   WaitBackoff way_backoff_;
 
   std::mutex mutex_;  // Guards everything below. Held while accepting, so that Remove() is exact.
-  std::vector<Listener> listeners_;
+  Listeners listeners_;  // By key.
+  // The listeners that rest: when to look at the queue, and the key.
+  std::set<std::pair<uint64_t, int>> looks_;
   int next_key_ = 1;
   bool is_stopping_ = false;
-  bool is_asked_to_look_ = false;
+  std::unordered_map<uint16_t, uint64_t> departures_;  // By port; see LookAfter().
+  std::set<uint16_t> ports_to_look_at_;
   std::vector<uint16_t> shared_ports_;
   std::atomic<bool> is_patient_ = false;  // Some port is shared. Written with the lock held.
 
