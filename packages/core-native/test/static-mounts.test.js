@@ -1,7 +1,7 @@
 'use strict'
 
-// Goal: the engine is told of each folder below each prefix of the application, and of no other. Method: the list for prefixes that come
-// and go.
+// Goal: the engine is told of each folder once, and again only when something has changed for it. Method: the list, and what is told, for
+// prefixes and folders that come and go.
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
@@ -21,31 +21,48 @@ function mountAt (where, ownsPrefix = false) {
 }
 
 /** @param {StaticMounts} mounts @param {Prefixes} prefixes */
-const told = (mounts, prefixes) => mounts.below(prefixes).map(({ prefixId, path, root }) => [prefixId, path, root])
+const listed = (mounts, prefixes) => mounts.list(prefixes).map(({ isBelowAll, prefixId, path, root }) => [isBelowAll ? 'all' : prefixId, path, root])
 
-test('a server on a port has folders below its root', () => {
+/** What a change tells the engine. @param {StaticMounts} mounts @param {Prefixes} prefixes @returns {string[] | null} roots */
+function tell (mounts, prefixes) {
+  const changes = mounts.changes(prefixes)
+  prefixes.told()
+  mounts.told()
+  return changes === null ? null : changes.map(({ root }) => root)
+}
+
+test('a path is below all prefixes, decoded', () => {
   const mounts = new StaticMounts()
-  assert.deepEqual(mounts.below(new Prefixes()), [])
+  assert.deepEqual(mounts.list(new Prefixes()), [])
   mounts.add(mountAt('/'))
   mounts.add(mountAt('/a%20b/'))
-  assert.deepEqual(told(mounts, new Prefixes()), [[0, '/', '/root of /'], [0, '/a b/', '/root of /a%20b/']])
-  const [whole] = mounts.below(new Prefixes())
-  assert.deepEqual(whole, { prefixId: 0, path: '/', root: '/root of /', types: contentTypes(), ...settings })
+  assert.deepEqual(listed(mounts, new Prefixes()), [['all', '/', '/root of /'], ['all', '/a b/', '/root of /a%20b/']])
+  const [whole] = mounts.list(new Prefixes())
+  assert.deepEqual(whole, { isBelowAll: true, prefixId: 0, ownsPrefix: false, path: '/', root: '/root of /', types: contentTypes(), ...settings })
 })
 
-test('a path is below each prefix of the application, decoded, and below those that are added', () => {
+test('what a prefix tells the engine is the same beside 100 and beside 10,000 others', () => {
   const mounts = new StaticMounts()
   const prefixes = new Prefixes()
   mounts.add(mountAt('/assets/'))
-  const shop = parseUrlPrefix('http://*:80/Shop%C3%A9')
-  const id = prefixes.add(shop)
-  const other = prefixes.add(parseUrlPrefix('http://*:81/'))
-  assert.deepEqual(told(mounts, prefixes), [[id, '/Shopé/assets/', '/root of /assets/'], [other, '/assets/', '/root of /assets/']])
-  prefixes.delete(shop)
-  assert.deepEqual(told(mounts, prefixes), [[other, '/assets/', '/root of /assets/']])
+  mounts.add(mountAt('/pictures/'))
+  const bytes = []
+  for (const count of [100, 10_000]) {
+    for (let i = prefixes.size; i < count; i++) prefixes.add(parseUrlPrefix(`http://*:80/${i}/`))
+    mounts.forgotten()
+    const whole = JSON.stringify(mounts.changes(prefixes)).length
+    assert.deepEqual(tell(mounts, prefixes), ['/root of /assets/', '/root of /pictures/'])
+    prefixes.add(parseUrlPrefix('http://*:80/one-more/'))
+    assert.deepEqual(prefixes.changes.changes.map(({ text }) => text), ['http://*:80/one-more/'])
+    assert.equal(tell(mounts, prefixes), null)
+    prefixes.delete(parseUrlPrefix('http://*:80/one-more/'))
+    assert.equal(tell(mounts, prefixes), null)
+    bytes.push(whole)
+  }
+  assert.equal(bytes[0], bytes[1])
 })
 
-test('a prefix of a folder is that folder\'s alone, and goes when the server loses it', () => {
+test('a folder at a prefix has the id of that prefix, also when that changes', () => {
   const mounts = new StaticMounts()
   const prefixes = new Prefixes()
   const own = parseUrlPrefix('http://*:80/files/')
@@ -54,12 +71,36 @@ test('a prefix of a folder is that folder\'s alone, and goes when the server los
   mounts.add(mountAt('http://*:80/files/', true))
   mounts.add(mountAt('http://*:80/app/'))
   mounts.add(mountAt('/assets/'))
-  assert.deepEqual(told(mounts, prefixes).map(([id, path]) => [id, path]), [[ownId, '/files/'], [sharedId, '/app/'], [sharedId, '/app/assets/']])
+  assert.deepEqual(mounts.list(prefixes).map(({ prefixId, path, ownsPrefix }) => [prefixId, path, ownsPrefix]),
+    [[ownId, '/files/', true], [sharedId, '/app/', false], [0, '/assets/', false]])
+  assert.equal(tell(mounts, prefixes)?.length, 3)
+  assert.equal(tell(mounts, prefixes), null)
   prefixes.lose(own)
-  assert.deepEqual(told(mounts, prefixes).map(([id, path]) => [id, path]), [[sharedId, '/app/'], [sharedId, '/app/assets/']])
+  assert.deepEqual(tell(mounts, prefixes), ['/root of http://*:80/app/', '/root of /assets/'])
+  const again = prefixes.add(own)
+  assert.notEqual(again, ownId)
+  assert.deepEqual(tell(mounts, prefixes)?.[0], '/root of http://*:80/files/')
+  assert.equal(mounts.list(prefixes)[0].prefixId, again)
   mounts.prefixRemoved(own)
   assert.equal(mounts.find(mountAt('http://*:80/FILES/')), undefined)
   assert.notEqual(mounts.find(mountAt('http://*:80/APP/')), undefined)
+  assert.deepEqual(tell(mounts, prefixes), ['/root of http://*:80/app/', '/root of /assets/'])
+})
+
+test('folders are told when they come and go, and again when the engine has forgotten them', () => {
+  const mounts = new StaticMounts()
+  const prefixes = new Prefixes()
+  assert.deepEqual(tell(mounts, prefixes), [])
+  assert.equal(tell(mounts, prefixes), null)
+  const mount = mountAt('/a/')
+  mounts.add(mount)
+  assert.deepEqual(tell(mounts, prefixes), ['/root of /a/'])
+  mounts.forgotten()
+  assert.deepEqual(tell(mounts, prefixes), ['/root of /a/'])
+  mounts.delete(mountAt('/b/'))
+  assert.equal(tell(mounts, prefixes), null)
+  mounts.delete(mount)
+  assert.deepEqual(tell(mounts, prefixes), [])
 })
 
 test('listen() forgets folders at prefixes, except that which it is called for, and keeps paths', () => {

@@ -69,8 +69,8 @@ export interface ServerConfig extends CacheConfig {
   keepAliveInitialDelay: number
   http2: Http2Settings
   prefixes: ServerPrefixes
-  /** All folders whose files the lanes serve. Where capabilities.servesFiles. */
-  statics: StaticMount[]
+  /** All folders whose files the lanes serve, where capabilities.servesFiles. null: those that the server was configured with before; not behind unlisten(). */
+  statics: StaticMount[] | null
   /** Asked of the operating system's HTTP server where that is the backend. */
   kernel: KernelConfig
 }
@@ -157,9 +157,13 @@ export interface SpokenPlace {
 
 /** A folder whose files the lanes serve without JavaScript: src/static_files/static_options.h. */
 export interface StaticMount {
-  /** The prefix below which it is; 0 also where the server has everything on its sockets. */
+  /** It is below each prefix of the server, also below those that come later, except where a folder `ownsPrefix`. */
+  isBelowAll: boolean
+  /** The prefix at which it is otherwise. */
   prefixId: number
-  /** Of URLs, decoded, from '/' on, with a final slash: the path of the prefix, and that of the folder below it. */
+  /** The prefix was registered for this folder: no other one is below it. */
+  ownsPrefix: boolean
+  /** Of URLs, decoded, from '/' on, with a final slash: with the path of the prefix, or relative to each prefix. */
   path: string
   /** An absolute path. */
   root: string

@@ -406,9 +406,10 @@ class Listener {
         body: seconds(server.requestTimeout)
       },
       prefixes: this.prefixes.changes,
-      statics: this.statics.below(this.prefixes)
+      statics: this.statics.changes(this.prefixes)
     })
     this.prefixes.told()
+    this.statics.told()
     // The lanes take a server that is configured for one that listens; a closed one still ends its connections.
     if (this.isClosed && this.opening === null) this.#unlistenNative()
   }
@@ -416,6 +417,7 @@ class Listener {
   #unlistenNative () {
     theEngine().native.unlisten(this.id)
     this.prefixes.forgotten()
+    this.statics.forgotten()
   }
 
   // The id stays while connections of an earlier listen() may still name it.

@@ -2,7 +2,7 @@
 
 // The folders of one server whose files are served without JavaScript, and where in its URLs they are.
 
-const { decodedPath, comparablePath } = require('../prefixes/url-prefix')
+const { comparablePath } = require('../prefixes/url-prefix')
 const { keyOf } = require('../prefixes/prefixes')
 const { contentTypes } = require('./content-types')
 
@@ -30,6 +30,8 @@ class StaticMounts {
   #mounts = new Map()
   /** The folder whose prefix listen() is being called for. @type {Mount | null} */
   #beginning = null
+  /** The lanes know the folders, but for those at prefixes that have changed since. */
+  #isTold = false
 
   /** @param {{ path: string, prefix: UrlPrefix | null }} where @returns {Mount | undefined} */
   find (where) {
@@ -39,16 +41,17 @@ class StaticMounts {
   /** @param {Mount} mount in a place where find() finds none */
   add (mount) {
     this.#mounts.set(keyOfMount(mount), mount)
+    this.#isTold = false
   }
 
   /** @param {Mount} mount */
   delete (mount) {
-    this.#mounts.delete(keyOfMount(mount))
+    if (this.#mounts.delete(keyOfMount(mount))) this.#isTold = false
   }
 
   /** A prefix is the server's no longer: neither is the folder at it. @param {UrlPrefix} prefix */
   prefixRemoved (prefix) {
-    this.#mounts.delete(keyOf(prefix))
+    if (this.#mounts.delete(keyOf(prefix))) this.#isTold = false
   }
 
   /** The server listens anew: folders at prefixes of an earlier listen() are gone with these. */
@@ -67,30 +70,44 @@ class StaticMounts {
   }
 
   /**
-   * Folders below the prefixes that the server has now, as the engine takes them.
+   * All folders, as the engine takes them. Their number does not depend on that of the prefixes.
    *
-   * @param {Pick<Prefixes, 'isImplied' | 'list' | 'idOf'>} prefixes
+   * @param {Pick<Prefixes, 'idOf'>} prefixes that the server has now
    * @returns {StaticMount[]}
    */
-  below (prefixes) {
-    if (this.#mounts.size === 0) return []
-    const places = this.#placesIn(prefixes)
-    return [...this.#mounts.values()].flatMap((mount) => {
-      const { root, settings, path, prefix } = mount
-      const rest = { root, types: contentTypes(), ...settings }
-      if (prefix === null) return places.map(({ prefixId, path: base }) => ({ prefixId, path: base + path.slice(1), ...rest }))
-      const prefixId = prefixes.idOf(prefix)
-      return prefixId === undefined ? [] : [{ prefixId, path, ...rest }]
+  list (prefixes) {
+    return [...this.#mounts.values()].flatMap(({ root, settings, path, prefix, ownsPrefix }) => {
+      const prefixId = prefix === null ? 0 : prefixes.idOf(prefix)
+      if (prefixId === undefined) return []
+      return [{ isBelowAll: prefix === null, prefixId, ownsPrefix, path, root, types: contentTypes(), ...settings }]
     })
   }
 
-  // Prefixes that only a folder has are none of the application's.
-  /** @param {Pick<Prefixes, 'isImplied' | 'list' | 'idOf'>} prefixes @returns {{ prefixId: number, path: string }[]} */
-  #placesIn (prefixes) {
-    if (prefixes.isImplied) return [{ prefixId: 0, path: '/' }]
-    return prefixes.list()
-      .filter((parsed) => this.#mounts.get(keyOf(parsed))?.ownsPrefix !== true)
-      .map((parsed) => ({ prefixId: prefixes.idOf(parsed) ?? 0, path: decodedPath(parsed.path) }))
+  /**
+   * The same for a server whose other settings are told. A folder comes with some thousand content types, and prefixes change more often.
+   *
+   * @param {Pick<Prefixes, 'idOf' | 'changedKeys'>} prefixes
+   * @returns {StaticMount[] | null} null: the lanes know them
+   */
+  changes (prefixes) {
+    const isKnown = this.#isTold && !(this.#mounts.size > 0 && this.#hasAtOne(prefixes.changedKeys))
+    return isKnown ? null : this.list(prefixes)
+  }
+
+  /** @param {Iterable<string>} keys of prefixes @returns {boolean} whether a folder is at one of them */
+  #hasAtOne (keys) {
+    for (const key of keys) if (this.#mounts.has(key)) return true
+    return false
+  }
+
+  /** The lanes know what changes() has said. */
+  told () {
+    this.#isTold = true
+  }
+
+  /** The lanes have forgotten all of them. */
+  forgotten () {
+    this.#isTold = false
   }
 }
 

@@ -11,7 +11,7 @@ const { readDuration } = require('./duration')
 /**
  * Options that the engine takes as they are.
  *
- * @typedef {Omit<import('../../types/binding').StaticMount, 'prefixId' | 'path' | 'root' | 'types'>} StaticSettings
+ * @typedef {Omit<import('../../types/binding').StaticMount, 'isBelowAll' | 'ownsPrefix' | 'prefixId' | 'path' | 'root' | 'types'>} StaticSettings
  *
  * @typedef {Record<string, unknown>} Given what a user has given: whether it is that, is found out here
  */

@@ -67,6 +67,8 @@ class Prefixes {
   #lostPlaces = new Places()
   /** What the lanes have not been told, by id; '' is an id that is not in use any more. @type {Map<number, string>} */
   #untold = new Map()
+  /** Keys of the same prefixes, as keyOf() makes them. @type {Set<string>} */
+  #untoldKeys = new Set()
   /** Places in the same way, the last change of each. @type {Map<string, import('../../types/binding').SpokenPlace>} */
   #untoldPlaces = new Map()
   /** The lanes know what is not untold. */
@@ -118,8 +120,14 @@ class Prefixes {
     return { isEverything: !this.haveNames, isWhole: !this.#isTold, changes, places }
   }
 
+  /** Of what `changes` is about: prefixes that have come or gone, or have another id. @returns {Iterable<string>} their keys, as keyOf() makes them */
+  get changedKeys () {
+    return this.#isTold ? this.#untoldKeys : this.#entries.keys()
+  }
+
   /** The lanes know the changes. */
   told () {
+    this.#untoldKeys.clear()
     this.#untold.clear()
     this.#untoldPlaces.clear()
     this.#isTold = true
@@ -127,6 +135,7 @@ class Prefixes {
 
   /** The lanes have forgotten all of them. */
   forgotten () {
+    this.#untoldKeys.clear()
     this.#untold.clear()
     this.#untoldPlaces.clear()
     this.#isTold = false
@@ -192,7 +201,7 @@ class Prefixes {
     this.haveNames = true
     this.#entries.set(keyOf(parsed), { id, parsed })
     this.#enter(parsed)
-    if (this.#isTold) this.#untold.set(id, parsed.prefix)
+    this.#noteChange(id, parsed, parsed.prefix)
   }
 
   /** @param {UrlPrefix} parsed */
@@ -202,7 +211,14 @@ class Prefixes {
     this.#entries.delete(keyOf(parsed))
     this.#retired.push(entry.id)
     this.#leave(entry.parsed)
-    if (this.#isTold) this.#untold.set(entry.id, '')
+    this.#noteChange(entry.id, parsed, '')
+  }
+
+  /** @param {number} id @param {UrlPrefix} parsed @param {string} text '' = the id is not in use any more */
+  #noteChange (id, parsed, text) {
+    if (!this.#isTold) return
+    this.#untold.set(id, text)
+    this.#untoldKeys.add(keyOf(parsed))
   }
 
   /** @param {UrlPrefix} parsed that needs a socket */

@@ -119,9 +119,12 @@ struct NumberedPrefix {
 // A folder whose files the lanes of a server send without JavaScript: the options of
 // static_files::StaticOptions, which JavaScript has checked.
 struct StaticMount {
-  uint32_t prefix_id = 0;  // The prefix below which it is; 0 = the server has none.
-  std::string path;        // Decoded, of URLs, from '/' on, with a final slash.
-  std::string root;        // An absolute path.
+  bool is_below_all = false;  // The folder is below each prefix of the server.
+  uint32_t prefix_id = 0;     // Otherwise: the prefix at which it is.
+  bool owns_prefix = false;   // No folder that is_below_all is below that prefix.
+  // Decoded, from '/' on, with a final slash. With the path of the prefix, or relative to each.
+  std::string path;
+  std::string root;  // An absolute path.
   bool fallthrough = true;
   uint8_t dotfiles = 0;  // static_files::Dotfiles
   bool redirect = true;
@@ -142,9 +145,9 @@ struct StaticMount {
 
   template <typename Visitor>
   void Fields(Visitor& visit) {
-    visit(prefix_id, path, root, fallthrough, dotfiles, redirect, cache_control, max_age_s,
-          immutable, etag, last_modified, accept_ranges, precompressed, follows_links, index,
-          extensions, types, headers);
+    visit(is_below_all, prefix_id, owns_prefix, path, root, fallthrough, dotfiles, redirect,
+          cache_control, max_age_s, immutable, etag, last_modified, accept_ranges, precompressed,
+          follows_links, index, extensions, types, headers);
   }
 };
 
@@ -217,6 +220,7 @@ struct ServerSettings {
   Http2Settings http2;
   ServerPrefixes prefixes;
   std::vector<StaticMount> statics;
+  bool keeps_statics = false;  // The folders are those of before, and `statics` is empty.
   // kNone = no TLS. Without prefixes TLS is spoken everywhere, otherwise where a place says so.
   TlsContextId tls{};
   uint32_t listening = 0;         // Grows with each listen() after close(): see tls::Maker.
@@ -230,7 +234,7 @@ struct ServerSettings {
           allow_half_open, wants_errors, ends_idle, is_url_strict, connections_per_client,
           connections_per_prefix, queue_limit, queue_timeout_ms, verbosity_503, send_rate_min,
           send_rate_ms, bandwidth_max, no_delay, keep_alive, keep_alive_delay_s, http2, prefixes,
-          statics, tls, listening, wants_tls_errors, cache, kernel);
+          statics, keeps_statics, tls, listening, wants_tls_errors, cache, kernel);
   }
 };
 

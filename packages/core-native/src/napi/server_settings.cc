@@ -103,9 +103,11 @@ bool ReadStatic(Napi::Value value, StaticMount* mount) {
   constexpr uint32_t kDotfilesMax = 2;
   if (!ReadNumber(from, "dotfiles", &dotfiles) || dotfiles > kDotfilesMax) return false;
   mount->dotfiles = static_cast<uint8_t>(dotfiles);
-  return ReadNumber(from, "prefixId", &mount->prefix_id) &&
-         ReadString(from, "path", &mount->path) && mount->path.ends_with('/') &&
-         ReadString(from, "root", &mount->root) &&
+  return ReadBoolean(from, "isBelowAll", &mount->is_below_all) &&
+         ReadNumber(from, "prefixId", &mount->prefix_id) &&
+         ReadBoolean(from, "ownsPrefix", &mount->owns_prefix) &&
+         ReadString(from, "path", &mount->path) && mount->path.starts_with('/') &&
+         mount->path.ends_with('/') && ReadString(from, "root", &mount->root) &&
          ReadBoolean(from, "fallthrough", &mount->fallthrough) &&
          ReadBoolean(from, "redirect", &mount->redirect) &&
          ReadBoolean(from, "cacheControl", &mount->cache_control) &&
@@ -121,8 +123,10 @@ bool ReadStatic(Napi::Value value, StaticMount* mount) {
          ReadStrings(from, "types", &mount->types) && ReadStrings(from, "headers", &mount->headers);
 }
 
-bool ReadStatics(Napi::Object config, std::vector<StaticMount>* statics) {
+bool ReadStatics(Napi::Object config, std::vector<StaticMount>* statics, bool* keeps_statics) {
   const Napi::Value value = config.Get("statics");
+  *keeps_statics = value.IsNull();
+  if (*keeps_statics) return true;
   if (!value.IsArray()) return false;
   const Napi::Array list = value.As<Napi::Array>();
   for (uint32_t i = 0; i < list.Length(); ++i) {
@@ -161,7 +165,8 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
     return false;
   }
   settings->verbosity_503 = static_cast<Verbosity503>(verbosity);
-  return ReadPrefixes(config, &settings->prefixes) && ReadStatics(config, &settings->statics) &&
+  return ReadPrefixes(config, &settings->prefixes) &&
+         ReadStatics(config, &settings->statics, &settings->keeps_statics) &&
          ReadCache(config, &settings->cache) && ReadBackendSettings(config, settings) &&
          ReadHttp2(config, &settings->http2) &&
          ReadNumber(config, "maxConnectionsPerAddress", &settings->connections_per_client) &&

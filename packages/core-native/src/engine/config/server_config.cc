@@ -13,7 +13,8 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
                                                          static_files::StaticSites* sites,
                                                          std::shared_ptr<const CacheTerms> cache) {
   const bool is_whole = settings.prefixes.is_whole;
-  if (!is_whole && last == nullptr) return nullptr;
+  const bool needs_last = !is_whole || settings.keeps_statics;
+  if (needs_last && last == nullptr) return nullptr;
   const auto config = std::make_shared<ServerConfig>();
   if (!is_whole) {
     config->prefixes_ = last->prefixes_;
@@ -33,8 +34,11 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
   for (PortTable& port : config->ports_) {
     port.matches_everything = port.table.MatchesEverything(&port.everything_id);
   }
-  config->statics_ = StaticMounts(std::exchange(settings.statics, {}),
-                                  last == nullptr ? StaticMounts() : last->statics_, sites);
+  const auto statics = std::exchange(settings.statics, {});
+  config->statics_ = settings.keeps_statics
+                         ? last->statics_
+                         : std::make_shared<const StaticMounts>(
+                               statics, last == nullptr ? nullptr : last->statics_.get(), sites);
   config->cache_ = std::move(cache);
   config->tls_ = FindTlsContext(settings.tls);
   config->settings_ = std::move(settings);
@@ -51,7 +55,7 @@ bool ServerConfig::AddPrefix(const NumberedPrefix& added) {
     found->port = prefix.port;
   }
   ++(prefix.is_https ? found->secure_count : found->plain_count);
-  prefixes_.Insert(prefixes_.LowerBound(added.id), added);
+  prefixes_.Insert(prefixes_.LowerBound(added.id), Prefix{added, prefix.path.size()});
   // A duplicate with the other scheme is refused later, by its registration, which gives the
   // reason.
   if (found->table.Add(prefix, added.id)) return true;
@@ -61,7 +65,7 @@ bool ServerConfig::AddPrefix(const NumberedPrefix& added) {
 
 void ServerConfig::RemovePrefix(uint32_t id) {
   const auto at = prefixes_.LowerBound(id);
-  const NumberedPrefix* there = prefixes_.At(at);
+  const Prefix* there = prefixes_.At(at);
   if (there == nullptr || there->id != id) return;
   UrlPrefix prefix;
   (void)ParseUrlPrefix(there->text, &prefix);
@@ -84,8 +88,14 @@ void ServerConfig::RemovePrefix(uint32_t id) {
 }
 
 std::string ServerConfig::PrefixText(uint32_t id) const {
-  const NumberedPrefix* there = prefixes_.Find(id);
+  const Prefix* there = prefixes_.Find(id);
   return there == nullptr ? std::string() : there->text;
+}
+
+// Everything on a socket is below the path "/".
+StaticMounts::Found ServerConfig::FindStatic(uint32_t prefix_id, std::string_view path) const {
+  const Prefix* there = has_prefixes() ? prefixes_.Find(prefix_id) : nullptr;
+  return statics_->Find(prefix_id, there == nullptr ? 1 : there->path_bytes, path);
 }
 
 Route ServerConfig::FindPrefix(uint16_t local_port, const http1::RequestHead& head,

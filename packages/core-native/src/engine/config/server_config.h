@@ -24,8 +24,8 @@ class ServerConfig {
  public:
   // `last` is the version before, from which prefixes that have not changed are taken; nullptr =
   // none. Returns nullptr if a prefix is not canonical, or if `last` is missing.
-  // `sites` makes the folders of statics(); it may be nullptr if there are none. `cache` is what
-  // cache() returns.
+  // `sites` makes the folders of statics(); it may be nullptr if there are no new ones. `cache` is
+  // what cache() returns.
   static std::shared_ptr<const ServerConfig> Create(
       ServerSettings settings, const ServerConfig* last = nullptr,
       static_files::StaticSites* sites = nullptr,
@@ -37,8 +37,10 @@ class ServerConfig {
   bool has_prefixes() const { return !settings_.prefixes.is_everything; }
   // The prefix with this id; empty = unknown.
   std::string PrefixText(uint32_t id) const;
-  // The folders whose files are sent without JavaScript.
-  const StaticMounts& statics() const { return statics_; }
+  // True if the server has folders whose files are sent without JavaScript.
+  bool has_statics() const { return !statics_->empty(); }
+  // Finds the folder of a request for the prefix. `path` is as in StaticMounts::Find().
+  StaticMounts::Found FindStatic(uint32_t prefix_id, std::string_view path) const;
   // nullptr = nothing of the server is in the output cache.
   const CacheTerms* cache() const { return cache_.get(); }
   const std::shared_ptr<const CacheTerms>& shared_cache() const { return cache_; }
@@ -63,6 +65,10 @@ class ServerConfig {
     UrlPrefixTable table;
   };
 
+  struct Prefix : NumberedPrefix {
+    size_t path_bytes = 1;  // The length of its decoded path.
+  };
+
   // A place where something is spoken, by port, whether with TLS, and address; no address comes
   // first.
   struct Spoken {
@@ -80,10 +86,10 @@ class ServerConfig {
   bool IsSecure(uint16_t port, const LocalAddress& local) const;
 
   ServerSettings settings_;
-  StaticMounts statics_;
+  std::shared_ptr<const StaticMounts> statics_;
   std::shared_ptr<const CacheTerms> cache_;
   std::shared_ptr<const tls::ServerContext> tls_;
-  SortedChunks<NumberedPrefix, &NumberedPrefix::id> prefixes_;
+  SortedChunks<Prefix, &Prefix::id> prefixes_;
   std::vector<PortTable> ports_;
   SortedChunks<Spoken, &Spoken::place> places_;
   // Prefixes whose place another one has, of the other scheme.

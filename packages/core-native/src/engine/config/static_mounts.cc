@@ -39,38 +39,84 @@ StaticOptions OptionsOf(const StaticMount& settings) {
   return options;
 }
 
+bool IsLonger(const StaticMounts::Mount& one, const StaticMounts::Mount& other) {
+  return one.path.size() > other.path.size();
+}
+
+// Returns the first mount that has the path; `path` is folded, and empty for the folder of the
+// prefix itself without its slash.
+const StaticMounts::Mount* FirstWith(const std::vector<StaticMounts::Mount>& mounts,
+                                     std::string_view path) {
+  const auto found = std::find_if(mounts.begin(), mounts.end(), [=](const auto& mount) {
+    // The path of the mount without its slash is the folder itself.
+    const std::string_view folder = std::string_view(mount.path).substr(0, mount.path.size() - 1);
+    return path.starts_with(mount.path) || path == folder;
+  });
+  return found == mounts.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
-StaticMounts::StaticMounts(const std::vector<StaticMount>& wanted, const StaticMounts& last,
+StaticMounts::StaticMounts(const std::vector<StaticMount>& wanted, const StaticMounts* last,
                            static_files::StaticSites* sites) {
   for (const StaticMount& settings : wanted) {
-    const auto same = [&](const Mount& mount) { return mount.settings == settings; };
-    const auto known = std::find_if(last.mounts_.begin(), last.mounts_.end(), same);
-    if (known != last.mounts_.end()) {
-      mounts_.push_back(*known);
+    Mounts& mounts = settings.is_below_all ? below_all_ : at_prefix_[settings.prefix_id];
+    const size_t order = static_cast<size_t>(&settings - wanted.data());
+    const Mount* known = last == nullptr ? nullptr : last->FindSame(settings);
+    if (known != nullptr) {
+      mounts.push_back(*known);
+      mounts.back().order = order;
       continue;
     }
     const auto links =
         settings.follows_links ? files::LinkPolicy::kFollowBeneath : files::LinkPolicy::kRefuse;
-    Mount mount{settings, settings.path, sites->Make(OptionsOf(settings), settings.root, links)};
+    Mount mount{settings, settings.path, order,
+                sites->Make(OptionsOf(settings), settings.root, links)};
     FoldCase(mount.path.data(), mount.path.size());
-    mounts_.push_back(std::move(mount));
+    mounts.push_back(std::move(mount));
   }
-  std::stable_sort(mounts_.begin(), mounts_.end(),
-                   [](const Mount& a, const Mount& b) { return a.path.size() > b.path.size(); });
+  std::stable_sort(below_all_.begin(), below_all_.end(), IsLonger);
+  for (auto& [prefix_id, mounts] : at_prefix_) {
+    std::stable_sort(mounts.begin(), mounts.end(), IsLonger);
+  }
 }
 
-const StaticMounts::Mount* StaticMounts::Find(uint32_t prefix_id, std::string_view path) const {
+const StaticMounts::Mount* StaticMounts::FindSame(const StaticMount& settings) const {
+  const Mounts* mounts = &below_all_;
+  if (!settings.is_below_all) {
+    const auto found = at_prefix_.find(settings.prefix_id);
+    if (found == at_prefix_.end()) return nullptr;
+    mounts = &found->second;
+  }
+  const auto same = std::find_if(mounts->begin(), mounts->end(),
+                                 [&](const Mount& mount) { return mount.settings == settings; });
+  return same == mounts->end() ? nullptr : &*same;
+}
+
+StaticMounts::Found StaticMounts::Find(uint32_t prefix_id, size_t prefix_bytes,
+                                       std::string_view path) const {
   std::string folded = IsPlainPath(path) ? std::string(path) : DecodePath(path);
   FoldCase(folded.data(), folded.size());
   const std::string_view view = folded;
-  for (const Mount& mount : mounts_) {
-    if (mount.settings.prefix_id != prefix_id) continue;
-    // The path of the mount without its slash is the folder itself.
-    const std::string_view folder = std::string_view(mount.path).substr(0, mount.path.size() - 1);
-    if (view.starts_with(mount.path) || view == folder) return &mount;
+  Found found;
+  const auto at_prefix = at_prefix_.find(prefix_id);
+  if (at_prefix != at_prefix_.end()) {
+    found.mount = FirstWith(at_prefix->second, view);
+    if (found.mount != nullptr) found.path_bytes = found.mount->path.size();
+    const bool is_owned =
+        std::any_of(at_prefix->second.begin(), at_prefix->second.end(),
+                    [](const Mount& mount) { return mount.settings.owns_prefix; });
+    if (is_owned) return found;
   }
-  return nullptr;
+  // From the final slash of the prefix on.
+  const size_t before = prefix_bytes - 1;
+  if (view.size() < before) return found;
+  const Mount* below = FirstWith(below_all_, view.substr(before));
+  if (below == nullptr) return found;
+  const size_t path_bytes = before + below->path.size();
+  const bool is_better = found.mount == nullptr || path_bytes > found.path_bytes ||
+                         (path_bytes == found.path_bytes && below->order < found.mount->order);
+  return is_better ? Found{below, path_bytes} : found;
 }
 
 }  // namespace httpsys::engine

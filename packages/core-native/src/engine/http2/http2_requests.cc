@@ -193,7 +193,7 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
 
 bool Http2Requests::AnswerAlone(Connection* connection, const Route& route) {
   const ServerConfig& config = *connection->server()->config;
-  if (config.statics().empty() && config.cache() == nullptr) return false;
+  if (!config.has_statics() && config.cache() == nullptr) return false;
   // A stream has one request, and nothing to send before its answer.
   (void)output_->throttle()->Begin(connection, route.id);
   StaticRequests::Outcome outcome = statics_->Serve(this, connection, head_, route.id, false);

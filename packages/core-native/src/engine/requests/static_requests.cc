@@ -112,7 +112,7 @@ StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connecti
                                                   uint32_t prefix_id, bool closes) {
   if (head.upgrade) return Outcome::kNone;
   const std::string_view path = SplitTarget(head.target).path;
-  const StaticMounts::Mount* mount = connection->server()->config->statics().Find(prefix_id, path);
+  const auto [mount, path_bytes] = connection->server()->config->FindStatic(prefix_id, path);
   if (mount == nullptr) return Outcome::kNone;
   // JavaScript reads the bodies of requests, where there is somebody to read them.
   const static_files::StaticOptions& options = mount->site->options();
@@ -126,7 +126,7 @@ StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connecti
   request.target = head.target;
   std::deque<std::string> joined;
   CollectFields(head, &request, &joined);
-  const RequestPath relative = static_files::ReadRequestPath(path, mount->path.size());
+  const RequestPath relative = static_files::ReadRequestPath(path, path_bytes);
   const StaticDecision decision(&options);
   std::optional<StaticResponse> response = decision.BeforeSearch(request, relative);
   Known known;

@@ -46,7 +46,7 @@ class StaticRequests {
   // `closes` is as in NativeAnswer.
   Outcome Serve(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                 uint32_t prefix_id, bool closes) {
-    if (connection->server()->config->statics().empty()) return Outcome::kNone;
+    if (!connection->server()->config->has_statics()) return Outcome::kNone;
     return ServeFile(writer, connection, head, prefix_id, closes);
   }
   void OnDetached(Connection* connection);
