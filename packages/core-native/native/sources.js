@@ -149,6 +149,7 @@ const kEngine = [
   'engine/nap.cc',
   'engine/new_connections.cc',
   'engine/peers/owner_caches.cc',
+  'engine/peers/lane_patience.cc',
   'engine/peers/owner_choice.cc',
   'engine/peers/peer_links.cc',
   'engine/peers/port_admission.cc',

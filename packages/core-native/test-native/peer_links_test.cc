@@ -47,7 +47,9 @@ class Owner final : public PeerLinks::Owner {
   }
   void OnAnswered(const peer::Answered& answer) override { answers.push_back(answer); }
   void OnDecided(const peer::Decided& decision) override { decisions.push_back(decision); }
-  void OnReturned(const peer::Returned& request) override { returned.push_back(request.id); }
+  void OnReturned(const peer::Returned& request, bool is_blocked) override {
+    (is_blocked ? unbegun : returned).push_back(request.id);
+  }
   void OnEnded(const peer::Ended& end) override { ends.push_back(end.id); }
   void OnDoubt(uint16_t port) override { doubts.push_back(port); }
   void OnFree(uint64_t member) override { free_members.push_back(member); }
@@ -58,6 +60,7 @@ class Owner final : public PeerLinks::Owner {
   std::vector<peer::Answered> answers;
   std::vector<peer::Decided> decisions;
   std::vector<uint32_t> returned;
+  std::vector<uint32_t> unbegun;
   std::vector<uint32_t> ends;
   std::vector<uint16_t> doubts;
   std::vector<uint64_t> free_members;
@@ -95,8 +98,8 @@ class PeerLinksTest : public testing::Test {
     uv_loop_init(&loop_);
     uv_timer_init(&loop_, &guard_);
     EXPECT_EQ(sharing::ListenUnder(sharing::MemberName(kId), &named_), 0);
-    sender_ = std::make_unique<PeerLinks>(&loop_, 1, &sends_);
-    receiver_ = std::make_unique<PeerLinks>(&loop_, kId, &receives_);
+    sender_ = std::make_unique<PeerLinks>(&loop_, 1, &patience_, &sends_);
+    receiver_ = std::make_unique<PeerLinks>(&loop_, kId, &receivers_patience_, &receives_);
   }
   ~PeerLinksTest() override {
     sender_->Close();
@@ -171,6 +174,8 @@ class PeerLinksTest : public testing::Test {
   uv_loop_t loop_;
   uv_timer_t guard_;
   sharing::NamedSocket named_;
+  LanePatience patience_{[](bool) {}, [] {}};  // The sender's.
+  LanePatience receivers_patience_{[](bool) {}, [] {}};
   Owner sends_;
   Owner receives_;
   Script played_;
@@ -207,6 +212,38 @@ TEST_F(PeerLinksTest, WhoHasNotSaidWhoItIsIsNotFree) {
   script_->Send(FrameType::kFree, {});
   EXPECT_TRUE(Until([&] { return played_.is_broken; }));
   EXPECT_TRUE(receives_.free_members.empty());
+}
+
+TEST_F(PeerLinksTest, ABlockedMemberTellsOfHasteBeforeWhatItPassesOn) {
+  LinkToScript();
+  HandOver("in time");
+  ASSERT_TRUE(Until([&] { return played_.hand_overs() == 1; }));
+  EXPECT_EQ(played_.types, (std::vector<FrameType>{FrameType::kLink, FrameType::kHandOver}));
+  patience_.OnBlocked(uv_now(&loop_));
+  HandOver("late");
+  HandOver("late, too");
+  ASSERT_TRUE(Until([&] { return played_.hand_overs() == 3; }));
+  EXPECT_EQ(played_.types,
+            (std::vector<FrameType>{FrameType::kLink, FrameType::kHandOver, FrameType::kHaste,
+                                    FrameType::kHandOver, FrameType::kHandOver}))
+      << "once for all of them";
+}
+
+TEST_F(PeerLinksTest, HasteIsPassedOnBeforeTheConnectionsThatHaveWaited) {
+  Link();
+  patience_.OnBlocked(uv_now(&loop_));
+  HandOver("late");
+  ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
+  EXPECT_TRUE(receivers_patience_.is_hasty());
+  EXPECT_FALSE(receivers_patience_.TellsHaste(uv_now(&loop_)));
+  ASSERT_TRUE(Until([&] { return !sender_->HasUnacknowledged(); }));
+}
+
+TEST_F(PeerLinksTest, SomebodyWhoHasNotSaidWhoItIsIsNotInHaste) {
+  ScriptToReceiver();
+  script_->Send(FrameType::kHaste, {});
+  EXPECT_TRUE(Until([&] { return played_.is_broken; }));
+  EXPECT_FALSE(receivers_patience_.is_hasty());
 }
 
 TEST_F(PeerLinksTest, ADoubtAboutACoordinatorIsPassedOn) {
@@ -338,6 +375,58 @@ TEST_F(PeerLinksTest, WhoRelaysHearsOfAnswersUpgradesAndRequestsThatComeBack) {
   EXPECT_EQ(sends_.decisions[0].is_upgraded, 0);
   ASSERT_EQ(sends_.answers.size(), 1u);
   EXPECT_EQ(sends_.answers[0].total, 100u);
+}
+
+class UnbegunRequestTest : public PeerLinksTest {
+ protected:
+  // A member of this version relays a request, which comes back because JavaScript is blocked.
+  // Returns what the member is told then.
+  std::vector<FrameType> Return(uint16_t version) {
+    ScriptToReceiver();
+    peer::Link hello;
+    hello.newest = version;
+    script_->Send(FrameType::kLink, peer::Encode(hello));
+    const std::array<int, 2> pair = test::SocketPair();
+    clients_.push_back(pair[1]);
+    peer::Relay relay;
+    relay.port = kPort;
+    relay.id = 7;
+    script_->Send(FrameType::kRelay, peer::Encode(relay), pair[0]);
+    EXPECT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
+    close(pair[0]);
+    played_.types.clear();
+    receiver_->SendUnbegun(*receives_.handed[0].origin);
+    EXPECT_TRUE(
+        Until([&] { return !played_.types.empty() && played_.types.back() != FrameType::kTaken; }));
+    std::erase(played_.types, FrameType::kTaken);
+    return played_.types;
+  }
+};
+
+TEST_F(UnbegunRequestTest, AMemberIsToldThatItIsOnlyTheOwnerThatIsBlocked) {
+  EXPECT_EQ(Return(peer::kProtocolUnbegun), std::vector<FrameType>{FrameType::kUnbegun});
+}
+
+TEST_F(UnbegunRequestTest, AMemberOfAnEarlierVersionGetsItBackAllTheSame) {
+  EXPECT_EQ(Return(peer::kProtocolUnbegun - 1), std::vector<FrameType>{FrameType::kReturned});
+}
+
+TEST_F(UnbegunRequestTest, WhoRelaysHearsOfIt) {
+  Link();
+  const std::array<int, 2> pair = test::SocketPair();
+  clients_.push_back(pair[1]);
+  HandedConnection relay;
+  relay.fd = pair[0];
+  relay.port = kPort;
+  relay.origin = std::make_unique<RelayOrigin>();
+  relay.origin->id = 7;
+  sender_->HandOver(kId, std::move(relay));
+  sender_->Flush();
+  ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
+  receiver_->SendUnbegun(*receives_.handed[0].origin);
+  ASSERT_TRUE(Until([&] { return !sends_.unbegun.empty(); }));
+  EXPECT_EQ(sends_.unbegun, std::vector<uint32_t>{7});
+  EXPECT_TRUE(sends_.returned.empty());
 }
 
 TEST_F(PeerLinksTest, NobodyUnderThatNameIsGone) {

@@ -395,6 +395,8 @@ inline constexpr uint64_t kBusyMs = 6;
 // The same if its thread sleeps: in a call of the system, or until another thread wakes it. So
 // short that 64 requests that were given to it are answered by others within 20 ms.
 inline constexpr uint64_t kAsleepMs = 3;
+// The same after which a lane is in haste if the thread sleeps: the lane must be there in time.
+inline constexpr uint64_t kRestlessMs = 1;
 // Time for which JavaScript that waits for a CPU keeps what it has not begun.
 inline constexpr uint64_t kStarvedMs = 30;
 // Moves of a connection between blocked owners, after which it waits where it is. For each move the
@@ -419,6 +421,9 @@ inline constexpr size_t kUnreadBytesKept = 2048;
 // connections back. Much longer than kBlockedMs, so that an owner that is blocked again and again
 // does not.
 inline constexpr uint64_t kUnblockedMs = 100;
+// How long a lane is in haste after requests were passed on to it, or by it, that have waited for
+// blocked JavaScript: by then other members have answered them.
+inline constexpr uint64_t kHasteMs = 100;
 // How often waiting requests look for their owner by themselves.
 inline constexpr uint64_t kWaitingRetryMs = 5;
 // Requests that wait for the owner of one prefix, and for all owners, per lane; further ones get

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "base/patience.h"
 #include "base/signals_blocked.h"
 #include "base/thread_name.h"
 #include "engine/statistics/error_log.h"
@@ -111,6 +110,7 @@ void Lane::CloseHandles() {
 void Lane::BeforePoll() {
   parts_->clock.BeginPass();
   parts_->expiry->BeginPass();
+  parts_->patience.BeginPass(uv_now(&loop_));
   for (const auto& one : attachments_) one->records().BeginPass();
   parts_->expiry->RefuseOverdue(uv_now(&loop_));
   parts_->reclaim->Run();
@@ -125,8 +125,8 @@ void Lane::BeforePoll() {
       peek_ms_ = 0;
       ResumeTouched();
     }
-    if (parts_->router->waiting().has_waiting() && !attachments_.HasUnread())
-      parts_->router->waiting().Retry();
+    WaitingRequests& waiting = parts_->router->waiting();
+    if (waiting.has_due() || (waiting.has_waiting() && !attachments_.HasUnread())) waiting.Retry();
     FlushAndResume();
     parts_->router->links().Flush();
     PublishRecords();
@@ -134,12 +134,13 @@ void Lane::BeforePoll() {
         naps < limits::kNapsPerPoll && attachments_.HasUnread() && !commands_->has_drains();
     // The lane stays awake here, so that JavaScript need not wake it if JavaScript gets its turn
     // now.
-    if (may_wait && parts_->router->has_peers()) GiveWay();
+    if (may_wait) GiveWay();
     FallAsleep();
     bool is_called = false;
     if (may_wait) {
       ++naps;
       is_called = nap_.Take();
+      parts_->reclaim->Look();
     }
     if (may_wait || commands_->has_drains()) {
       // A call to wake(lane) clears kLaneSleeping, so the lane must set it again before the poll.
@@ -154,12 +155,17 @@ void Lane::BeforePoll() {
     }
   }
   // There is more to read after other members that wait for this CPU have worked.
-  if (parts_->router->has_peers()) GiveWay();
+  GiveWay();
   TakeEarly();
   commands_->AnswerDrains();
   parts_->transport->watch()->LookAtOverdue();
   if (parts_->answers->TakeDroppedLines()) ArmLogTimer();
   ArmPeekTimer();
+}
+
+void Lane::GiveWay() {
+  parts_->patience.GiveWay();
+  parts_->reclaim->Look();
 }
 
 void Lane::AfterPoll() {

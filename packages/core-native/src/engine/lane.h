@@ -72,6 +72,8 @@ class Lane final : public InputHandler {
   // What the lane does in each turn of the loop before and after it waits for events.
   void BeforePoll();
   void AfterPoll();
+  // Lets others run first.
+  void GiveWay();
   void ResumeTouched();
   void FlushAndResume();
   // Opens the connections that waited for their request, and handles what they have.

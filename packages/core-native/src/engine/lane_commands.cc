@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "base/patience.h"
 
 namespace httpsys::engine {
 namespace {
@@ -220,11 +219,7 @@ void LaneCommands::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
                              std::function<void()> done) {
   Post(
       [this, routes = std::move(routes), done = std::move(done)] {
-        if (!is_stopping_) {
-          parts_->router->SetRoutes(routes);
-          // If the port has other members, their lanes share the CPUs with this one, and its work.
-          SetPatient(parts_->router->has_peers());
-        }
+        if (!is_stopping_) parts_->router->SetRoutes(routes);
         if (done) done();
       },
       Kind::kConfig);

@@ -10,8 +10,8 @@ LaneParts::LaneParts(const Wanted& wanted) {
   answers = std::make_unique<NativeAnswers>(methods, output);
   input = std::make_unique<Input>(transport.get(), &protocols, answers.get());
   router = std::make_unique<PortRouter>(loop, wanted.member_id, methods, wanted.attachments,
-                                        &servers, wanted.statistics, transport.get(), input.get(),
-                                        *wanted.on_doubt);
+                                        &servers, wanted.statistics, &patience, transport.get(),
+                                        input.get(), *wanted.on_doubt);
   handshakes = std::make_unique<TlsHandshakes>(transport.get(), router.get(), answers.get());
   gate = std::make_unique<RequestGate>(methods, &clock);
   exchanges = std::make_unique<Exchanges>(transport.get(), router.get());
@@ -57,8 +57,8 @@ LaneParts::LaneParts(const Wanted& wanted) {
   arena_links = std::make_unique<ArenaLinks>(loop, wanted.member_id, wanted.arenas);
   router->links().set_cache_askers(gifts.get());
   router->caches().Start(foreign.get(), http1->writer(), http2->writer());
-  reclaim = std::make_unique<RequestReclaim>(loop, wanted.attachments, router.get(), input.get(),
-                                             http2->unbegun());
+  reclaim = std::make_unique<RequestReclaim>(loop, wanted.attachments, &patience, router.get(),
+                                             input.get(), http2->unbegun());
   processor =
       std::make_unique<ReplyProcessor>(wanted.attachments, transport.get(), &protocols, http1.get(),
                                        http2.get(), websockets.get(), captures.get());

@@ -91,6 +91,7 @@ struct LaneParts {
   std::unique_ptr<Http2Session> http2;
   std::unique_ptr<QueueExpiry> expiry;
   std::unique_ptr<ReplyProcessor> processor;
+  LanePatience patience;
   std::unique_ptr<PortRouter> router;
   std::unique_ptr<ForeignAnswers> foreign;
   std::unique_ptr<ArenaGifts> gifts;

@@ -19,12 +19,13 @@ namespace httpsys::peer {
 // its own protocol and at least the one before, at present all since the first. What a version has
 // added is not sent to members of earlier ones. Version 2: `terms` of kRegister and kEntry. Version
 // 3: a coordinator answers kPing, and gives its part up when another member has succeeded it.
-// Version 4: kEntryCached, and the kCache types.
+// Version 4: kEntryCached, and the kCache types; kHaste and kUnbegun.
 inline constexpr uint16_t kProtocol = 4;
 inline constexpr uint16_t kProtocolOldest = 1;
 inline constexpr uint16_t kProtocolTerms = 2;
 inline constexpr uint16_t kProtocolPing = 3;
 inline constexpr uint16_t kProtocolCache = 4;
+inline constexpr uint16_t kProtocolUnbegun = 4;
 
 enum class FrameType : uint8_t {
   kHello = 1,
@@ -59,6 +60,8 @@ enum class FrameType : uint8_t {
   kEnded = 40,
   kFree = 41,
   kDoubt = 42,
+  kHaste = 43,
+  kUnbegun = 44,
   kCacheHits = 48,  // Carries the reader's table of hits.
   kCacheAsk = 49,
   kCacheIndex = 50,  // Carries the index of an arena.
@@ -426,8 +429,9 @@ struct Decided {
   }
 };
 
-// The owner returns the unanswered requests, of which it has begun none, because it has no server
-// for them any more.
+// The payload of kReturned and kUnbegun. The owner returns the unanswered requests, of which it has
+// begun none: because it has no server for them any more (kReturned), or because its JavaScript is
+// blocked (kUnbegun).
 struct Returned {
   uint32_t id = 0;
 
@@ -525,7 +529,8 @@ struct CacheScope {
 
 // The payload of kTaken (acknowledges this connection and all before it) and kDeclined (this
 // connection only). kFree has no payload: the sender is not blocked any more, and takes back the
-// connections whose home it is.
+// connections whose home it is. kHaste has none either: what follows has waited for blocked
+// JavaScript of the sender. Receivers that do not know it ignore it.
 
 // kTaken: this one and all before it. kDeclined: this one only.
 struct Sequence {

@@ -8,8 +8,8 @@
 namespace httpsys::engine {
 
 OwnerChoice::OwnerChoice(uv_loop_t* loop, uint64_t self, const Attachments* attachments,
-                         PortTable* table, PeerLinks* links)
-    : self_(self), attachments_(attachments), table_(table), links_(links) {
+                         PortTable* table, LanePatience* patience, PeerLinks* links)
+    : self_(self), attachments_(attachments), table_(table), patience_(patience), links_(links) {
   uv_timer_init(loop, &free_timer_);
   free_timer_.data = this;
 }
@@ -44,12 +44,12 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
     const bool is_worse = blocked_ms >= PatienceMs(connection);
     if (!is_worse || MovesOf(connection) >= limits::kBlockedHopsMax) return nullptr;
   }
-  if (is_settled && !IsBlocked()) return nullptr;
+  if (is_settled && !MustLeave()) return nullptr;
   uint32_t& turn = port->turns[target_id];
   is_lending_ = is_settled;
   for (size_t i = 0; i < owners.size(); ++i) {
     const Routes::Owner& next = owners[++turn % owners.size()];
-    if (next.member != 0 || (!is_settled && !IsBlocked())) return &next;
+    if (next.member != 0 || (!is_settled && !MustLeave())) return &next;
     // This member's turn has come; a blocked member lends the connection.
     is_lending_ = true;
   }
@@ -66,7 +66,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint3
                                 [](const Routes::Owner& owner) { return owner.member == 0; });
   const bool has_own = own != owners.end();
   if (has_own && (own->is_plain || !IsBusy())) return &*own;
-  if (has_own && !IsBlocked()) return nullptr;
+  if (has_own && !MustLeave()) return nullptr;
   uint32_t& turn = port->turns[target_id];
   for (size_t i = 0; i < owners.size(); ++i) {
     const Routes::Owner& next = owners[++turn % owners.size()];
@@ -114,6 +114,18 @@ uint64_t OwnerChoice::HomeOf(const Connection* connection, uint64_t next) const 
   const bool is_lent = connection != nullptr && connection->sharing.is_lent();
   const uint64_t home = is_lent ? lent_.find(connection)->second.home : self_;
   return home == next ? 0 : home;
+}
+
+void OwnerChoice::NoteBlocked(Attachment* attachment) {
+  blocked_ = attachment;
+  blocked_at_ = attachment->requests().begun();
+  patience_->OnBlocked(uv_now(free_timer_.loop));
+}
+
+bool OwnerChoice::MustLeave() {
+  if (!IsBlocked()) return false;
+  patience_->OnBlocked(uv_now(free_timer_.loop));
+  return true;
 }
 
 // Arms the timer that tells the other members when this one is free again. It must have been free

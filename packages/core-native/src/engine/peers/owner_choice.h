@@ -11,6 +11,7 @@
 #include "engine/connection/attachments.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/sharing_marks.h"
+#include "engine/peers/lane_patience.h"
 #include "engine/peers/peer_links.h"
 #include "engine/peers/port_table.h"
 #include "engine/peers/relays.h"
@@ -26,7 +27,7 @@ class OwnerChoice {
   using Port = PortTable::Port;
 
   OwnerChoice(uv_loop_t* loop, uint64_t self, const Attachments* attachments, PortTable* table,
-              PeerLinks* links);
+              LanePatience* patience, PeerLinks* links);
   OwnerChoice(const OwnerChoice&) = delete;
   OwnerChoice& operator=(const OwnerChoice&) = delete;
   // Must be called before the loop is closed.
@@ -61,10 +62,7 @@ class OwnerChoice {
     return limits::kBlockedMs << std::min<int>(moves, limits::kBlockedHopsMax);
   }
   // This JavaScript is known to be blocked, until it begins something.
-  void NoteBlocked(Attachment* attachment) {
-    blocked_ = attachment;
-    blocked_at_ = attachment->requests().begun();
-  }
+  void NoteBlocked(Attachment* attachment);
   // Must be called when a connection was passed on because this member is blocked. Other members
   // are told (PeerLinks::TellFree()) when it has been free for a while.
   void OnLent();
@@ -90,6 +88,8 @@ class OwnerChoice {
   uint64_t BlockedMs();
   // True if other owners should take new requests.
   bool IsBlocked() { return BlockedMs() >= limits::kBlockedMs; }
+  // The same for a request that looks for its owner: it leaves in haste.
+  bool MustLeave();
 
   // A connection that another member has passed on because it was blocked.
   struct Lent {
@@ -100,6 +100,7 @@ class OwnerChoice {
   const uint64_t self_;
   const Attachments* attachments_;
   PortTable* table_;
+  LanePatience* patience_;
   PeerLinks* links_;
   std::unordered_map<const Connection*, Lent> lent_;
   Attachment* blocked_ = nullptr;  // See NoteBlocked().

@@ -30,8 +30,8 @@ bool SpeaksOurProtocol(const peer::Link& link) {
 
 static_assert(limits::kPeerSilentMs < limits::kPeerAckMs);
 
-PeerLinks::PeerLinks(uv_loop_t* loop, uint64_t self, Owner* owner)
-    : loop_(loop), self_(self), owner_(owner) {
+PeerLinks::PeerLinks(uv_loop_t* loop, uint64_t self, LanePatience* patience, Owner* owner)
+    : loop_(loop), self_(self), patience_(patience), owner_(owner) {
   uv_timer_init(loop, &timer_);
   timer_.data = this;
 }
@@ -111,9 +111,19 @@ void PeerLinks::Flush() {
     const auto found = links_.find(member);
     if (found == links_.end()) continue;
     Link& link = found->second;
+    TellHaste(&link);
     size_t first = link.sent.size() - std::exchange(link.unsent, 0);
     while (first < link.sent.size()) first += SendSome(&link, first);
   }
+}
+
+void PeerLinks::TellHaste(Link* link) {
+  const uint64_t now_ms = uv_now(loop_);
+  const bool is_told =
+      link->told_haste_ms != 0 && now_ms - link->told_haste_ms < limits::kHasteMs / 2;
+  if (is_told || !patience_->TellsHaste(now_ms)) return;
+  link->told_haste_ms = now_ms;
+  link->channel->Send(FrameType::kHaste, {});
 }
 
 // What cannot be sent is taken back when the link breaks, which it must: the next acknowledgement
@@ -188,6 +198,15 @@ void PeerLinks::SendReturned(const RelayOrigin& origin) {
   SendBack(origin, FrameType::kReturned, peer::Encode(peer::Returned{origin.id}));
 }
 
+// Earlier versions look for another owner a little later.
+void PeerLinks::SendUnbegun(const RelayOrigin& origin) {
+  const auto channel = channels_.find(origin.link);
+  if (channel == channels_.end()) return;
+  const bool is_known = received_.at(channel->second).protocol >= peer::kProtocolUnbegun;
+  const FrameType type = is_known ? FrameType::kUnbegun : FrameType::kReturned;
+  SendBack(origin, type, peer::Encode(peer::Returned{origin.id}));
+}
+
 void PeerLinks::SendEnded(const RelayOrigin& origin, bool is_whole) {
   SendBack(origin, FrameType::kEnded, peer::Encode(peer::Ended{origin.id, is_whole}));
 }
@@ -226,9 +245,10 @@ void PeerLinks::OnAnswer(Link* link, const peer::Frame& frame) {
     if (peer::Decode(frame.payload, &decided)) owner_->OnDecided(decided);
     return;
   }
-  if (frame.type == FrameType::kReturned) {
+  if (frame.type == FrameType::kReturned || frame.type == FrameType::kUnbegun) {
     peer::Returned returned;
-    if (peer::Decode(frame.payload, &returned)) owner_->OnReturned(returned);
+    const bool is_blocked = frame.type == FrameType::kUnbegun;
+    if (peer::Decode(frame.payload, &returned)) owner_->OnReturned(returned, is_blocked);
     return;
   }
   if (frame.type == FrameType::kEnded) {
@@ -373,6 +393,7 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
   }
   CloseAll(fds);
   if (frame.type == FrameType::kFree && received->is_known) owner_->OnFree(received->member);
+  if (frame.type == FrameType::kHaste && received->is_known) patience_->OnHaste(uv_now(loop_));
   if (frame.type == FrameType::kDoubt && received->is_known) {
     peer::Doubt doubt;
     if (!peer::Decode(frame.payload, &doubt)) return false;
@@ -382,6 +403,7 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
   peer::Link hello;
   received->is_known = peer::Decode(frame.payload, &hello) && SpeaksOurProtocol(hello);
   received->member = hello.id;
+  received->protocol = hello.newest;
   return received->is_known;
 }
 

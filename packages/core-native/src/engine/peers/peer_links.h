@@ -19,6 +19,7 @@
 
 #include "engine/connection/connection.h"
 #include "engine/peers/cache_askers.h"
+#include "engine/peers/lane_patience.h"
 #include "peer/messages.h"
 #include "sharing/channel.h"
 
@@ -52,7 +53,8 @@ class PeerLinks final : public sharing::Channel::Handler {
     // Messages of a member that answers relayed requests.
     virtual void OnAnswered(const peer::Answered& answer) = 0;
     virtual void OnDecided(const peer::Decided& decision) = 0;
-    virtual void OnReturned(const peer::Returned& returned) = 0;
+    // `is_blocked`: the member is there, but its JavaScript is blocked (kUnbegun).
+    virtual void OnReturned(const peer::Returned& returned, bool is_blocked) = 0;
     virtual void OnEnded(const peer::Ended& end) = 0;
     // A member says that the coordinator of a port does not answer.
     virtual void OnDoubt(uint16_t port) = 0;
@@ -68,7 +70,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   // kGone: the member has ended or does not answer.
   enum class State : uint8_t { kReady, kFull, kGone };
 
-  PeerLinks(uv_loop_t* loop, uint64_t self, Owner* owner);
+  PeerLinks(uv_loop_t* loop, uint64_t self, LanePatience* patience, Owner* owner);
   // Sets who hears of members that read this process' cache; nullptr = they get no answer.
   void set_cache_askers(CacheAskers* askers) { askers_ = askers; }
   PeerLinks(const PeerLinks&) = delete;
@@ -84,10 +86,11 @@ class PeerLinks final : public sharing::Channel::Handler {
   // Reads at once what the peer has answered.
   void ReadNow(uint64_t member);
   // Tells the relaying member that an answer is complete, what becomes of an upgrade, that it must
-  // look for another owner, or that this end is closing.
+  // look for another owner, also because this one is blocked, or that this end is closing.
   void SendAnswered(const RelayOrigin& origin);
   void SendDecided(const RelayOrigin& origin, bool is_upgraded);
   void SendReturned(const RelayOrigin& origin);
+  void SendUnbegun(const RelayOrigin& origin);
   void SendEnded(const RelayOrigin& origin, bool is_whole);
   // Sends a frame back over a link from a peer. `fd` stays the caller's. Returns false if the link
   // has ended, or if the peer has not read everything before: nothing is sent then.
@@ -120,8 +123,9 @@ class PeerLinks final : public sharing::Channel::Handler {
     sharing::Channel* channel = nullptr;
     uint32_t next_sequence = 1;
     std::deque<Sent> sent;
-    size_t unsent = 0;       // How many of the last entries of `sent` wait for Flush().
-    bool is_prompt = false;  // Relays use the link, so it is read whenever bytes come.
+    size_t unsent = 0;           // How many of the last entries of `sent` wait for Flush().
+    uint64_t told_haste_ms = 0;  // When the peer was told of haste last; 0 = never.
+    bool is_prompt = false;      // Relays use the link, so it is read whenever bytes come.
     // The peer was silent before, and has not answered the first question on this link.
     bool is_silent = false;
   };
@@ -129,6 +133,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   struct Received {
     bool is_known = false;  // The peer has said who it is.
     uint64_t member = 0;
+    uint16_t protocol = 0;  // The newest version that the peer speaks.
     // Connections of the current batch, which are not acknowledged yet.
     std::vector<HandedConnection> connections;
     uint32_t sequence = 0;  // The sequence number of the last one.
@@ -136,6 +141,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   };
 
   State Connect(uint64_t member);
+  void TellHaste(Link* link);
   State Stalled(uint64_t member);
   Link* FindLink(sharing::Channel* channel, uint64_t* member);
   // Sends entries from `first` on, as many as fit into one frame. Returns how many it has sent.
@@ -159,6 +165,7 @@ class PeerLinks final : public sharing::Channel::Handler {
 
   uv_loop_t* loop_;
   const uint64_t self_;
+  LanePatience* patience_;
   Owner* owner_;
   CacheAskers* askers_ = nullptr;
   uv_timer_t timer_;

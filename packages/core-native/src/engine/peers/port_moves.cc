@@ -55,11 +55,15 @@ void PortMoves::HandOver(Port* port, Connection* connection, uint64_t member,
 // Returns a connection that another member relays to this one. It is not passed on: the member that
 // has the client may tell the request again where it belongs, together with bytes that are still on
 // their way.
-RequestRouter::Outcome PortMoves::Return(Connection* connection) {
+RequestRouter::Outcome PortMoves::Return(Connection* connection, bool is_blocked) {
   if (connection->message.unanswered() != 0 || !connection->output.is_empty()) {
     return Outcome::kLater;
   }
-  links_->SendReturned(*connection->origin());
+  if (is_blocked) {
+    links_->SendUnbegun(*connection->origin());
+  } else {
+    links_->SendReturned(*connection->origin());
+  }
   SharingMarks::SetEndTold(connection);
   transport_->Close(connection, 0);
   return Outcome::kElsewhere;

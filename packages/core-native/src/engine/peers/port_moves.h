@@ -54,7 +54,7 @@ class PortMoves {
   // Releases the connection and hands it to the member.
   void HandOver(Port* port, Connection* connection, uint64_t member, HandedConnection handed);
   // Gives a relayed request back to the member that relays it, which looks for another owner.
-  Outcome Return(Connection* connection);
+  Outcome Return(Connection* connection, bool is_blocked = false);
   // As in RequestRouter.
   bool MoveAway(Connection* connection);
   void Leave(Connection* connection);

@@ -43,14 +43,15 @@ bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_o
 
 PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
                        const Attachments* attachments, LaneServers* servers,
-                       PortStatistics* statistics, Transport* transport, Input* input,
-                       std::function<void(uint16_t port)> on_doubt)
+                       PortStatistics* statistics, LanePatience* patience, Transport* transport,
+                       Input* input, std::function<void(uint16_t port)> on_doubt)
     : statistics_(statistics),
+      patience_(patience),
       on_doubt_(std::move(on_doubt)),
       transport_(transport),
       table_(servers, statistics),
-      links_(loop, self, this),
-      choice_(loop, self, attachments, &table_, &links_),
+      links_(loop, self, patience, this),
+      choice_(loop, self, attachments, &table_, patience, &links_),
       waiting_(loop, input, &table_),
       relays_(loop, &links_, &waiting_, transport, input),
       moves_(self, methods, transport, input, &table_, &links_, &choice_, &waiting_, &relays_,
@@ -70,6 +71,8 @@ void PortRouter::Close() {
 
 void PortRouter::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes) {
   table_.SetRoutes(std::move(routes));
+  // If a port has other members, their lanes share the CPUs with this one, and its work.
+  patience_->SetShared(has_peers());
   waiting_.OnRoutes();
 }
 

@@ -10,6 +10,7 @@
 
 #include "engine/connection/input.h"
 #include "engine/connection/transport.h"
+#include "engine/peers/lane_patience.h"
 #include "engine/peers/owner_caches.h"
 #include "engine/peers/owner_choice.h"
 #include "engine/peers/peer_links.h"
@@ -32,7 +33,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
  public:
   PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
              const Attachments* attachments, LaneServers* servers, PortStatistics* statistics,
-             Transport* transport, Input* input, std::function<void(uint16_t port)> on_doubt);
+             LanePatience* patience, Transport* transport, Input* input,
+             std::function<void(uint16_t port)> on_doubt);
   PortRouter(const PortRouter&) = delete;
   PortRouter& operator=(const PortRouter&) = delete;
 
@@ -90,7 +92,9 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   }
   void OnAnswered(const peer::Answered& answer) override { relays_.OnAnswered(answer); }
   void OnDecided(const peer::Decided& decision) override { relays_.OnDecided(decision); }
-  void OnReturned(const peer::Returned& returned) override { relays_.OnReturned(returned.id); }
+  void OnReturned(const peer::Returned& returned, bool is_blocked) override {
+    relays_.OnReturned(returned.id, is_blocked);
+  }
   void OnEnded(const peer::Ended& end) override { relays_.OnEnded(end); }
   void OnDoubt(uint16_t port) override { on_doubt_(port); }
   void OnFree(uint64_t member) override { choice_.OnFree(member); }
@@ -113,6 +117,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void CountClosed(Connection* connection);
 
   PortStatistics* statistics_;
+  LanePatience* patience_;
   // Called when a member says that the coordinator of a port does not answer.
   const std::function<void(uint16_t port)> on_doubt_;
   Transport* transport_;

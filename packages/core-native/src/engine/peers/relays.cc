@@ -241,7 +241,8 @@ void Relays::CheckAnswers(Relay* relay) {
       return;
     }
   }
-  if (relay->is_returned && relay->answers.empty() && relay->pending != 0) OnReturned(relay->id);
+  if (relay->is_returned && relay->answers.empty() && relay->pending != 0)
+    OnReturned(relay->id, relay->is_blocked);
 }
 
 // Handles the end of the socket pair, which the member has closed.
@@ -349,7 +350,15 @@ void Relays::OnDecided(const peer::Decided& decision) {
   }
 }
 
-void Relays::OnReturned(uint32_t id) {
+void Relays::Wait(Connection* connection, bool is_blocked) {
+  if (is_blocked) {
+    owner_->WaitUnbegun(connection);
+  } else {
+    owner_->WaitReturned(connection);
+  }
+}
+
+void Relays::OnReturned(uint32_t id, bool is_blocked) {
   const auto found = relays_.find(id);
   if (found == relays_.end()) return;
   Relay* relay = found->second;
@@ -358,6 +367,7 @@ void Relays::OnReturned(uint32_t id) {
   // The member has answered some of the requests: the bytes of these answers come by the socket
   // pair, not by this link.
   relay->is_returned = true;
+  relay->is_blocked = is_blocked;
   if (!relay->answers.empty()) return;
   const bool is_kept = connection->stream == nullptr
                            ? relay->kept.has_all() && RelayInput::CanTakeBack(connection)
@@ -366,13 +376,13 @@ void Relays::OnReturned(uint32_t id) {
   if (relay->pending == 0 || relay->is_opaque || relay->is_ending || !is_whole) return Fail(relay);
   if (connection->stream != nullptr) {
     Free(relay);
-    owner_->WaitReturned(connection);
+    Wait(connection, is_blocked);
     return streams_->TakeBack(connection);
   }
   const std::string requests = relay->kept.Take();
   const uint32_t count = relay->pending;
   Free(relay);
-  owner_->WaitReturned(connection);
+  Wait(connection, is_blocked);
   requests_->TakeBack(connection, requests, count);
 }
 

@@ -43,8 +43,9 @@ struct Relay : RelayState {
   // The member returns the requests without an answer, once the bytes of its earlier answers have
   // come.
   bool is_returned = false;
-  bool is_told = false;   // The member has said that it closes its end.
-  bool is_whole = false;  // The member has said that all bytes of a stream's tunnel were sent.
+  bool is_blocked = false;  // It does because its JavaScript is blocked.
+  bool is_told = false;     // The member has said that it closes its end.
+  bool is_whole = false;    // The member has said that all bytes of a stream's tunnel were sent.
   // Ends of answers whose bytes have not all come; at most limits::kRelayAnswersMax. A vector,
   // because every relayed stream has one and a deque of one item takes 4 KiB with libc++.
   std::vector<peer::Answered> answers;
@@ -58,6 +59,8 @@ class Relays {
    public:
     // The request must look for its owner again, a little later.
     virtual void WaitReturned(Connection* connection) = 0;
+    // The request must look for its owner again at once.
+    virtual void WaitUnbegun(Connection* connection) = 0;
 
    protected:
     ~Owner() = default;
@@ -102,13 +105,15 @@ class Relays {
   void OnAnswered(const peer::Answered& answer);
   void OnDecided(const peer::Decided& decision);
   // The member has declined the relay.
-  void OnRefused(uint32_t id) { OnReturned(id); }
+  void OnRefused(uint32_t id) { OnReturned(id, false); }
   // The member returns the unanswered requests: they look for their owner again.
-  void OnReturned(uint32_t id);
+  // `is_blocked`: at once, because the member is there.
+  void OnReturned(uint32_t id, bool is_blocked);
   void OnEnded(const peer::Ended& end);
 
  private:
   Relay* Open(Connection* connection, uint64_t member);
+  void Wait(Connection* connection, bool is_blocked);
   static void OnPoll(uv_poll_t* poll, int status, int events);
   void Watch(Relay* relay);
   void Write(Relay* relay);

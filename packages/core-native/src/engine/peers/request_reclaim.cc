@@ -23,9 +23,14 @@ bool HasEnded(const Connection* connection) {
 
 }  // namespace
 
-RequestReclaim::RequestReclaim(uv_loop_t* loop, const Attachments* attachments, PortRouter* router,
-                               Input* input, UnbegunStreams* streams)
-    : attachments_(attachments), router_(router), input_(input), streams_(streams) {
+RequestReclaim::RequestReclaim(uv_loop_t* loop, const Attachments* attachments,
+                               LanePatience* patience, PortRouter* router, Input* input,
+                               UnbegunStreams* streams)
+    : attachments_(attachments),
+      patience_(patience),
+      router_(router),
+      input_(input),
+      streams_(streams) {
   uv_timer_init(loop, &timer_);
 }
 
@@ -56,6 +61,20 @@ void RequestReclaim::Run() {
   const uint64_t rest_ms = longest_ms < next_ms ? next_ms - longest_ms : next_ms;
   uv_timer_start(&timer_, [](uv_timer_t*) {}, rest_ms, 0);
   TakeSamples();
+}
+
+void RequestReclaim::Look() {
+  for (const auto& one : *attachments_) {
+    if (!one->unread().has_movable()) continue;
+    const uint64_t now_ms = uv_hrtime() / 1'000'000;
+    const bool is_restless = one->BlockedMs(now_ms) >= limits::kRestlessMs;
+    // To ask costs a few system calls.
+    if (!is_restless || patience_->is_hasty() || looked_at_ms_ == now_ms) continue;
+    looked_at_ms_ = now_ms;
+    // Some systems tell nothing about threads.
+    if (one->thread().id != 0 && !IsRunnable(one->thread()))
+      patience_->OnHaste(uv_now(timer_.loop));
+  }
 }
 
 void RequestReclaim::TakeSamples() {
@@ -144,7 +163,7 @@ void RequestReclaim::LookForOwner(Connection* connection) {
   if (!connection->is_open()) return;
   if (connection->origin() == nullptr) return input_->Resume(connection, kPauseOrder);
   // The member that has the client finds another owner for what it relays.
-  (void)router_->moves().Return(connection);
+  (void)router_->moves().Return(connection, true);
 }
 
 }  // namespace httpsys::engine

@@ -26,8 +26,8 @@ namespace httpsys::engine {
 // OwnerChoice then finds another owner. Thread: the lane.
 class RequestReclaim {
  public:
-  RequestReclaim(uv_loop_t* loop, const Attachments* attachments, PortRouter* router, Input* input,
-                 UnbegunStreams* streams);
+  RequestReclaim(uv_loop_t* loop, const Attachments* attachments, LanePatience* patience,
+                 PortRouter* router, Input* input, UnbegunStreams* streams);
   RequestReclaim(const RequestReclaim&) = delete;
   RequestReclaim& operator=(const RequestReclaim&) = delete;
   // Must be called before the loop is closed.
@@ -36,6 +36,9 @@ class RequestReclaim {
   // Must be called in each turn of the loop. Takes back what should be taken back now, and makes
   // the loop turn again when there may be more.
   void Run();
+  // Must be called when the lane has waited for others, which may have taken long. Puts the lane in
+  // haste if JavaScript seems to be blocked, so that the next Run() is in time.
+  void Look();
 
  private:
   using Item = UnreadRequests::Item;
@@ -55,12 +58,14 @@ class RequestReclaim {
   void LookForOwner(Connection* connection);
 
   const Attachments* attachments_;
+  LanePatience* patience_;
   PortRouter* router_;
   Input* input_;
   UnbegunStreams* streams_;
   uv_timer_t timer_;
   std::unordered_map<const Attachment*, Sample> samples_;  // Taken with the timer's start.
-  bool is_blocked_ = false;  // Some JavaScript was blocked at the last Run().
+  uint64_t looked_at_ms_ = 0;  // When Look() asked last whether a thread sleeps.
+  bool is_blocked_ = false;    // Some JavaScript was blocked at the last Run().
   // The connections whose requests were taken back in this turn, and the slots of those of which a
   // request stays.
   std::vector<Connection*> taken_;

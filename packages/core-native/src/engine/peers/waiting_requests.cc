@@ -50,8 +50,17 @@ void WaitingRequests::WaitReturned(Connection* connection) {
   AddWaiting(connection, kAnyTarget, uv_now(timer_.loop) + wait_ms);
 }
 
+void WaitingRequests::WaitUnbegun(Connection* connection) {
+  SocketWatch::Pause(connection, kPauseOrder);
+  if (connection->sharing.is_waiting()) return;
+  AddWaiting(connection, kAnyTarget, 0);
+  has_due_ = true;
+}
+
 void WaitingRequests::RetryIf(uint64_t due_ms) {
-  if (waiting_.empty() || is_retrying_) return;
+  if (is_retrying_) return;
+  has_due_ = false;
+  if (waiting_.empty()) return;
   is_retrying_ = true;
   const auto is_due = [=](const Waiting& one) { return one.due_ms <= due_ms; };
   const auto rest = std::stable_partition(waiting_.begin(), waiting_.end(), is_due);
