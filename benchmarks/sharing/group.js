@@ -75,6 +75,13 @@ class Group {
     return group.#orStop(() => inTurns(counts.length, (index) => group.#start('table', [group.port, index + 1, counts[index]].map(String)), 1))
   }
 
+  /** A process with as many prefixes, each at an address and on a socket of its own. @param {{ count: number }} what */
+  static async addresses ({ count }) {
+    const group = new Group(undefined)
+    group.port = await freePort()
+    return group.#orStop(async () => { await group.#start('addresses', [group.port, count].map(String)) })
+  }
+
   /** Processes that share nothing: process n has the prefix /p<n>/ of a port of its own. @param {{ cpu: number, members: number }} what */
   static async apart ({ cpu, members }) {
     const group = new Group(cpu)

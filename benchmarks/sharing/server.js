@@ -9,6 +9,7 @@
 //   server.js table <port> <number> <count>  on `count` prefixes of a shared port, /t<number>/0/, …; a message { changes, perSecond } makes it
 //                                            add and remove that many others, one after the other unless perSecond is above 0, and is
 //                                            answered with { changed }
+//   server.js addresses <port> <count>       the same, each prefix bound to an address of its own, with a socket of its own
 //   server.js node                           node:http on a port of the system's choice
 //   server.js httpxy <port of /p1/> ...      a proxy on node:http
 
@@ -43,7 +44,7 @@ function answerOnQueue (req, res) {
 
 /** @returns {Promise<import('node:http').Server>} */
 async function create () {
-  if (kind === 'httpsys' || kind === 'table') return require('@httpsys/core-native').createServer(answer)
+  if (kind === 'httpsys' || kind === 'table' || kind === 'addresses') return require('@httpsys/core-native').createServer(answer)
   if (kind === 'queue') {
     const ours = require('@httpsys/core-native')
     const [, key, cert] = args
@@ -73,7 +74,13 @@ async function start () {
     process.send?.({ port, milliseconds: performance.now() - since })
   }
   if (kind === 'table') {
-    startTable(/** @type {any} */ (server), listening)
+    const [port, number, count] = args.map(Number)
+    startTable(/** @type {any} */ (server), count, (name) => `http://*:${port}/t${number}/${name}/`, listening)
+  } else if (kind === 'addresses') {
+    const [port, count] = args.map(Number)
+    // Each of these sockets beyond 64 is warned of: other processes do not share it.
+    process.removeAllListeners('warning')
+    startTable(/** @type {any} */ (server), count, (name) => `http://${addressOf(name)}:${port}/`, listening)
   } else if (kind === 'httpsys') {
     /** @type {any} */ (server).listen(args, listening)
   } else if (kind === 'queue') {
@@ -88,34 +95,45 @@ const kPrefixesPerListen = 1000
 /** Changes that are under way at a time. */
 const kUnderWayMax = 200
 
-/** @param {import('@httpsys/core-native').Server} server @param {() => void} listening */
-async function startTable (server, listening) {
-  const [port, number, count] = args.map(Number)
-  const prefixes = Array.from({ length: count }, (_, index) => `http://*:${port}/t${number}/${index}/`)
+/** Addresses of this machine only; those of the changes behind the others. @param {number | string} name of a prefix @returns {string} */
+function addressOf (name) {
+  const [, changing, digits] = /** @type {RegExpExecArray} */ (/^(changing-)?(\d+)$/.exec(String(name)))
+  const number = Number(digits) + 1
+  return `127.${changing === undefined ? 1 : 2}.${number >> 8}.${number & 0xff}`
+}
+
+/**
+ * @param {import('@httpsys/core-native').Server} server
+ * @param {number} count
+ * @param {(name: number | string) => string} prefixOf a number, or `changing-` and a number
+ * @param {() => void} listening
+ */
+async function startTable (server, count, prefixOf, listening) {
+  const prefixes = Array.from({ length: count }, (_, index) => prefixOf(index))
   server.listen(prefixes.slice(0, kPrefixesPerListen))
   await once(server, 'listening')
   for (const prefix of prefixes.slice(kPrefixesPerListen)) await server.addPrefix(prefix)
   process.on('message', async (/** @type {{ changes: number, perSecond: number }} */ { changes, perSecond }) => {
-    await (perSecond > 0 ? changeInTime : changeInTurn)(server, `http://*:${port}/t${number}/changing/`, changes, perSecond)
+    await (perSecond > 0 ? changeInTime : changeInTurn)(server, (change) => prefixOf(`changing-${change}`), changes, perSecond)
     process.send?.({ changed: changes })
   })
   listening()
 }
 
-/** @param {import('@httpsys/core-native').Server} server @param {string} prefix @param {number} changes */
-async function changeInTurn (server, prefix, changes) {
+/** @param {import('@httpsys/core-native').Server} server @param {(change: number) => string} prefixOf @param {number} changes */
+async function changeInTurn (server, prefixOf, changes) {
   for (let change = 0; change < changes; change += 2) {
-    await server.addPrefix(`${prefix}${change}/`)
-    await server.removePrefix(`${prefix}${change}/`)
+    await server.addPrefix(prefixOf(change))
+    await server.removePrefix(prefixOf(change))
   }
 }
 
-/** @param {import('@httpsys/core-native').Server} server @param {string} prefix @param {number} changes @param {number} perSecond */
-async function changeInTime (server, prefix, changes, perSecond) {
+/** @param {import('@httpsys/core-native').Server} server @param {(change: number) => string} prefixOf @param {number} changes @param {number} perSecond */
+async function changeInTime (server, prefixOf, changes, perSecond) {
   const began = performance.now()
   const underWay = new Set()
   for (let change = 0; change < changes; change += 2) {
-    const pair = changeInTurn(server, `${prefix}${change}/`, 2).finally(() => underWay.delete(pair))
+    const pair = changeInTurn(server, () => prefixOf(change), 2).finally(() => underWay.delete(pair))
     underWay.add(pair)
     while (underWay.size > kUnderWayMax) await Promise.race(underWay)
     const ahead = began + (change + 2) / perSecond * 1000 - performance.now()

@@ -12,6 +12,8 @@ const { Group } = require('./group')
 const kFew = 100
 /** A port takes 16,384. */
 const kMany = 16_000
+/** Sockets: a process needs two descriptors for each. */
+const kManySockets = 4000
 const kChanges = 1000
 const kRounds = 5
 const kCostTarget = 2
@@ -29,38 +31,38 @@ const kConnections = 16
 const kRequestsPerSecond = 2000
 const kDelayTargetMs = 5
 
-/** @param {Group} group @returns {Promise<number[]>} µs of CPU per change, of each member */
-async function costOf (group) {
-  const before = kWho.map((_, index) => group.times(index))
-  await group.change(2, { changes: kChanges })
+/** @param {Group} group @param {number} members the last of which makes changes @returns {Promise<number[]>} µs of CPU per change, of each member */
+async function costOf (group, members) {
+  const before = Array.from({ length: members }, (_, index) => group.times(index))
+  await group.change(members - 1, { changes: kChanges })
   return before.map(({ user, system }, index) => {
     const after = group.times(index)
     return (after.user + after.system - user - system) / kChanges * 1e6
   })
 }
 
-/** @param {typeof kHolders[number]} holder */
-async function measureCost ({ title, countsOf }) {
+/** @param {string} title @param {number} many @param {string[]} members @param {(all: number) => Promise<Group>} start */
+async function compareCosts (title, many, members, start) {
   const groups = []
   /** @type {number[][][]} by size, round, member */
   const costs = [[], []]
   try {
-    for (const all of [kFew, kMany]) groups.push(await Group.tables({ counts: countsOf(all) }))
-    for (const group of groups) await costOf(group)
+    for (const all of [kFew, many]) groups.push(await start(all))
+    for (const group of groups) await costOf(group, members.length)
     for (let round = 0; round < kRounds; round++) {
-      for (const [index, group] of groups.entries()) costs[index].push(await costOf(group))
+      for (const [index, group] of groups.entries()) costs[index].push(await costOf(group, members.length))
     }
   } finally {
     for (const group of groups) await group.stop()
   }
-  const ratios = kWho.map((who, member) => {
+  const ratios = members.map((who, member) => {
     const [small, large] = costs.map((rounds) => spread(rounds.map((round) => round[member])))
     return { who, small, large, ratio: ratioOf(large, small) }
   })
   for (const { who, small, large, ratio } of ratios) {
-    console.log(`  ${title}, ${who}: ${small.median.toFixed(0)} µs with ${kFew}, ${large.median.toFixed(0)} µs with ${kMany}, ${ratio.toFixed(2)}`)
+    console.log(`  ${title}, ${who}: ${small.median.toFixed(0)} µs with ${kFew}, ${large.median.toFixed(0)} µs with ${many}, ${ratio.toFixed(2)}`)
   }
-  return { title: `CPU per change with ${kFew} and ${kMany} prefixes, ${title}`, ratios }
+  return { title: `CPU per change with ${kFew} and ${many} prefixes, ${title}`, ratios }
 }
 
 /** @param {number} port @returns {Promise<number>} the 999th of 1000 times, ms */
@@ -119,7 +121,8 @@ async function measureDelay () {
 /** On all CPUs. */
 async function measureTables () {
   const costs = []
-  for (const holder of kHolders) costs.push(await measureCost(holder))
+  for (const { title, countsOf } of kHolders) costs.push(await compareCosts(title, kMany, kWho, (all) => Group.tables({ counts: countsOf(all) })))
+  costs.push(await compareCosts('each at an address and on a socket of its own', kManySockets, ['who changes'], (count) => Group.addresses({ count })))
   return {
     costs,
     costTarget: kCostTarget,
