@@ -302,6 +302,21 @@ test('a body that goes on slowly after its response outlives keepAliveTimeout', 
   assert.deepEqual(events, ['1', '2', '3', 'end', '4'])
 })
 
+test('a body arrives whole although its pieces are transferred to somebody else', async (t) => {
+  const kBytes = 4 * 1024 * 1024
+  const { text } = await compare(t, (req, res) => {
+    let bytes = 0
+    req.on('data', (/** @type {Buffer} */ piece) => {
+      bytes += piece.length
+      const memory = /** @type {ArrayBuffer} */ (piece.buffer)
+      // A small piece may share its memory with others.
+      if (piece.length >= 16 * 1024) structuredClone(memory, { transfer: [memory] })
+    })
+    req.on('end', () => res.end(String(bytes)))
+  }, post('x'.repeat(kBytes)))
+  assert.equal(bodyOf(text), String(kBytes))
+})
+
 test('resume() without listeners ends the body', async (t) => {
   const { events } = await compare(t, (req, res, log) => {
     req.resume()

@@ -408,7 +408,9 @@ function upgrade (server, socket, req, head) {
 
 /** @param {EngineSocket} socket @param {Buffer} chunk */
 function onBody (socket, chunk) {
-  socket[kRead] += chunk.length
+  // The application may transfer the memory of the chunk, which is empty then.
+  const bytes = chunk.length
+  socket[kRead] += bytes
   if (socket.destroyed) {
     socket[kReceiving] = null // It has lost a piece: its end may come, but is not told.
     return
@@ -416,16 +418,16 @@ function onBody (socket, chunk) {
   restartTimeout(socket)
   if ((socket[kState] & State.kUpgraded) !== 0) {
     if (socket.push(chunk)) {
-      consumed(socket, chunk.length)
+      consumed(socket, bytes)
     } else {
-      socket[kUnacknowledged] += chunk.length // _read() acknowledges.
+      socket[kUnacknowledged] += bytes // _read() acknowledges.
       closeUnread(socket)
     }
     return
   }
   const req = socket[kReceiving]
   if (req === null || isDumped(req)) {
-    consumed(socket, chunk.length)
+    consumed(socket, bytes)
     showData(socket, chunk)
     return
   }
@@ -436,14 +438,15 @@ function onBody (socket, chunk) {
 
 /** @param {EngineSocket} socket @param {EngineRequest} req @param {Buffer} chunk */
 function pushBody (socket, req, chunk) {
+  const bytes = chunk.length
   try {
-    if (!mayHave(socket, req, chunk.length)) return
+    if (!mayHave(socket, req, bytes)) return
     if (!req.push(chunk)) socket.pause()
   } catch (error) {
     keepContext()
     throw error
   }
-  consumed(socket, chunk.length)
+  consumed(socket, bytes)
   showData(socket, chunk)
 }
 
