@@ -18,8 +18,10 @@ class Native {
     this.lent.set(id, block)
   }
 
-  takeBlock () {
-    return new ArrayBuffer(9000)
+  /** @param {number} lane @param {number} _id @param {Buffer} into */
+  copyBlock (lane, _id, into) {
+    assert.equal(lane, 3)
+    into.fill('b')
   }
 
   /** @param {number} id @param {string} filling @param {number} bytes */
@@ -42,8 +44,14 @@ test('a lane that receives no large pieces costs no memory', () => {
 
 test('each piece that found no lent block adds one, up to 64', () => {
   const { native, blocks } = setup()
-  for (let i = 0; i < 100; i++) assert.equal(blocks.take(i, 9000, false).length, 9000)
+  for (let i = 0; i < 200; i++) assert.equal(blocks.take(i, 9000, false).length, 9000)
   assert.equal(native.lent.size, 64)
+})
+
+test('a piece that found no lent block is a copy in memory of its own', () => {
+  const piece = setup().blocks.take(7, 9000, false)
+  assert.equal(piece.toString(), 'b'.repeat(9000))
+  assert.equal(piece.buffer.byteLength, 9000)
 })
 
 test('a well filled block becomes the piece, and another one is lent', () => {

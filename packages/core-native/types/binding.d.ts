@@ -432,10 +432,12 @@ export class Engine {
   /** Memory to be sent by reference: the caller keeps it until kBlockDone. The id goes into a kBlock record. */
   sendBlock (lane: number, memory: Uint8Array): number | undefined
   /**
-   * Takes a block out of a kBodyBlock/kMessageBlock/kOversize record. Its memory is the lane's again when V8 has let go of
+   * Takes a block out of a kMessageBlock/kOversize record. Its memory is the lane's again when V8 has let go of
    * it.
    */
   takeBlock (lane: number, id: number): ArrayBuffer
+  /** Copies the block of a kBodyBlock record without kFlagLent, and frees it. */
+  copyBlock (lane: number, id: number, into: Uint8Array): void
   /**
    * Lends kBlockBytes of memory for bodies to be received into. A kBodyBlock record with kFlagLent gives
    * it back under the same id; until then it must stay alive and untouched.

@@ -1,7 +1,8 @@
 'use strict'
 
 // Memory that a lane receives large pieces of bodies into. It is JavaScript's own, lent in advance, since
-// V8 frees its own memory with less work than memory that comes from elsewhere.
+// V8 frees its own memory with less work than memory that comes from elsewhere, and applications may transfer no other
+// memory to a worker.
 
 const { Buffer } = require('node:buffer')
 const R = require('./records')
@@ -35,7 +36,9 @@ class ReceiveBlocks {
   take (id, bytes, isLent) {
     if (!isLent) {
       if (this.#loans.length < kLoansMax) this.#lend(this.#loans.length, Buffer.allocUnsafeSlow(R.kBlockBytes))
-      return Buffer.from(this.#native.takeBlock(this.#lane, id))
+      const copy = Buffer.allocUnsafeSlow(bytes)
+      this.#native.copyBlock(this.#lane, id, copy)
+      return copy
     }
     const block = this.#loans[id]
     if (bytes < kCopyBelowBytes) {

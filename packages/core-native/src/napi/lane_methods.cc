@@ -1,5 +1,6 @@
 #include "napi/lane_methods.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -98,6 +99,20 @@ Napi::Value TakeBlock(EngineWrap& engine, const Napi::CallbackInfo& info) {
   return {info.Env(), buffer};
 }
 
+void CopyBlock(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  size_t lane;
+  if (!engine.ReadLane(info, &lane) || engine.backend() == nullptr) return;
+  if (!info[2].IsTypedArray()) {
+    Napi::TypeError::New(info.Env(), "A block is copied into a Uint8Array")
+        .ThrowAsJavaScriptException();
+    return;
+  }
+  auto into = info[2].As<Napi::Uint8Array>();
+  const Block block = engine.backend()->requests(lane).blocks().Take(Number(info, 1));
+  if (block.memory == nullptr) return;
+  std::memcpy(into.Data(), block.memory.get(), std::min(block.bytes, into.ByteLength()));
+}
+
 void LendBlock(EngineWrap& engine, const Napi::CallbackInfo& info) {
   size_t lane;
   if (!engine.ReadLane(info, &lane) || engine.backend() == nullptr) return;
@@ -139,6 +154,7 @@ std::vector<EngineMethod> LaneMethods() {
       EngineWrap::Method<SendBlock>("sendBlock"),
       EngineWrap::Method<SendFile>("sendFile"),
       EngineWrap::Method<TakeBlock>("takeBlock"),
+      EngineWrap::Method<CopyBlock>("copyBlock"),
       EngineWrap::Method<LendBlock>("lendBlock"),
       EngineWrap::Method<Wake>("wake"),
       EngineWrap::Method<OpenTurn>("openTurn"),

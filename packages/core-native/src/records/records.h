@@ -24,7 +24,7 @@ enum class RequestType : uint8_t {
   kOpen = 1,        // A connection was accepted.
   kRequest = 2,     // A whole request head, possibly with (all of) its body.
   kBody = 3,        // A piece of request body, or bytes of an upgraded connection.
-  kBodyBlock = 4,   // The same in a block of its own: Engine.takeBlock(lane, id) or, with
+  kBodyBlock = 4,   // The same in a block of its own: Engine.copyBlock(lane, id) or, with
                     // kFlagLent, one that JavaScript lent.
   kBodyEnd = 5,     // End of the request body, with trailers.
   kEof = 6,         // The peer closed its sending side.
