@@ -42,10 +42,10 @@ test('a lane that receives no large pieces costs no memory', () => {
   assert.equal(setup().native.lent.size, 0)
 })
 
-test('each piece that found no lent block adds one, up to 64', () => {
+test('each piece that found no lent block adds one, up to 128', () => {
   const { native, blocks } = setup()
   for (let i = 0; i < 200; i++) assert.equal(blocks.take(i, 9000, false).length, 9000)
-  assert.equal(native.lent.size, 64)
+  assert.equal(native.lent.size, 128)
 })
 
 test('a piece that found no lent block is a copy in memory of its own', () => {
