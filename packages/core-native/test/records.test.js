@@ -8,6 +8,7 @@ const assert = require('node:assert/strict')
 const records = require('../lib/records/records')
 const { loadBinding } = require('../lib/backend/binding')
 const { onRecord } = require('../lib/http/connection')
+const { SentBlocks } = require('../lib/records/sent-blocks')
 
 /** Exports of lib/records/records.js that are about fields. */
 const kLayout = ['Word', 'Shift', 'Mask']
@@ -52,7 +53,11 @@ test('the addon speaks the format version of this package', () => {
 test('a block is found by its id also when that has 32 bits', () => {
   const words = new Int32Array(8)
   words.set([32, records.RequestType.kBlockDone, 0, 0, 0x80000001 | 0])
-  const lane = { blocks: new Map([[0x80000001, undefined]]), sockets: [] }
+  /** @type {number[]} */
+  const done = []
+  const lane = { blocks: new SentBlocks(), sockets: [] }
+  lane.blocks.set(0x80000001, { write: { done: () => done.push(1) }, chunk: null })
   onRecord(/** @type {any} */ (lane), words, Buffer.from(words.buffer), 0)
   assert.equal(lane.blocks.size, 0)
+  assert.deepEqual(done, [1])
 })

@@ -418,8 +418,7 @@ function onCredit (socket, bytes) {
 function onBlockDone (lane, words, w) {
   const id = words[w + Word.kBlockDoneBlockId] >>> 0
   const errno = words[w + Word.kBlockDoneError]
-  const sent = lane.blocks.get(id)
-  lane.blocks.delete(id)
+  const sent = lane.blocks.take(id)
   if (sent === undefined) return
   // A block that was dropped, or a file that could not be sent, is followed by kClosed, which ends the write.
   if (errno !== 0) {

@@ -7,6 +7,7 @@ const { Buffer } = require('node:buffer')
 const R = require('./records')
 const { ReceiveBlocks } = require('./receive-blocks')
 const { ReplyWriter } = require('./reply-writer')
+const { SentBlocks } = require('./sent-blocks')
 
 const { Word } = R
 
@@ -39,9 +40,9 @@ class Lane {
      * By id of a block that is being sent: whose it is (a Write of socket-output.js or a SharedBlock of
      * web-socket-channel.js), and its memory, which only this keeps alive.
      *
-     * @type {Map<number, { write: import('../../types/internal').SocketWrite | import('../../types/internal').BlockOwner, chunk: Uint8Array }>}
+     * @type {SentBlocks<{ write: import('../../types/internal').SocketWrite | import('../../types/internal').BlockOwner, chunk: Uint8Array }>}
      */
-    this.blocks = new Map()
+    this.blocks = new SentBlocks()
     /** Since V8 has looked at them. */
     this.foreignBytes = 0
     /** The client's address of the connection opened last. */
