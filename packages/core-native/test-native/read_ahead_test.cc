@@ -115,8 +115,9 @@ TEST(ReadAhead, ClosesFilesWhereThatMayWait) {
   // Opened before the close, which would free its descriptor's number for it.
   std::unique_ptr<OpenFile> other = OpenUnsure();
   file.reset();
-  // The next task of the same device comes behind the close.
-  ahead.Read(ahead.Share(std::move(other)), 0, 1, true, results.Done());
+  // The next task at the same place comes behind the close.
+  const WaitPlace place{other->facts().device, WaitPlace::Use::kNames};
+  ahead.Run(place, [] {}, [done = results.Done()] { done({1, nullptr}); });
   EXPECT_EQ(results.Get(0).bytes, 1);
   EXPECT_LT(fcntl(fd, F_GETFD), 0);
 }
@@ -140,6 +141,70 @@ TEST(ReadAhead, CallsNobodyAfterClose) {
   }
 }
 
+// Two calls at one place, of which the first does not end.
+TEST(ReadAhead, WaitsForOnePlaceAtATime) {
+  std::mutex gate;
+  gate.lock();
+  Results results;
+  ReadAhead ahead;
+  const auto tell = [&](ssize_t number) {
+    return [&, number, done = results.Done()] { done({number, nullptr}); };
+  };
+  std::atomic<int> behind = 0;
+  using Use = WaitPlace::Use;
+  for (int i = 0; i < 2 * limits::kFileThreadsMax; ++i) {
+    ahead.Run(
+        {1, Use::kNames},
+        [&] {
+          ++behind;
+          const std::lock_guard wait(gate);
+        },
+        nullptr);
+  }
+  ahead.Run({1, Use::kBytes}, [] {}, tell(1));
+  EXPECT_EQ(results.Get(0).bytes, 1);
+  ahead.Run({2, Use::kNames}, [] {}, tell(2));
+  EXPECT_EQ(results.Get(1).bytes, 2);
+  EXPECT_LE(behind, 1);
+  gate.unlock();
+  ahead.Run({1, Use::kNames}, [] {}, tell(3));
+  EXPECT_EQ(results.Get(2).bytes, 3);
+  EXPECT_EQ(behind, 2 * limits::kFileThreadsMax);
+}
+
+// Nobody wants the result any more: the task goes with all that it has.
+TEST(ReadAhead, ForgetsTasksThatHaveNotBegun) {
+  std::mutex gate;
+  gate.lock();
+  Results results;
+  ReadAhead ahead;
+  const WaitPlace place{1, WaitPlace::Use::kNames};
+  std::atomic<bool> has_begun = false;
+  const ReadAhead::Ticket first = ahead.Run(
+      place,
+      [&] {
+        has_begun = true;
+        const std::lock_guard wait(gate);
+      },
+      [done = results.Done()] { done({1, nullptr}); });
+  auto content = std::make_shared<int>();
+  const std::weak_ptr<int> rest = content;
+  const ReadAhead::Ticket second = ahead.Run(
+      place, [content = std::move(content)] {}, [done = results.Done()] { done({2, nullptr}); });
+  ahead.Run(place, [] {}, [done = results.Done()] { done({3, nullptr}); });
+  while (!has_begun) usleep(1000);
+  EXPECT_FALSE(rest.expired());
+  ahead.Cancel(place, second);
+  EXPECT_TRUE(rest.expired());
+  // These change nothing: it has begun, it is gone, and no task has the number.
+  ahead.Cancel(place, first);
+  ahead.Cancel(place, second);
+  ahead.Cancel({2, WaitPlace::Use::kNames}, 1000);
+  gate.unlock();
+  EXPECT_EQ(results.Get(0).bytes, 1);
+  EXPECT_EQ(results.Get(1).bytes, 3);
+}
+
 // A site that is always asked for something has its files renewed all the time.
 TEST(ReadAhead, SweepsAlthoughThereIsAlwaysSomethingToRead) {
   std::atomic<int> sweeps = 0;
@@ -150,7 +215,7 @@ TEST(ReadAhead, SweepsAlthoughThereIsAlwaysSomethingToRead) {
   ahead.SweepLater();
   constexpr int kStepMs = 20;
   for (uint64_t passed = 0; passed < 5 * limits::kUnusedMs / 2; passed += kStepMs) {
-    ahead.Run(1, [] {}, nullptr);
+    ahead.Run({1, WaitPlace::Use::kNames}, [] {}, nullptr);
     usleep(kStepMs * 1000);
   }
   EXPECT_GE(sweeps, 2);

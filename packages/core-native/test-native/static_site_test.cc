@@ -177,6 +177,38 @@ TEST_F(StaticSiteTest, FindsNothingWhereItsFolderIsAFile) {
   EXPECT_EQ(site->Search(PathOf("a.txt"), 0)->status, SearchStatus::kNotFound);
 }
 
+TEST_F(StaticSiteTest, WaitsWhereItsFolderIs) {
+  const auto site = Make();
+  const auto same = sites_.Make({}, folder_ + "/two", files::LinkPolicy::kRefuse);
+  const auto other = sites_.Make({}, "/proc", files::LinkPolicy::kRefuse);
+  const auto refuse = files::MountPolicy::kRefuse;
+  // Nothing is known of folders that were not opened.
+  EXPECT_EQ(site->PlaceOf(refuse), other->PlaceOf(refuse));
+  for (const auto& one : {site, same, other}) one->Search(PathOf("a.txt"), 0);
+  EXPECT_EQ(site->PlaceOf(refuse), same->PlaceOf(refuse));
+  EXPECT_NE(site->PlaceOf(refuse).device, other->PlaceOf(refuse).device);
+  EXPECT_NE(site->PlaceOf(refuse), site->PlaceOf(files::MountPolicy::kCross));
+}
+
+// /proc is mounted below the root, as a rule.
+TEST_F(StaticSiteTest, CrossesToAMountOnlyIfItMay) {
+  struct stat root;
+  struct stat proc;
+  ASSERT_EQ(stat("/", &root), 0);
+  ASSERT_EQ(stat("/proc", &proc), 0);
+  int error = 0;
+  const auto folder =
+      files::RootFolder::Open("/", files::LinkPolicy::kRefuse, files::OpenWay::kBest, &error);
+  if (root.st_dev == proc.st_dev || folder->walks()) GTEST_SKIP() << "there is nothing to cross";
+  const auto site = sites_.Make({}, "/", files::LinkPolicy::kRefuse);
+  const RequestPath path = PathOf("proc/version");
+  EXPECT_EQ(site->Search(path, 0, files::MountPolicy::kRefuse), nullptr);
+  EXPECT_EQ(site->Find(path, 0, &is_due_), nullptr);
+  EXPECT_EQ(site->Search(path, 0, files::MountPolicy::kCross)->status, SearchStatus::kFound);
+  EXPECT_EQ(site->Search(PathOf("none"), 0, files::MountPolicy::kRefuse)->status,
+            SearchStatus::kNotFound);
+}
+
 TEST_F(StaticSiteTest, KnowsThePrecompressedFilesThatTheOptionsName) {
   StaticOptions options;
   options.precompressed.Add(semantics::ContentCoding::kGzip);

@@ -90,8 +90,9 @@ inline constexpr size_t kOpenFilesMax = 1024;
 // How long a file stays open that nobody uses, in ms: whoever removes it, or unmounts its file
 // system, hardly waits, and files that are asked for every few seconds stay open.
 inline constexpr uint64_t kFileUnusedMs = 5000;
-// Threads that wait for disks, and for servers of network file systems: as many as libuv has.
-inline constexpr int kFileThreadsMax = 4;
+// Threads that wait for disks, and for servers of network file systems: a device has one for reads
+// and one for names, so that four that do not answer leave the others alone until a fifth one.
+inline constexpr int kFileThreadsMax = 8;
 
 // -- Bandwidth of a prefix (maxBandwidth).
 
@@ -227,6 +228,10 @@ inline constexpr uint32_t kNativeIdleMs = 5000;
 // that has not noticed by then never will.
 inline constexpr size_t kLingerBytesMax = 1024 * 1024;
 inline constexpr uint64_t kLingerMs = 2000;
+// How long a client that has ended its direction is waited with for a file, in ms: a search, or a
+// read, on a disk that does not answer. A client that reads on gets most files by then; others
+// would collect on the lane. Node ends such a connection at once.
+inline constexpr uint64_t kLeftMs = 2000;
 // How late a lane looks whether a client that sends nothing more has ended its direction: a lane
 // that is awake, and one that sleeps, for which a wake would cost as much as a request.
 inline constexpr uint64_t kUnwatchedMs = 20;

@@ -12,6 +12,11 @@ enum class LinkPolicy : uint8_t {
   kFollowBeneath,  // Links are followed unless they lead out of the folder, or are absolute.
 };
 
+enum class MountPolicy : uint8_t {
+  kRefuse,  // What is on a file system that is mounted below the folder opens nothing.
+  kCross,
+};
+
 // Attempts of one opening when the system says that it was disturbed (EAGAIN: somebody renamed a
 // folder on the way; EINTR). Whoever renames all the time may not keep a thread.
 inline constexpr int kOpenAttemptsMax = 8;
@@ -31,11 +36,13 @@ inline constexpr int kWalkLinksMax = 40;
 // Opens for reading, without waiting for anything but the disk (a FIFO without a writer opens at
 // once). `relative` is a path of ReadRequestPath(); empty for the folder itself. Returns a
 // descriptor that programs started later do not get, or a negative errno: what leads out of the
-// folder is -EXDEV, a link that is refused or too many of them -ELOOP. Only if CanOpenBeneath().
-// May wait for a slow disk or a network. Thread: any.
-[[nodiscard]] int OpenBeneath(int root, const std::string& relative, LinkPolicy links);
+// folder, or to a mount that is refused, is -EXDEV; a link that is refused or too many of them
+// -ELOOP. Only if CanOpenBeneath(). May wait for a slow disk or a network; with
+// MountPolicy::kRefuse only for that of the folder. Thread: any.
+[[nodiscard]] int OpenBeneath(int root, const std::string& relative, LinkPolicy links,
+                              MountPolicy mounts);
 
-// The same by one call for each segment of the path. Works on every system.
+// The same by one call for each segment of the path, which crosses mounts. Works on every system.
 namespace portable {
 
 [[nodiscard]] int OpenBeneath(int root, const std::string& relative, LinkPolicy links);

@@ -34,10 +34,11 @@ bool CanOpenBeneath(int root) {
   return true;
 }
 
-int OpenBeneath(int root, const std::string& relative, LinkPolicy links) {
+int OpenBeneath(int root, const std::string& relative, LinkPolicy links, MountPolicy mounts) {
   const char* const path = relative.empty() ? "." : relative.c_str();
   const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS |
-                           (links == LinkPolicy::kRefuse ? uint64_t{RESOLVE_NO_SYMLINKS} : 0);
+                           (links == LinkPolicy::kRefuse ? uint64_t{RESOLVE_NO_SYMLINKS} : 0) |
+                           (mounts == MountPolicy::kRefuse ? uint64_t{RESOLVE_NO_XDEV} : 0);
   int fd = -EAGAIN;
   for (int attempt = 0; attempt < kOpenAttemptsMax; ++attempt) {
     fd = Openat2(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, resolve);

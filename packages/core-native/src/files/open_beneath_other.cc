@@ -15,7 +15,7 @@ int OpenRoot(const std::string& path) {
 
 bool CanOpenBeneath(int /*root*/) { return false; }
 
-int OpenBeneath(int root, const std::string& relative, LinkPolicy links) {
+int OpenBeneath(int root, const std::string& relative, LinkPolicy links, MountPolicy /*mounts*/) {
   return portable::OpenBeneath(root, relative, links);
 }
 

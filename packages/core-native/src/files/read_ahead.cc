@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <new>
@@ -23,13 +22,23 @@ namespace httpsys::files {
 class ReadAhead::Pool {
  public:
   struct Task {
-    uint64_t device;
     std::function<void()> work;
     std::function<void()> done;  // May be empty. Also called if there is no thread.
   };
 
   // Adds a task, and starts a thread for it if there is none.
-  static void Start(const std::shared_ptr<Pool>& pool, Task task);
+  static Ticket Start(const std::shared_ptr<Pool>& pool, WaitPlace place, Task task);
+  void Cancel(WaitPlace place, Ticket ticket) {
+    Task dropped;  // As in Close().
+    const std::lock_guard lock(mutex_);
+    const auto found = tasks_.find(place);
+    if (found == tasks_.end()) return;
+    const auto task = found->second.find(ticket);
+    if (task == found->second.end()) return;
+    dropped = std::move(task->second);
+    found->second.erase(task);
+    if (found->second.empty()) tasks_.erase(found);
+  }
   static void StartSweeps(const std::shared_ptr<Pool>& pool);
   explicit Pool(Sweep sweep) : sweep_(std::move(sweep)) {}
   void Close() {
@@ -44,15 +53,16 @@ class ReadAhead::Pool {
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Tasks = std::map<uint64_t, std::deque<Task>>;  // By device. No list is empty.
+  // By place, in the order in which they were added. No list is empty.
+  using Tasks = std::map<WaitPlace, std::map<Ticket, Task>>;
 
   // Returns true if the caller must start a thread for it.
-  bool Add(Task task) {
+  bool Add(WaitPlace place, Task task, Ticket* ticket) {
     const std::lock_guard lock(mutex_);
+    *ticket = ++last_ticket_;
     if (is_closed_) return false;
-    const uint64_t device = task.device;
-    tasks_[device].push_back(std::move(task));
-    if (busy_.contains(device)) return false;
+    tasks_[place].emplace(*ticket, std::move(task));
+    if (busy_.contains(place)) return false;
     if (idle_ > called_) {
       ++called_;
       has_tasks_.notify_one();
@@ -70,8 +80,8 @@ class ReadAhead::Pool {
     --threads_;
     if (threads_ > 0) return;
     failed.swap(tasks_);
-    for (const auto& [device, tasks] : failed) {
-      for (const Task& task : tasks) {
+    for (const auto& [place, tasks] : failed) {
+      for (const auto& [ticket, task] : tasks) {
         if (task.done != nullptr) task.done();
       }
     }
@@ -119,18 +129,18 @@ class ReadAhead::Pool {
         if (is_called || (is_sweep_due_ && idle_ == 0)) continue;
         break;
       }
-      const uint64_t device = found->first;
-      Task task = std::move(found->second.front());
-      found->second.pop_front();
+      const WaitPlace place = found->first;
+      Task task = std::move(found->second.begin()->second);
+      found->second.erase(found->second.begin());
       if (found->second.empty()) tasks_.erase(found);
-      busy_.insert(device);
+      busy_.insert(place);
       ++reading_;
       lock.unlock();
       task.work();
       task.work = nullptr;  // Which may close a file, and wait for its server.
       lock.lock();
       --reading_;
-      busy_.erase(device);
+      busy_.erase(place);
       if (!is_closed_ && task.done != nullptr) task.done();
     }
     --threads_;
@@ -143,7 +153,8 @@ class ReadAhead::Pool {
   std::condition_variable has_tasks_;
   std::condition_variable has_ended_;
   Tasks tasks_;
-  std::set<uint64_t> busy_;  // Devices whose file is being read.
+  Ticket last_ticket_ = 0;
+  std::set<WaitPlace> busy_;  // Where a thread works.
   int threads_ = 0;
   int idle_ = 0;
   int called_ = 0;  // Idle threads that a task has called.
@@ -156,8 +167,11 @@ class ReadAhead::Pool {
 
 ReadAhead::ReadAhead(Sweep sweep) : pool_(std::make_shared<Pool>(std::move(sweep))) {}
 
-void ReadAhead::Pool::Start(const std::shared_ptr<Pool>& pool, Task task) {
-  if (pool->Add(std::move(task))) StartThread(pool);
+ReadAhead::Ticket ReadAhead::Pool::Start(const std::shared_ptr<Pool>& pool, WaitPlace place,
+                                         Task task) {
+  Ticket ticket = 0;
+  if (pool->Add(place, std::move(task), &ticket)) StartThread(pool);
+  return ticket;
 }
 
 void ReadAhead::Pool::StartSweeps(const std::shared_ptr<Pool>& pool) {
@@ -195,27 +209,30 @@ ReadAhead::Result ReadBlock(const OpenFile& file, uint64_t offset, size_t bytes,
 
 }  // namespace
 
-void ReadAhead::Read(std::shared_ptr<const OpenFile> file, uint64_t offset, size_t bytes,
-                     bool keeps, Done done) {
+ReadAhead::Ticket ReadAhead::Read(std::shared_ptr<const OpenFile> file, uint64_t offset,
+                                  size_t bytes, bool keeps, Done done) {
   const size_t count = std::min(bytes, limits::kFileWindowBytes);
-  const uint64_t device = file->facts().device;
+  const WaitPlace place = PlaceOf(*file);
   const auto result = std::make_shared<Result>(Result{-ENOMEM, nullptr});
   const auto work = [file = std::move(file), offset, count, keeps, result] {
     *result = ReadBlock(*file, offset, count, keeps);
   };
-  Pool::Start(pool_, {device, work, [result, done = std::move(done)] { done(*result); }});
+  return Pool::Start(pool_, place, {work, [result, done = std::move(done)] { done(*result); }});
 }
 
-void ReadAhead::Run(uint64_t device, std::function<void()> work, std::function<void()> done) {
-  Pool::Start(pool_, {device, std::move(work), std::move(done)});
+ReadAhead::Ticket ReadAhead::Run(WaitPlace place, std::function<void()> work,
+                                 std::function<void()> done) {
+  return Pool::Start(pool_, place, {std::move(work), std::move(done)});
 }
+
+void ReadAhead::Cancel(WaitPlace place, Ticket ticket) { pool_->Cancel(place, ticket); }
 
 std::shared_ptr<const OpenFile> ReadAhead::Share(std::unique_ptr<const OpenFile> file) {
   const auto let_go = [pool = pool_](const OpenFile* last) {
     std::shared_ptr<const OpenFile> owner(last);
     if (last->way() != ReadWay::kUnsure && last->path().empty()) return;
-    const uint64_t device = owner->facts().device;
-    Pool::Start(pool, {device, [owner = std::move(owner)] {}, nullptr});
+    const WaitPlace place{owner->facts().device, WaitPlace::Use::kNames};
+    Pool::Start(pool, place, {[owner = std::move(owner)] {}, nullptr});
   };
   return {file.release(), let_go};
 }

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "files/open_file.h"
+#include "files/wait_place.h"
 
 namespace httpsys::files {
 
@@ -19,9 +20,10 @@ struct FileBlock {
   size_t bytes = 0;
 };
 
-// Threads are started when there is something to read, and end when there has been nothing for
-// limits::kUnusedMs. The files of one device have one thread at a time, so that a server that does
-// not answer stops its own files only. Thread: any, unless a member says otherwise.
+// Threads are started when there is something to do, and end when there has been nothing for
+// limits::kUnusedMs. Tasks that may wait at the same place have one thread at a time, so that a
+// server that does not answer stops its own files only. Thread: any, unless a member says
+// otherwise.
 class ReadAhead {
  public:
   struct Result {
@@ -38,14 +40,23 @@ class ReadAhead {
   ReadAhead& operator=(const ReadAhead&) = delete;
   ~ReadAhead() { Close(); }
 
+  // Names a task that has not begun.
+  using Ticket = uint64_t;
+
   // Reads bytes of a file, at most limits::kFileWindowBytes, and calls `done` on a thread of this.
   // `keeps`: the bytes are wanted; otherwise it is enough that the kernel has them in memory.
   // `done` must not wait, and must not use this object.
-  void Read(std::shared_ptr<const OpenFile> file, uint64_t offset, size_t bytes, bool keeps,
-            Done done);
-  // Calls `work` on a thread of this, and then `done`, as Read(). `device` names what the work may
-  // wait for.
-  void Run(uint64_t device, std::function<void()> work, std::function<void()> done);
+  Ticket Read(std::shared_ptr<const OpenFile> file, uint64_t offset, size_t bytes, bool keeps,
+              Done done);
+  // Calls `work` on a thread of this, and then `done`, as Read().
+  Ticket Run(WaitPlace place, std::function<void()> work, std::function<void()> done);
+  // Forgets a task, unless it has begun: nobody wants its result any more. A device that does not
+  // answer would otherwise collect what clients have asked for that have left.
+  void Cancel(WaitPlace place, Ticket ticket);
+  // Where a read of a file waits.
+  static WaitPlace PlaceOf(const OpenFile& file) {
+    return {file.facts().device, WaitPlace::Use::kBytes};
+  }
   // Calls `sweep` every limits::kUnusedMs from now on, on a thread of this, until it returns false.
   void SweepLater();
   // Returns a shared file. A thread of this closes it if that may take its time: the kernel may

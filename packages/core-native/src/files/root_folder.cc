@@ -29,10 +29,10 @@ std::unique_ptr<RootFolder> RootFolder::Open(std::string path, LinkPolicy links,
   return std::unique_ptr<RootFolder>(new RootFolder(std::move(path), links, fd, walks, facts));
 }
 
-OpenedFile RootFolder::OpenFile(const std::string& relative) const {
+OpenedFile RootFolder::OpenFile(const std::string& relative, MountPolicy mounts) const {
   OpenedFile opened;
-  const int fd =
-      walks_ ? portable::OpenBeneath(fd_, relative, links_) : OpenBeneath(fd_, relative, links_);
+  const int fd = walks_ ? portable::OpenBeneath(fd_, relative, links_)
+                        : OpenBeneath(fd_, relative, links_, mounts);
   if (fd < 0) {
     opened.error = -fd;
     return opened;

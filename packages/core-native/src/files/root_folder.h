@@ -34,11 +34,17 @@ class RootFolder {
 
   // Opens a file below the folder. `relative` is a path of ReadRequestPath(); empty for the folder
   // itself. Everything but a regular file is closed again. May wait for a slow disk or a network.
-  [[nodiscard]] OpenedFile OpenFile(const std::string& relative) const;
+  // With MountPolicy::kRefuse, the error is EXDEV where the path leads to a file system that is
+  // mounted below the folder, for which nothing has waited then; where a link leads out of the
+  // folder, too. A folder that walks() crosses mounts at once.
+  [[nodiscard]] OpenedFile OpenFile(const std::string& relative,
+                                    MountPolicy mounts = MountPolicy::kCross) const;
 
   // Returns true if the path that was opened still names this folder. May wait as OpenFile() does.
   [[nodiscard]] bool IsCurrent() const;
 
+  // The device that the folder is on.
+  uint64_t device() const { return facts_.device; }
   bool walks() const { return walks_; }
 
  private:

@@ -10,6 +10,7 @@
 namespace httpsys::static_files {
 
 using files::FileKind;
+using files::MountPolicy;
 using files::OpenedFile;
 using files::OpenFile;
 using files::RootFolder;
@@ -38,6 +39,12 @@ StaticSite::StaticSite(StaticOptions options, std::string root, files::LinkPolic
       root_path_(std::move(root)),
       links_(links),
       table_(std::move(table)) {}
+
+files::WaitPlace StaticSite::PlaceOf(MountPolicy mounts) const {
+  using Use = files::WaitPlace::Use;
+  return {device_.load(std::memory_order_relaxed),
+          mounts == MountPolicy::kRefuse ? Use::kNames : Use::kNamesBeyond};
+}
 
 std::string StaticSite::KeyOf(const RequestPath& path) {
   return path.has_final_slash ? path.relative + "/" : path.relative;
@@ -76,6 +83,7 @@ std::shared_ptr<const RootFolder> StaticSite::CurrentRoot(uint64_t now_ms, Searc
       if (*status == SearchStatus::kFailed) return nullptr;
     }
   }
+  if (current != nullptr) device_.store(current->device(), std::memory_order_relaxed);
   Entries forgotten;  // Destroyed without the lock.
   lock.lock();
   root_looked_ms_ = now_ms;
@@ -106,7 +114,8 @@ std::shared_ptr<const OpenFile> StaticSite::Keep(const OpenedFile& opened,
   return table_->Add(std::move(file), now_ms);
 }
 
-std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uint64_t now_ms) {
+std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uint64_t now_ms,
+                                                    MountPolicy mounts) {
   auto known = std::make_shared<KnownPath>();
   known->looked_ms = now_ms;
   std::string key = KeyOf(path);
@@ -115,7 +124,8 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
   const std::shared_ptr<const KnownPath> last = Last(key);
   FileSearch search(&options_, path);
   while (search.status() == SearchStatus::kTry) {
-    const OpenedFile opened = root->OpenFile(search.path());
+    const OpenedFile opened = root->OpenFile(search.path(), mounts);
+    if (opened.error == EXDEV && mounts == MountPolicy::kRefuse) return nullptr;
     const bool is_file = opened.error == 0 && opened.facts.kind == FileKind::kFile;
     if (is_file) {
       known->path = search.path();
@@ -130,7 +140,8 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
          {ContentCoding::kBr, ContentCoding::kZstd, ContentCoding::kGzip}) {
       if (!options_.precompressed.Has(coding)) continue;
       const std::string sibling_path = SiblingPath(known->path, coding);
-      const OpenedFile opened = root->OpenFile(sibling_path);
+      const OpenedFile opened = root->OpenFile(sibling_path, mounts);
+      if (opened.error == EXDEV && mounts == MountPolicy::kRefuse) return nullptr;
       if (opened.error != 0 || opened.facts.kind != FileKind::kFile) continue;
       const auto index = static_cast<size_t>(coding);
       const bool has_last = last != nullptr && last->siblings[index].has_value();

@@ -2,6 +2,7 @@
 // A folder whose files are served, and what is known of them.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -15,6 +16,7 @@
 #include "files/open_file.h"
 #include "files/open_files.h"
 #include "files/root_folder.h"
+#include "files/wait_place.h"
 #include "semantics/content_coding.h"
 #include "static_files/file_search.h"
 #include "static_files/request_path.h"
@@ -57,16 +59,20 @@ class StaticSite {
   StaticSite& operator=(const StaticSite&) = delete;
 
   const StaticOptions& options() const { return options_; }
-  // Names what the site may have to wait for: searches of one site are made one after the other.
-  uint64_t device() const { return reinterpret_cast<uintptr_t>(this); }
+  // Where a search waits: for the device of the folder, which is known when the folder was opened.
+  // Sites on one device, and sites that were never opened, share a place.
+  files::WaitPlace PlaceOf(files::MountPolicy mounts) const;
 
   // Names what a search is for: paths with one key have one result.
   static std::string KeyOf(const RequestPath& path);
   // Returns what is known of a path, or nullptr. `is_due`: it should be searched again; true at
   // most once for each result.
   std::shared_ptr<const KnownPath> Find(const RequestPath& path, uint64_t now_ms, bool* is_due);
-  // Searches, and remembers the result. May wait for a disk or a server.
-  std::shared_ptr<const KnownPath> Search(const RequestPath& path, uint64_t now_ms);
+  // Searches, and remembers the result. May wait for a disk or a server. Returns nullptr, with
+  // MountPolicy::kRefuse only, if it has to cross to a file system that is mounted below the
+  // folder: the caller searches again where it may wait for that one.
+  std::shared_ptr<const KnownPath> Search(const RequestPath& path, uint64_t now_ms,
+                                          files::MountPolicy mounts = files::MountPolicy::kCross);
   // Forgets what nobody has asked for lately. Returns true if something is left.
   bool Sweep(uint64_t now_ms);
 
@@ -94,6 +100,7 @@ class StaticSite {
   const std::string root_path_;
   const files::LinkPolicy links_;
   const std::shared_ptr<files::OpenFiles> table_;
+  std::atomic<uint64_t> device_ = 0;  // That of the last folder; 0 = none was opened.
   std::mutex mutex_;
   std::shared_ptr<const files::RootFolder> root_;
   uint64_t root_looked_ms_ = 0;

@@ -116,6 +116,11 @@ struct Connection : TimerNode, FromSmallBlocks {
   }
   // True if FileOutput keeps something about the file that is sent.
   bool is_reading_file() const { return uncommon_ != nullptr && uncommon_->file_reading.is_used; }
+  // True while the output waits for a file, since `ms` or longer; `now_ms` is uv_now() of the loop.
+  bool HasWaitedForFile(uint64_t ms, uint64_t now_ms) const {
+    return uncommon_ != nullptr && uncommon_->file_reading.wait != 0 &&
+           now_ms - uncommon_->file_reading.since_ms >= ms;
+  }
   // The bytes of a file that were read ahead, or nullptr.
   const files::FileBlock* file_block() const {
     return uncommon_ == nullptr ? nullptr : uncommon_->file_reading.block.get();

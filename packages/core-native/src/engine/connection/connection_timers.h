@@ -25,6 +25,7 @@ class ConnectionTimers {
 
   // Starts the connection's timer, or restarts it if it is running.
   void Start(Connection* connection, uint64_t timeout_ms);
+  uint64_t NowMs() const { return uv_now(loop_); }
   void Stop(Connection* connection) { lists_.Stop(connection); }
   // Sets how long the connection may be idle from now on; 0 = for ever.
   static void SetIdleTimeout(Connection* connection, uint32_t timeout_ms) {

@@ -14,6 +14,8 @@ class EndState {
   AfterOutput after_output() const { return after_output_; }
   // True if the peer has ended its sending direction.
   bool peer_ended() const { return peer_ended_; }
+  // True if the peer sends nothing more, and the connection ends with its output.
+  bool is_left() const { return peer_ended_ && after_output_ != AfterOutput::kNothing; }
   // True if the last request had been read to its end when it was answered.
   bool has_read_all() const { return has_read_all_; }
   // True if the sending direction has been shut down.

@@ -20,7 +20,18 @@ void Endings::FinishAfterOutput(Connection* connection, AfterOutput action) {
     connection->Enter(InputPhase::kOver);
     SocketWatch::Pause(connection, kPauseOver);
   }
+  WatchLeft(connection);
   output_->Touch(connection);
+}
+
+void Endings::WatchLeft(Connection* connection) {
+  // Connections of HTTP/2 have timers of their own.
+  const bool is_http2 = connection->http2 != nullptr || connection->stream != nullptr;
+  if (is_http2 || !connection->end.is_left() ||
+      connection->server()->config->settings().allow_half_open) {
+    return;
+  }
+  timers_->Start(connection, limits::kLeftMs);
 }
 
 void Endings::FinishNow(Connection* connection) {

@@ -41,6 +41,9 @@ class Endings {
   // All output has been given to the socket: does what was to follow.
   void OnOutputDone(Connection* connection);
 
+  // Starts to look whether the output of a client that sends nothing more waits for a file: its
+  // disk may not answer any more. The timer of the connection is used.
+  void WatchLeft(Connection* connection);
   // The peer has ended its direction.
   static void SetPeerEnded(Connection* connection) { connection->end.peer_ended_ = true; }
 

@@ -83,20 +83,23 @@ void FileOutput::Wait(Connection* connection, const FilePart& part, uint64_t off
   const uint64_t wait = ++last_wait_;
   state.is_used = true;
   state.wait = wait;
+  state.since_ms = uv_now(loop_);
   state.was_held = true;
   state.from = state.to = offset;
-  waiting_.emplace(wait, connection);
+  Waiting& waiting = waiting_[wait];
+  waiting.connection = connection;
+  waiting.place = files::ReadAhead::PlaceOf(*part.file);
   const bool keeps = part.file->way() == ReadWay::kUnsure;
-  ahead_->Read(part.file, offset, bytes, keeps,
-               [this, wait](const files::ReadAhead::Result& result) {
-                 post_([this, wait, result] { OnRead(wait, result); });
-               });
+  waiting.ticket = ahead_->Read(part.file, offset, bytes, keeps,
+                                [this, wait](const files::ReadAhead::Result& result) {
+                                  post_([this, wait, result] { OnRead(wait, result); });
+                                });
 }
 
 void FileOutput::OnRead(uint64_t wait, const files::ReadAhead::Result& result) {
   const auto found = waiting_.find(wait);
   if (found == waiting_.end()) return;
-  Connection* connection = found->second;
+  Connection* connection = found->second.connection;
   waiting_.erase(found);
   UncommonState::FileReading& state = connection->uncommon().file_reading;
   state.wait = 0;
@@ -155,7 +158,11 @@ void FileOutput::Forget(Connection* connection) {
   if (!connection->is_reading_file()) return;
   DropBlock(connection);
   UncommonState::FileReading& state = connection->uncommon().file_reading;
-  if (state.wait != 0) waiting_.erase(state.wait);
+  if (state.wait != 0) {
+    const auto waiting = waiting_.find(state.wait);
+    ahead_->Cancel(waiting->second.place, waiting->second.ticket);
+    waiting_.erase(waiting);
+  }
   state.wait = state.from = state.to = 0;
   state.error = 0;
   state.is_used = state.was_held;

@@ -51,6 +51,12 @@ class FileOutput {
   static bool TakeHeld(Connection* connection);
 
  private:
+  struct Waiting {
+    Connection* connection = nullptr;
+    files::WaitPlace place;
+    files::ReadAhead::Ticket ticket = 0;
+  };
+
   bool IsInMemory(const files::OpenFile& file, uint64_t offset, size_t bytes);
   void Wait(Connection* connection, const files::FilePart& part, uint64_t offset, size_t want);
   void OnRead(uint64_t wait, const files::ReadAhead::Result& result);
@@ -65,7 +71,7 @@ class FileOutput {
   const files::OpenFile* found_in_ = nullptr;
   uint64_t found_at_ = 0;
   size_t found_bytes_ = 0;
-  std::unordered_map<uint64_t, Connection*> waiting_;  // By FileReading::wait.
+  std::unordered_map<uint64_t, Waiting> waiting_;  // By FileReading::wait.
   uint64_t last_wait_ = 0;
   size_t blocks_ = 0;                   // Connections that have a block.
   std::unique_ptr<uint8_t[]> scratch_;  // limits::kFileSealBytes; made on first use.

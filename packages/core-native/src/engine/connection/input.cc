@@ -33,8 +33,18 @@ void Input::OnReadable(Connection* connection) {
 }
 
 // Handles the peer's end at once, unless some requests are still in the socket: then the end is
-// found when they are read.
+// found when they are read. A request that waits for a disk gets its answer if that comes soon: the
+// timer of the connection stops when the input goes on.
 void Input::OnDisconnect(Connection* connection) {
+  if ((connection->watch.pauses() & kPauseOrder) != 0) {
+    transport_->StartIdleTimer(connection, limits::kLeftMs);
+    return;
+  }
+  if ((connection->watch.pauses() & kPauseOver) != 0) {
+    transport_->OnPeerEnded(connection);
+    transport_->WatchLeft(connection);
+    return;
+  }
   // A goodbye of TLS is not a request: the shortest request with its record is longer.
   const int unread_max = connection->tls == nullptr ? 0 : kGoodbyeBytesMax;
   int unread = 0;

@@ -9,7 +9,7 @@ class InputHandler {
  public:
   // There may be bytes to read.
   virtual void OnReadable(Connection* connection) = 0;
-  // The peer ended its direction while kPausePipeline was the only reason not to read.
+  // As WatchHandler::OnDisconnect().
   virtual void OnDisconnect(Connection* connection) = 0;
   // The connection's timer has expired.
   virtual void OnTimeout(Connection* connection) = 0;

@@ -26,6 +26,18 @@ bool IsHeldBack(const Connection& connection) {
   return connection.is_throttled() || connection.output.queue()->file_at(0).part != nullptr;
 }
 
+// Returns true if the end of the client's direction is to be told although nothing is read: the
+// requests that nobody answers would otherwise outlive their client.
+bool WantsEnd(const Connection& connection) {
+  const WatchState& watch = connection.watch;
+  const bool is_held_at_end =
+      (watch.pauses() & kPauseOver) != 0 && connection.is_held() && !connection.end.peer_ended();
+  const bool is_waiting = watch.pauses() == kPausePipeline || is_held_at_end ||
+                          (watch.pauses() == kPauseOrder && watch.is_end_wanted());
+  return is_waiting && !watch.is_disconnect_told() &&
+         !connection.server()->config->settings().allow_half_open;
+}
+
 }  // namespace
 
 SocketWatch::SocketWatch(uv_loop_t* loop, WatchHandler* handler) : loop_(loop), handler_(handler) {
@@ -47,11 +59,7 @@ void SocketWatch::Update(Connection* connection) {
   WatchState& watch = connection->watch;
   int wanted = 0;
   if (watch.pauses_ == 0) wanted |= UV_READABLE;
-  // Requests that nobody answers would otherwise outlive their client.
-  if (watch.pauses_ == kPausePipeline && !watch.is_disconnect_told_ &&
-      !connection->server()->config->settings().allow_half_open) {
-    wanted |= UV_DISCONNECT;
-  }
+  if (WantsEnd(*connection)) wanted |= UV_DISCONNECT;
   if (connection->output.queue() != nullptr && !IsHeldBack(*connection)) wanted |= UV_WRITABLE;
   if (wanted == watch.poll_events_ || !MakeWatchable(connection)) return;
   watch.poll_events_ = static_cast<uint8_t>(wanted);
@@ -124,7 +132,7 @@ void SocketWatch::OnPoll(uv_poll_t* poll, int status, int events) {
   if ((events & UV_WRITABLE) != 0 && connection->output.queue() != nullptr) {
     self->handler_->OnWritable(connection);
   }
-  if ((events & UV_DISCONNECT) != 0 && connection->is_open() && watch.pauses_ == kPausePipeline) {
+  if ((events & UV_DISCONNECT) != 0 && connection->is_open() && WantsEnd(*connection)) {
     watch.is_disconnect_told_ = true;
     self->Update(connection);
     self->handler_->OnDisconnect(connection);

@@ -20,7 +20,8 @@ class WatchHandler {
   virtual void OnReadable(Connection* connection) = 0;
   // The socket has room again for the queued output.
   virtual void OnWritable(Connection* connection) = 0;
-  // The peer ended its direction while kPausePipeline was the only reason not to read.
+  // The peer ended its direction while kPausePipeline was the only reason not to read, or
+  // kPauseOrder with WantEnd(), or while nothing is read any more and the output is held.
   virtual void OnDisconnect(Connection* connection) = 0;
   // The connection cannot be watched any more. `error` is a positive errno.
   virtual void OnWatchFailed(Connection* connection, int error) = 0;
@@ -56,6 +57,11 @@ class SocketWatch {
   // Replaces all reasons by `reason`; 0 = none.
   static void PauseOnly(Connection* connection, uint8_t reason) {
     connection->watch.pauses_ = reason;
+  }
+  // Whether OnDisconnect() is wanted while kPauseOrder is the only reason not to read: the request
+  // waits for a disk that may never answer.
+  static void WantEnd(Connection* connection, bool is_wanted) {
+    connection->watch.is_end_wanted_ = is_wanted;
   }
   // Starts or stops the watcher according to the reasons to pause and to output that waits for the
   // socket.

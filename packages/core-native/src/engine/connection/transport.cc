@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/limits.h"
+
 namespace httpsys::engine {
 
 Transport::Transport(uv_loop_t* loop, std::atomic<uint32_t>* load, files::ReadAhead* ahead,
@@ -95,6 +97,10 @@ void Transport::OnTimeout(Connection* connection) {
     factory_.End(connection);
   } else if (connection->http2 != nullptr || connection->stream != nullptr) {
     streams_->OnTimer(connection);
+  } else if (connection->output.queue() != nullptr && connection->end.is_left()) {
+    // The client may still read: only a file that does not come ends the connection.
+    if (connection->HasWaitedForFile(limits::kLeftMs, timers_.NowMs())) return Close(connection, 0);
+    timers_.Start(connection, limits::kLeftMs);
   } else if (connection->output.queue() != nullptr && connection->idle.timeout_ms() != 0) {
     // The connection is not idle: the peer still reads the last response.
     timers_.Start(connection, connection->idle.timeout_ms());

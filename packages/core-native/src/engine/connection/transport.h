@@ -92,6 +92,7 @@ class Transport final : private OutputOwner, private WatchHandler {
     endings_.FinishAfterOutput(connection, action);
   }
   void Close(Connection* connection, int error) { endings_.Close(connection, error); }
+  void WatchLeft(Connection* connection) { endings_.WatchLeft(connection); }
   void CloseStream(Connection* stream, bool is_told_late) {
     endings_.CloseStream(stream, is_told_late);
   }

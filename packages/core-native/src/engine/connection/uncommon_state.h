@@ -61,6 +61,7 @@ struct UncommonState {
     friend class FileOutput;
     bool is_used = false;   // Something below differs from its default.
     uint64_t wait = 0;      // Names what the output waits for; 0 = it does not wait for a file.
+    uint64_t since_ms = 0;  // When that wait began, by the time of the loop.
     bool was_held = false;  // The output has waited since FileOutput::TakeHeld().
     int error = 0;          // The errno of the last read; 0 = none.
     // The bytes that were read ahead; none if both are equal.

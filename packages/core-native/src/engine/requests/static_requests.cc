@@ -11,11 +11,13 @@
 #include <span>
 
 #include "base/ascii.h"
+#include "engine/connection/socket_watch.h"
 #include "url/url_path.h"
 
 namespace httpsys::engine {
 namespace {
 
+using files::MountPolicy;
 using semantics::Boundary;
 using semantics::ConditionalMethod;
 using static_files::FoundFile;
@@ -166,38 +168,46 @@ StaticRequests::Known StaticRequests::Look(Connection* connection,
   bool is_due = false;
   if (Known known = site->Find(path, NowMs(), &is_due); known != nullptr) {
     if (is_due && !searches_.contains(key)) {
-      searches_[key];
-      Search(site, path);
+      searches_[key].renews = true;
+      Search(site, path, MountPolicy::kRefuse);
     }
     return known;
   }
   const auto [search, is_new] = searches_.try_emplace(key);
-  search->second.push_back(connection);
+  search->second.connections.push_back(connection);
   waiting_.emplace(connection, Waiting{key, false, nullptr});
-  if (is_new) Search(site, path);
+  SocketWatch::WantEnd(connection, true);
+  if (is_new) Search(site, path, MountPolicy::kRefuse);
   return nullptr;
 }
 
-void StaticRequests::Search(const std::shared_ptr<StaticSite>& site, const RequestPath& path) {
+// Starts a search that is in searches_.
+void StaticRequests::Search(const std::shared_ptr<StaticSite>& site, const RequestPath& path,
+                            MountPolicy mounts) {
   // Without a thread nothing is known: 500.
   auto failed = std::make_shared<KnownPath>();
   failed->status = SearchStatus::kFailed;
   const auto known = std::make_shared<Known>(std::move(failed));
-  ahead_->Run(
-      site->device(), [site, path, known] { *known = site->Search(path, NowMs()); },
+  Searching& searching = searches_.at({site.get(), StaticSite::KeyOf(path)});
+  searching.place = site->PlaceOf(mounts);
+  searching.ticket = ahead_->Run(
+      searching.place,
+      [site, path, mounts, known] { *known = site->Search(path, NowMs(), mounts); },
       [this, site, path, known] {
-        post_([this, site, path, known] {
-          OnSearched({site.get(), StaticSite::KeyOf(path)}, *known);
-        });
+        post_([this, site, path, known] { OnSearched(site, path, *known); });
       });
 }
 
-void StaticRequests::OnSearched(const SearchKey& key, const Known& known) {
-  const auto search = searches_.find(key);
+void StaticRequests::OnSearched(const std::shared_ptr<StaticSite>& site, const RequestPath& path,
+                                const Known& known) {
+  const auto search = searches_.find({site.get(), StaticSite::KeyOf(path)});
+  // Those who wanted the result may have left.
   if (search == searches_.end()) return;
-  const std::vector<Connection*> connections = std::move(search->second);
+  if (known == nullptr) return Search(site, path, MountPolicy::kCross);
+  const std::vector<Connection*> connections = std::move(search->second.connections);
   searches_.erase(search);
   for (Connection* connection : connections) {
+    SocketWatch::WantEnd(connection, false);
     Waiting& waiting = waiting_.at(connection);
     waiting.is_done = true;
     waiting.known = known;
@@ -218,8 +228,16 @@ void StaticRequests::OnSearched(const SearchKey& key, const Known& known) {
 void StaticRequests::OnDetached(Connection* connection) {
   const auto found = waiting_.find(connection);
   if (found == waiting_.end()) return;
+  SocketWatch::WantEnd(connection, false);
   const auto search = searches_.find(found->second.key);
-  if (search != searches_.end()) std::erase(search->second, connection);
+  if (search != searches_.end()) {
+    Searching& searching = search->second;
+    std::erase(searching.connections, connection);
+    if (searching.connections.empty() && !searching.renews) {
+      ahead_->Cancel(searching.place, searching.ticket);
+      searches_.erase(search);
+    }
+  }
   waiting_.erase(found);
 }
 

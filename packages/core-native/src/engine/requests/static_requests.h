@@ -54,7 +54,13 @@ class StaticRequests {
  private:
   using Known = std::shared_ptr<const static_files::KnownPath>;
   using SearchKey = std::pair<static_files::StaticSite*, std::string>;
-  using Searches = std::map<SearchKey, std::vector<Connection*>>;
+  struct Searching {
+    std::vector<Connection*> connections;  // Those that wait for the result.
+    bool renews = false;                   // The result is wanted although nobody waits for it.
+    files::WaitPlace place;
+    files::ReadAhead::Ticket ticket = 0;
+  };
+  using Searches = std::map<SearchKey, Searching>;
 
   struct Waiting {
     SearchKey key;
@@ -68,8 +74,9 @@ class StaticRequests {
   Known Look(Connection* connection, const std::shared_ptr<static_files::StaticSite>& site,
              const static_files::RequestPath& path);
   void Search(const std::shared_ptr<static_files::StaticSite>& site,
-              const static_files::RequestPath& path);
-  void OnSearched(const SearchKey& key, const Known& known);
+              const static_files::RequestPath& path, files::MountPolicy mounts);
+  void OnSearched(const std::shared_ptr<static_files::StaticSite>& site,
+                  const static_files::RequestPath& path, const Known& known);
   Outcome Give(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                const static_files::StaticResponse& response, const static_files::KnownPath* known,
                const semantics::Boundary& boundary, bool closes);
@@ -81,7 +88,7 @@ class StaticRequests {
   Input* input_;
   files::ReadAhead* ahead_;
   const FileOutput::Post post_;
-  Searches searches_;  // The connections that wait for each.
+  Searches searches_;
   std::unordered_map<const Connection*, Waiting> waiting_;
   std::string head_;  // The head of the answer that is being made.
   int64_t date_seconds_ = 0;
