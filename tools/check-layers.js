@@ -75,9 +75,10 @@ const kRooms = {
   'tools/lib': ['packages/core-native', 'packages/core-native/native'],
   'tools/compat': ['packages/core-native', 'packages/websocket', 'test/differential', 'tools/lib'],
   'tools/compat/wire': ['test/fuzz', 'tools/compat'],
+  'tools/compat/cache': ['tools/compat'],
   'tools/packages': ['tools/lib'],
   tools: ['lib/backend', 'packages/core-native/native', 'packages/core-native/test-native', 'test/differential/mutations', 'test/differential',
-    'tools/lib', 'tools/compat', 'tools/compat/wire', 'tools/packages'],
+    'tools/lib', 'tools/compat', 'tools/compat/wire', 'tools/compat/cache', 'tools/packages'],
 }
 
 /** Node's headers belong to the boundary alone: the engine is compiled and tested without Node. */

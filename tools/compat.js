@@ -12,6 +12,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { compare, checkKnown, discount, isGreen, readKnown } = require('./compat/compare')
+const { executeCacheTests } = require('./compat/cache/execute')
 const { execute } = require('./compat/execute')
 const { UnreachableError, compatFolder, ensureSuite, isAvailable } = require('./compat/fetch')
 const { summary, updatePage } = require('./compat/report')
@@ -42,7 +43,8 @@ async function runSuite (suite, listed) {
   const scratch = path.join(compatFolder(), 'runs', path.basename(folder))
   /** @param {'stock' | 'ours'} mode */
   const once = async (mode) => {
-    const execution = await (suite.runner === 'wire' ? executeWire : execute)(suite, folder, mode, `${scratch}-${mode}`)
+    const executeSuite = suite.runner === 'wire' ? executeWire : suite.runner === 'cache-tests' ? executeCacheTests : execute
+    const execution = await executeSuite(suite, folder, mode, `${scratch}-${mode}`)
     const passed = [...execution.tests.values()].filter(({ result }) => result === 'pass').length
     console.log(`${suite.name}: ${mode}, ${passed} of ${execution.tests.size} pass (${execution.seconds.toFixed(1)} s)` +
       (mode === 'ours' ? `, the engine served ${execution.requests} requests${suite.over === undefined ? '' : ` over ${suite.over}`}` : ''))
@@ -100,6 +102,7 @@ async function compat (args) {
   if (args.includes('--list')) return console.log(order.join('\n'))
   const isFast = args.includes('--fast')
   if (isFast && args.includes('--write')) throw new Error('--write takes the complete suites, not --fast')
+  if (args.includes('--write') && process.env.HTTPSYS_CACHE_TESTS !== undefined) throw new Error('--write takes the package, not HTTPSYS_CACHE_TESTS')
   const overAt = args.indexOf('--over')
   const over = overAt === -1 ? [] : args.splice(overAt, 2)
   const chosen = chooseSuites(args.filter((arg) => !arg.startsWith('--')), over[1])

@@ -8,6 +8,7 @@ const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { scoresOf } = require('../../tools/compat/cache/tests')
 const { checkKnown, compare, discount, isGreen, readKnown } = require('../../tools/compat/compare')
 const { execute, readResults } = require('../../tools/compat/execute')
 const { ensureSuite, withRetries } = require('../../tools/compat/fetch')
@@ -90,6 +91,37 @@ test('a suite that asks for a share of the files that reach a server is red belo
   assert.match(summary([withLost(2)]), /100 files, 100 reach a server: 100 of them pass on stock, 98\.0 % of these on ours/)
   const barely = { ...withLost(2), reaching: { files: 300, passStock: 299, passOurs: 293 } }
   assert.match(summary([barely]), /299 of them pass on stock, 97\.9 % of these on ours/)
+})
+
+test('a test that is required of ours is lost when it fails, though stock Node fails it, too', () => {
+  const stock = execution({ a: 'fail', b: 'fail' })
+  const wanted = { required: new Set(['a']), optimal: new Set(['b']) }
+  const verdict = compare(kSuite, stock, execution({ a: 'fail', b: 'fail' }, { wanted }), [])
+  assert.deepEqual(verdict.lost, ['a'])
+  assert.ok(!isGreen(verdict))
+  assert.ok(isGreen(compare(kSuite, execution({ a: 'fail', b: 'pass' }), execution({ a: 'pass', b: 'pass' }, { wanted }), [])))
+})
+
+test('a suite that asks for a part of the tests of a kind is red below it, whatever is listed', () => {
+  const names = Array.from({ length: 20 }, (_, n) => `${n}`)
+  const all = (/** @type {number} */ failed) => Object.fromEntries(names.map((name, n) => [name, n < failed ? /** @type {const} */ ('fail') : /** @type {const} */ ('pass')]))
+  const wanted = { required: new Set(names), optimal: new Set() }
+  const withFailed = (/** @type {number} */ failed) => compare({ ...kSuite, least: { required: 0.95, optimal: 0 } }, execution(all(0)),
+    execution(all(failed), { wanted }), names.map((test) => ({ test, reason: 'a reason' })))
+  assert.ok(isGreen(withFailed(1)))
+  assert.deepEqual(withFailed(2).problems, ['of 20 required tests 18 pass: at least 19 must'])
+})
+
+test('a test of caches counts strictly only if all it depends on pass', () => {
+  /** @type {import('../../tools/compat/cache/tests').CacheTest[]} */
+  const tests = [
+    { id: 'a', name: '' }, { id: 'b', name: '', depends_on: ['a'] }, { id: 'c', name: '', kind: 'optimal', depends_on: ['b'] },
+    { id: 'd', name: '', kind: 'optimal' }, { id: 'e', name: '', kind: 'check' },
+  ]
+  const scores = scoresOf(tests, { a: ['Assertion', 'wrong'], b: true, c: true, d: true, e: ['Setup', 'retry'] })
+  assert.deepEqual(scores, {
+    required: { passed: 1, strictly: 0, tests: 2 }, optimal: { passed: 2, strictly: 1, tests: 2 }, check: { passed: 0, strictly: 0, tests: 1 },
+  })
 })
 
 test('the fast part has its suites, and says which this system cannot have', (t) => {

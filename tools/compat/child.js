@@ -17,6 +17,7 @@ const { kCoreNative, listFiles } = require('../lib/project')
  * @property {number} seconds
  * @property {Set<string>} reaching node-core on stock: files in which an http server accepted a connection
  * @property {string} output the end of what was printed
+ * @property {{ required: Set<string>, optimal: Set<string> }} [wanted] tests that ours is to pass whatever stock Node does
  */
 
 const kRegister = path.join(kCoreNative, 'register.js')

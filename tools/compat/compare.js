@@ -17,7 +17,7 @@ const kMaxKnownOver = 50
  * @property {{ passed: number, failed: number, skipped: number, seconds: number }} stock
  * @property {{ passed: number, failed: number, skipped: number, seconds: number, requests: number }} ours
  * @property {number} same
- * @property {string[]} lost passed on stock, not on ours, or failed on ours only
+ * @property {string[]} lost passed on stock, or required of ours whatever stock does, and not on ours; or failed on ours only
  * @property {string[]} gained
  * @property {Known[]} known those of the lost that are listed
  * @property {string[]} unexpected lost and not listed
@@ -44,7 +44,8 @@ function compare (suite, stock, ours, listed) {
   const names = [...new Set([...stock.tests.keys(), ...ours.tests.keys()])]
   // A failure that stock Node has not even a name for: a file or a hook that did not end.
   const isNew = (/** @type {string} */ name) => ours.tests.get(name)?.result === 'fail' && !stock.tests.has(name)
-  const lost = names.filter((name) => passes(stock, name) ? !passes(ours, name) : isNew(name))
+  const isDue = (/** @type {string} */ name) => passes(stock, name) || ours.wanted?.required.has(name) === true
+  const lost = names.filter((name) => isDue(name) ? !passes(ours, name) : isNew(name))
   const gained = names.filter((name) => passes(ours, name) && !passes(stock, name))
   const isListed = (/** @type {string} */ name) => listed.some(({ test }) => test === name)
   const problems = []
@@ -56,6 +57,12 @@ function compare (suite, stock, ours, listed) {
   const passOurs = passStock.filter((name) => passes(ours, name))
   if (passOurs.length < (suite.share ?? 0) * passStock.length) {
     problems.push(`of ${passStock.length} files that reach a server and pass on stock ${passOurs.length} pass on the engine: too few`)
+  }
+  for (const kind of /** @type {const} */ (['required', 'optimal'])) {
+    const wanted = [...ours.wanted?.[kind] ?? []]
+    const least = Math.ceil((suite.least?.[kind] ?? 0) * wanted.length)
+    const passed = wanted.filter((name) => passes(ours, name)).length
+    if (passed < least) problems.push(`of ${wanted.length} ${kind} tests ${passed} pass: at least ${least} must`)
   }
   return {
     suite: suite.name,

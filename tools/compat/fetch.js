@@ -143,7 +143,8 @@ async function fetchGit ({ name, url, commit }, folder) {
   return tarball
 }
 
-/** @typedef {Exclude<import('./suites').Suite['source'], import('./suites').OwnSource>} Fetched */
+/** @typedef {import('./suites').OwnSource | import('./suites').FolderSource} Local what no registry has */
+/** @typedef {Exclude<import('./suites').Suite['source'], Local>} Fetched */
 
 /**
  * @param {Fetched} source
@@ -164,14 +165,36 @@ const kOrigins = { debian: 'Debian', npm: 'npm', pypi: 'PyPI', git: 'its reposit
 /** @param {string} folder @returns {any} */
 const readPackage = (folder) => JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
 
+/** @param {string} folder @param {string[]} args of npm install */
+function install (folder, args) {
+  return run(program('npm', 'it comes with Node'), ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock',
+    '--legacy-peer-deps', '--loglevel=error', `--before=${kRegistryDate}`, ...args],
+  { cwd: folder, env: { NODE_ENV: '' }, quiet: true })
+}
+
 /** Installs what the suite's tests require, without its linters and build tools. @param {string} folder @param {string} mocha its version */
 async function installDependencies (folder, mocha) {
   const { scripts, workspaces, overrides, nyc, devDependencies = {}, ...rest } = readPackage(folder)
   const needed = Object.entries(devDependencies).filter(([name]) => !kNotNeeded.test(name))
   fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ ...rest, devDependencies: { ...Object.fromEntries(needed), mocha } }, null, 2))
-  await run(program('npm', 'it comes with Node'), ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock',
-    '--legacy-peer-deps', '--loglevel=error', `--before=${kRegistryDate}`],
-  { cwd: folder, env: { NODE_ENV: '' }, quiet: true })
+  await install(folder, [])
+}
+
+/** Installs these packages alone. @param {string} folder @param {string[]} needs */
+async function installNeeds (folder, needs) {
+  const { name, version, type } = readPackage(folder)
+  fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ name, version, type }))
+  await install(folder, needs)
+}
+
+/**
+ * @param {import('./suites').FolderSource} source
+ * @param {string} folder that gets a copy of its files, as a checkout may change between runs
+ */
+function copyFolder (source, folder) {
+  if (!fs.existsSync(source.folder)) throw new Error(`There is no folder ${source.folder}`)
+  const left = new Set(['.git', 'node_modules'].map((name) => path.resolve(source.folder, name)))
+  fs.cpSync(source.folder, folder, { recursive: true, filter: (file) => !left.has(path.resolve(file)) })
 }
 
 /**
@@ -204,19 +227,21 @@ async function layOver (target, folder) {
  * @param {import('./suites').Suite} suite
  * @returns {Promise<string>} its folder, brought and prepared when it was not there
  */
-async function ensureSuite ({ name, base, source, runner, target, mocha }) {
+async function ensureSuite ({ name, base, source, runner, target, mocha, needs }) {
   if (source.kind === 'own') return ensurePrograms(source, compatFolder())
   const kept = (source.kind === 'debian' ? source.folder : undefined) ?? base ?? name
   const folder = path.join(compatFolder(), `${kept.replace(/[@/]+/g, '-').replace(/^-/, '')}-${(target ?? source).version}`)
   const ready = path.join(folder, kReady)
-  const recipe = JSON.stringify({ source, kMocha, kRegistryDate, kNotNeeded: kNotNeeded.source, over: target, mocha })
-  if (fs.existsSync(ready) && fs.readFileSync(ready, 'utf8') === recipe) return folder
-  console.log(`${name}: fetching ${source.name} ${source.version} from ${kOrigins[source.kind]}${source.kind === 'debian' ? ` ${source.release}` : ''}`)
+  const recipe = JSON.stringify({ source, kMocha, kRegistryDate, kNotNeeded: kNotNeeded.source, over: target, mocha, needs })
+  if (source.kind !== 'folder' && fs.existsSync(ready) && fs.readFileSync(ready, 'utf8') === recipe) return folder
+  console.log(`${name}: fetching ${source.name} ${source.version} from ${source.kind === 'folder' ? source.folder : kOrigins[source.kind]}${source.kind === 'debian' ? ` ${source.release}` : ''}`)
   // What an interrupted run left behind.
   fs.rmSync(folder, { recursive: true, force: true })
-  await unpack(source, folder)
+  if (source.kind === 'folder') copyFolder(source, folder)
+  else await unpack(source, folder)
   if (target !== undefined) await layOver(target, folder)
-  if (runner !== 'node-core' && runner !== 'wire') await withRetries(`what ${name} depends on`, () => installDependencies(folder, mocha ?? kMocha))
+  if (needs !== undefined) await withRetries(`what ${name} depends on`, () => installNeeds(folder, needs))
+  else if (runner !== 'node-core' && runner !== 'wire') await withRetries(`what ${name} depends on`, () => installDependencies(folder, mocha ?? kMocha))
   fs.writeFileSync(ready, recipe)
   return folder
 }

@@ -52,10 +52,18 @@ const { kRoot } = require('../lib/project')
  */
 
 /**
+ * @typedef {object} FolderSource a checkout that the user names
+ * @property {'folder'} kind
+ * @property {string} name
+ * @property {string} version
+ * @property {string} folder
+ */
+
+/**
  * @typedef {object} Suite
  * @property {string} name on the command line and in the table
- * @property {DebianSource | NpmSource | PypiSource | GitSource | OwnSource} source
- * @property {'mocha' | 'node-test' | 'node-core' | 'wire' | 'differential'} runner
+ * @property {DebianSource | NpmSource | PypiSource | GitSource | OwnSource | FolderSource} source
+ * @property {'mocha' | 'node-test' | 'node-core' | 'wire' | 'cache-tests' | 'differential'} runner
  * @property {string[]} files arguments of mocha; globs below the suite for node-test, byFile and wire; a pattern for node-core
  * @property {string} [version] of the suite, where the package that brings it has one of its own
  * @property {number} [limitSeconds] for one run of all tests
@@ -70,6 +78,9 @@ const { kRoot } = require('../lib/project')
  * @property {number} [share] node-core: of the files that reach a server and pass on stock, at least this part passes on ours
  * @property {boolean} [elsewhere] run in a copy in the temporary folder: its tests serve files by absolute paths, of which
  *   the folder `.cache` would make hidden files
+ * @property {string[]} [needs] packages that its tests require, where its package.json names many more; with versions
+ * @property {'rfc9111'} [cache] cache-tests: the rules of the cache that ours has
+ * @property {{ required: number, optimal: number }} [least] cache-tests: the part of the tests of each kind that ours must pass
  * @property {Partial<Suite>} [fast] belongs to the fast part, with these properties
  */
 
@@ -150,6 +161,17 @@ const nodeSuites = (line, name, http) => [
   nodeCore(line, `${name}-more`, '^(parallel|sequential|async-hooks)/test-(?!http-)', { mentions: 'require\\([\'"](node:)?http[\'"]\\)' }),
 ]
 
+/** Of the 160 and 105 tests that count in the repository; the package has fewer. */
+const kCacheLeast = { required: 155 / 160, optimal: 80 / 105 }
+
+/** The npm package lacks the newest tests; a checkout of github.com/http-tests/cache-tests has all. @type {string | undefined} */
+const kCacheCheckout = process.env.HTTPSYS_CACHE_TESTS
+
+/** @type {Pick<Suite, 'source' | 'runner' | 'files' | 'needs'>} */
+const kCacheTests = kCacheCheckout === undefined
+  ? { source: npm('http-cache-tests', '0.4.5'), runner: 'cache-tests', files: [], needs: ['node-fetch@2'] }
+  : { source: { kind: 'folder', name: 'cache-tests', version: 'checkout', folder: kCacheCheckout }, runner: 'cache-tests', files: [], needs: ['undici@7'] }
+
 /** @type {Suite[]} */
 const kPlain = [
   differential('differential', path.join(kDifferential, 'programs')), // npm test runs these by themselves
@@ -221,6 +243,9 @@ const kPlain = [
     runner: 'wire',
     files: ['vendor/llhttp/test/request/*.md'],
   },
+  // The same tests twice: behind our cache, and on our server without one, where each must come out as on stock Node.
+  { name: 'cache-tests', ...kCacheTests, cache: 'rfc9111', least: kCacheLeast },
+  { name: 'cache-tests-uncached', base: 'cache-tests', ...kCacheTests },
 ]
 
 /** Run once more with another protocol on ours and the same one on stock: the same tests count. Node has test-https-* of its own. */
