@@ -19,7 +19,7 @@ const { setup } = require('../tools/setup')
 /** In the order of the report. */
 const kScenarios = [
   'hello', 'browser-headers', 'pipelined', 'express5', 'express4', 'express5-json-echo',
-  'stream-1mb', 'upload-10mb', 'express5-middleware', 'idle-memory', 'port-sharing', 'websocket', 'tls', 'http2', 'files',
+  'stream-1mb', 'upload-10mb', 'express5-middleware', 'idle-memory', 'port-sharing', 'websocket', 'tls', 'http2', 'files', 'cache',
 ]
 
 /** Fresh processes per implementation, however many rounds the others take. */
@@ -27,7 +27,7 @@ const kMemoryRounds = 3
 
 const kUsage = `npm run bench -- [scenario ...] [options]
 
-  --only <implementations>  a list with commas, such as node,httpsys (all); of port-sharing and files their parts, such as 'blocked owner'
+  --only <implementations>  a list with commas, such as node,httpsys (all); of port-sharing, files and cache their parts, such as 'blocked owner'
   --rounds <n>              measurements of each implementation (3)
   --seconds <n>             of one measurement (3)
   --warm-up <n>             seconds before the first one (2)

@@ -52,6 +52,17 @@ function spawnNginx (wrap, folder, http) {
   return spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] })
 }
 
+/** @param {number} master @returns {number[]} its workers: a cache has processes of its own, which serve nobody */
+function workersOf (master) {
+  return childrenOf(master).filter((pid) => {
+    try {
+      return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('nginx: worker process')
+    } catch {
+      return false
+    }
+  })
+}
+
 /** @param {ChildProcess} child @param {() => Promise<boolean>} isReady */
 async function untilReady (child, isReady) {
   const deadline = Date.now() + kStartMs
@@ -76,14 +87,14 @@ class Nginx {
   /**
    * @param {string[]} wrap what starts it, such as taskset
    * @param {number} port on which `http` lets it listen
-   * @param {string} http directives within `http`
+   * @param {string | ((folder: string) => string)} http directives within `http`, which may name nginx' own folder
    * @returns {Promise<Nginx>} once it listens
    */
   static async start (wrap, port, http) {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-nginx-'))
-    const server = new Nginx(spawnNginx(wrap, folder, http), folder, port)
+    const server = new Nginx(spawnNginx(wrap, folder, typeof http === 'string' ? http : http(folder)), folder, port)
     try {
-      await untilReady(server.#master, async () => await isListening(port) && childrenOf(server.#masterPid).length === 1)
+      await untilReady(server.#master, async () => await isListening(port) && workersOf(server.#masterPid).length === 1)
     } catch (error) {
       await server.stop()
       throw error
@@ -96,7 +107,7 @@ class Nginx {
   }
 
   get pid () {
-    return childrenOf(this.#masterPid)[0]
+    return workersOf(this.#masterPid)[0]
   }
 
   async stop () {

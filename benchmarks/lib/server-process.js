@@ -17,7 +17,7 @@ const kFloorSource = path.join(__dirname, '..', 'floor.cc')
  * @returns {Promise<Server>} once it listens
  */
 async function startServer ({ scenario, implementation, cpu, program = kProgram }) {
-  if (implementation === 'floor') return Server.program('floor', cpu, [await built(kFloorSource, 'floor')])
+  if (implementation === 'floor') return Server.program('floor', cpu, [await built(kFloorSource, 'floor'), ...scenario === 'pipelined' ? [scenario] : []])
   return Server.node(`${scenario}, ${implementation}`, cpu, ['--expose-gc', program, scenario, implementation])
 }
 

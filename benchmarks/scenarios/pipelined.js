@@ -4,7 +4,6 @@
 module.exports = {
   ...require('./hello'),
   name: 'pipelined',
-  implementations: ['node', 'httpsys'], // The floor answers reads, not requests.
   title: 'the same handler, 16 requests pipelined',
   load: ['pipelined', '16'],
   target: { process: 0.30, thread: 0.28 },
