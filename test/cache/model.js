@@ -85,7 +85,8 @@ class CacheModel {
    */
   learn (asked, times, { call, status, terms }) {
     const { method, url, language, credentials, hasRange, directive } = asked
-    if (kUnsafe.has(method)) return status < 400 ? this.#invalidate(url) : undefined
+    // After an error a cache may keep what it has, or not (section 4.4).
+    if (kUnsafe.has(method)) return status < 400 ? this.#invalidate(url) : this.forget(url)
     if (status === 304) return this.#refresh(asked, times)
     if (method === 'HEAD') return this.forget(url)
     const isStored = method === 'GET' && terms.isStored && credentials !== 'authorization' && !hasRange && directive !== 'no-store' &&
@@ -93,7 +94,8 @@ class CacheModel {
     if (!isStored) return
     const before = this.#urls.get(url)
     const varies = terms.varies === true
-    const stored = varies && before?.varies === true ? before : new Stored(varies, true)
+    // One that varies takes the place of one that does not. But what other variants there are is not known if what was there is not.
+    const stored = varies && before?.varies === true ? before : new Stored(varies, !varies || before?.isKnown !== false)
     stored.entries.set(varies ? language : '', { call, terms, times })
     this.#urls.set(url, stored)
   }
