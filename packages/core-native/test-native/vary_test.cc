@@ -67,6 +67,19 @@ TEST(VaryTest, LinesOfOneFieldAreJoinedAndTrimmed) {
   EXPECT_EQ(ValuesOf(names, "Foo: 1, 2"), "\n-\n+1, 2");
 }
 
+TEST(VaryTest, CaseAndWhiteSpaceMakeNoDifferenceInListsOfTokens) {
+  const VaryNames names = Names({"Accept-Language"});
+  const std::string wanted = ValuesOf(names, "Accept-Language: en,de;q=0.5");
+  EXPECT_EQ(wanted, "\n+en,de;q=0.5");
+  EXPECT_EQ(ValuesOf(names, "Accept-Language:  EN ,\tDe ; q=0.5 "), wanted);
+  EXPECT_EQ(ValuesOf(names, "Accept-Language: en|accept-language: de;q=0.5"), wanted);
+  // No list of tokens: nothing is known of the space, so that it stays.
+  EXPECT_EQ(ValuesOf(names, "Accept-Language: e  n, de"), "\n+e n,de");
+  EXPECT_NE(ValuesOf(names, "Accept-Language: de;q=0.5,en"), wanted);
+  EXPECT_NE(ValuesOf(names, "Accept-Language: ende;q=0.5"), wanted);
+  EXPECT_EQ(ValuesOf(Names({"Foo"}), "Foo: A ,b"), "\n+A ,b");
+}
+
 TEST(VaryTest, AbsentAndEmptyAreDifferent) {
   const VaryNames names = Names({"a,b"});
   EXPECT_NE(ValuesOf(names, "a:"), ValuesOf(names, ""));

@@ -61,8 +61,6 @@ ResponseFacts ReadResponse(uint16_t status, std::span<const http1::HeaderLine> l
       facts.has_pragma = true;
     } else if (EqualsIgnoringCase(name, "content-type")) {
       facts.has_content_type = true;
-    } else if (EqualsIgnoringCase(name, "content-range")) {
-      facts.has_content_range = true;
     }
   }
   facts.is_targeted = targeted.is_usable();

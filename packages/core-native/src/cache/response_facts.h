@@ -38,7 +38,6 @@ struct ResponseFacts {
   bool has_set_cookie = false;
   bool has_pragma = false;
   bool has_content_type = false;
-  bool has_content_range = false;
 
   // True if a cache can ask whether the response is still good (RFC 9110, section 8.8).
   bool has_validator() const { return has_etag || last_modified.is_valid(); }

@@ -18,7 +18,8 @@ bool IsUnderstood(uint16_t status) {
 Refusal RefuseResponse(const ResponseFacts& response, const ResponseShape& shape,
                        const StoreOptions& options) {
   if (response.status < 200 || response.status > 599) return Refusal::kStatus;
-  if (response.status == 206 || response.has_content_range) return Refusal::kPartial;
+  // Content-Range has no meaning with other statuses (RFC 9110, section 14.4).
+  if (response.status == 206) return Refusal::kPartial;
   if (response.status == 304) return Refusal::kNotModified;
   if (!shape.is_complete) return Refusal::kIncomplete;
   if (shape.has_trailers) return Refusal::kTrailers;

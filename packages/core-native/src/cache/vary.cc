@@ -38,6 +38,29 @@ bool NamesCredentials(std::string_view name) {
          EqualsIgnoringCase(name, "proxy-authorization");
 }
 
+// Lists of tokens without regard to case (RFC 9110, section 12.5).
+bool IsTokenList(std::string_view name) {
+  return EqualsIgnoringCase(name, "accept-language") ||
+         EqualsIgnoringCase(name, "accept-encoding") || EqualsIgnoringCase(name, "accept-charset");
+}
+
+// Appends a value in lower case, without white space around commas and semicolons.
+void AppendTokens(std::string_view value, std::string* key) {
+  bool is_behind_separator = true;
+  bool has_space = false;
+  for (const char c : value) {
+    if (semantics::kWhiteSpace.find(c) != std::string_view::npos) {
+      has_space = true;
+      continue;
+    }
+    const bool is_separator = c == ',' || c == ';';
+    if (has_space && !is_separator && !is_behind_separator) key->push_back(' ');
+    key->push_back(LowerCase(c));
+    is_behind_separator = is_separator;
+    has_space = false;
+  }
+}
+
 }  // namespace
 
 void VaryNames::Add(std::string_view value) {
@@ -91,12 +114,17 @@ bool VaryNames::Assign(std::string_view text) {
 void VaryNames::AppendValues(std::span<const http1::HeaderLine> lines, std::string* key) const {
   for (std::string_view rest = text(); !rest.empty();) {
     const std::string_view name = TakeVaryName(&rest);
+    const bool is_token_list = IsTokenList(name);
     bool is_present = false;
     key->push_back('\n');
     for (const http1::HeaderLine& line : lines) {
       if (!EqualsIgnoringCase(line.name, name)) continue;
-      key->append(is_present ? ", " : "+");
-      key->append(semantics::Trim(line.value));
+      key->append(!is_present ? "+" : is_token_list ? "," : ", ");
+      if (is_token_list) {
+        AppendTokens(line.value, key);
+      } else {
+        key->append(semantics::Trim(line.value));
+      }
       is_present = true;
     }
     if (!is_present) key->push_back('-');

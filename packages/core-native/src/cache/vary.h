@@ -44,8 +44,10 @@ class VaryNames {
 
   // Adds what a request has in the named fields to `key`: for each name a line end, then `-` if the
   // request does not have the field, otherwise `+` and the values of its lines, trimmed and joined
-  // with `, `. Two requests get the same text exactly if they select the same variant. `lines` are
-  // those of http1::RequestHead, whose values have no line ends.
+  // with `, `. Case and white space around separators make no difference in Accept-Language,
+  // Accept-Encoding and Accept-Charset, where they have no meaning (RFC 9111, section 4.1). Two
+  // requests get the same text exactly if they select the same variant. `lines` are those of
+  // http1::RequestHead, whose values have no line ends.
   void AppendValues(std::span<const http1::HeaderLine> lines, std::string* key) const;
 
  private:

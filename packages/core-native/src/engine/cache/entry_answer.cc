@@ -152,6 +152,7 @@ void EntryAnswer::AppendFields(const UsedEntry& entry, bool keeps_content) {
   while (TakeHeadLine(&rest, &line)) {
     const std::string_view name = SplitHeadLine(line).name;
     const bool is_dropped = EqualsIgnoringCase(name, "content-length") ||
+                            EqualsIgnoringCase(name, "content-range") ||
                             (!keeps_content && EqualsIgnoringCase(name, "content-type"));
     if (!is_dropped) head_.append(line).append("\r\n");
   }
