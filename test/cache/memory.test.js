@@ -5,7 +5,7 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
-const { needsCache } = require('./kit')
+const { needsCache } = require('./origin-kit')
 const { fill, kMiB } = require('./memory-kit')
 
 const kCacheBytes = 8 * kMiB
