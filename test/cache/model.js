@@ -5,6 +5,8 @@
 
 /** Date has whole seconds, and Node renews it once a second: a response may count as that much older than it is. */
 const kDateMs = 1100
+/** Longer than a handler that answers at once needs in the background. */
+const kRefreshMs = 2000
 const kUnsafe = new Set(['POST', 'PUT', 'DELETE', 'PATCH', 'M-SEARCH'])
 
 /**
@@ -51,6 +53,8 @@ class Stored {
 class CacheModel {
   /** @type {Map<string, Stored>} */
   #urls = new Map()
+  /** Until when a stale response may be replaced in the background. @type {Map<string, number>} */
+  #unsettled = new Map()
 
   /** @param {Asked} asked @param {Times} times @returns {Expected} */
   expects (asked, times) {
@@ -92,12 +96,35 @@ class CacheModel {
     const isStored = method === 'GET' && terms.isStored && credentials !== 'authorization' && !hasRange && directive !== 'no-store' &&
       (credentials === 'none' || terms.isPublic === true)
     if (!isStored) return
+    if (this.#isUnsettled(url, times)) return this.doubt(url)
     const before = this.#urls.get(url)
     const varies = terms.varies === true
     // One that varies takes the place of one that does not. But what other variants there are is not known if what was there is not.
     const stored = varies && before?.varies === true ? before : new Stored(varies, !varies || before?.isKnown !== false)
     stored.entries.set(varies ? language : '', { call, terms, times })
     this.#urls.set(url, stored)
+  }
+
+  /**
+   * Learns from a hit of which it was not known whether it would be one.
+   *
+   * @param {Asked} asked
+   * @param {Times} times
+   * @param {{ call: number, terms: Terms, at: number }} entry at: when the handler made it
+   */
+  learnHit ({ url, language }, times, { call, terms, at }) {
+    if (terms.goesStale === true) this.#unsettled.set(url, times.received + kRefreshMs)
+    if (this.#isUnsettled(url, times)) return this.doubt(url)
+    const before = this.#urls.get(url)
+    const varies = terms.varies === true
+    const stored = varies && before?.varies === true ? before : new Stored(varies, !varies)
+    stored.entries.set(varies ? language : '', { call, terms, times: { sent: at, received: times.received } })
+    this.#urls.set(url, stored)
+  }
+
+  /** Whether a response may be on its way that takes the place of what is stored. @param {string} url @param {Times} times */
+  #isUnsettled (url, { received }) {
+    return received < (this.#unsettled.get(url) ?? 0)
   }
 
   /** The handler has said that a response is still good; the cache's, or that of the client. @param {Asked} asked @param {Times} times */
@@ -118,7 +145,7 @@ class CacheModel {
 
   /** What is stored for a URL is not known any more. @param {string} url */
   forget (url) {
-    if (this.#urls.has(url)) this.#urls.set(url, new Stored(false, false))
+    if (this.#urls.has(url)) this.doubt(url)
   }
 
   /** Something may be stored for a URL. @param {string} url */

@@ -79,6 +79,7 @@ function randomOf (seed) {
  * @property {string} kind
  * @property {number} status
  * @property {string} tag
+ * @property {number} at ms
  */
 
 /** @param {Said} said @returns {string} of a length of its own */
@@ -135,6 +136,7 @@ class World {
       kind,
       status: isUnsafe ? (this.failsUnsafe ? 500 : 200) : status,
       tag: '',
+      at: performance.now(),
     }
     said.tag = `"${version}-${said.url.replaceAll(' ', '_')}-${said.user}-${said.language}"`
     if (isUnsafe && said.status === 200) resource.version++
@@ -249,8 +251,8 @@ class World {
       assert.ok(calls.length <= 1, why())
       if (calls.length === 0 && !(answer.status === 504 && asked.directive === 'only-if-cached')) assert.ok(['GET', 'HEAD'].includes(asked.method), why())
       this.counts.either++
-      // Another one may be on its way, or be stored already.
-      if (calls.length === 0) this.model.doubt(asked.url)
+      const said = this.said[told]
+      if (calls.length === 0 && said !== undefined) this.model.learnHit(asked, times, { call: told, terms: kKinds[said.kind], at: said.at })
     }
     for (const { call, status, kind } of calls) this.model.learn(asked, times, { call, status, terms: kKinds[kind] })
   }

@@ -9,7 +9,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { createInterface } = require('node:readline')
 const { cleanEnvironment, emptyFolder, kRegister, requestsIn, start } = require('../child')
-const { kindOf, programOf, readPublished, readTests, scoreText, scoresOf } = require('./tests')
+const { kindOf, programOf, readPublished, readTests, scoreText, scoresOf, upToDate } = require('./tests')
 
 /** @typedef {import('./tests').CacheTest} CacheTest */
 /** @typedef {import('./tests').Outcomes} Outcomes */
@@ -86,7 +86,7 @@ function scoreLine (tests, name, outcomes) {
  * @param {string} folder
  * @param {'stock' | 'ours'} mode
  * @param {string} scratch
- * @returns {Promise<Execution>} without the tests that only tell how a cache behaves ("check")
+ * @returns {Promise<Execution>} without the tests that only tell how a cache behaves ("check"), and without those that are out of date
  */
 async function executeCacheTests (suite, folder, mode, scratch) {
   emptyFolder(scratch)
@@ -99,8 +99,10 @@ async function executeCacheTests (suite, folder, mode, scratch) {
     .finally(() => origin.stop())
   const tests = await readTests(folder)
   console.log(`${suite.name}: a test in brackets passes only if those it depends on pass\n  ${scoreLine(tests, mode, outcomes)}`)
+  const current = upToDate(folder, tests)
+  if (current.length < tests.length) console.log(`  ${scoreLine(current, `${mode}, without ${tests.length - current.length} out of date`, outcomes)}`)
   if (isCached) for (const { name, outcomes } of await readPublished(folder)) console.log(`  ${scoreLine(tests, name, outcomes)}`)
-  const counted = tests.filter((test) => kindOf(test) !== 'check')
+  const counted = current.filter((test) => kindOf(test) !== 'check')
   const idsOf = (/** @type {string} */ kind) => new Set(counted.filter((test) => kindOf(test) === kind).map(({ id }) => id))
   /** @param {CacheTest} test @returns {[string, { result: import('../child').Result, error?: string }]} */
   const entryOf = ({ id, name }) => {

@@ -21,10 +21,24 @@ const { pathToFileURL } = require('node:url')
 
 /** The package's folders stand at the top, the repository's program in `test-engine`. */
 const kEngine = 'test-engine'
+/**
+ * Tests that the package alone has as they are: the repository has removed them, demands the opposite since RFC 9111 (an Age that is no number
+ * is ignored, the first of several counts), lets caches choose, or has mended what no cache could pass.
+ */
+const kRevised = new RegExp('^(?:' + [
+  'freshness-max-age-ignore-quoted-all(-rev)?',
+  'age-parse-(nonnumeric|negative|float|prefix-twoline|dup-0|dup-0-twoline|dup-old|parameter|numeric-parameter)',
+  'stale-close-(must-revalidate|proxy-revalidate|no-cache|s-maxage=2)',
+  '304-etag-update-response-(Content-(Encoding|Length|Location|MD5|Range|Security-Policy|Type)|Clear-Site-Data|ETag|Expires|Public-Key-Pins|Set-Cookie2?|X-Frame-Options|X-XSS-Protection)',
+  'invalidate-(POST|PUT|DELETE|M-SEARCH)-(location|cl)',
+].join('|') + ')$')
+
+/** @param {string} folder of the suite */
+const isRepository = (folder) => fs.existsSync(path.join(folder, kEngine))
+
 /** @param {string} folder of the suite @param {string} name such as cli.mjs @returns {string} */
 function programOf (folder, name) {
-  const inside = path.join(folder, kEngine)
-  return path.join(fs.existsSync(inside) ? inside : folder, name)
+  return isRepository(folder) ? path.join(folder, kEngine, name) : path.join(folder, name)
 }
 
 /** @param {string} file an ES module @returns {Promise<any>} its default export */
@@ -42,6 +56,9 @@ async function readTests (folder) {
   const groups = await load(path.join(folder, 'tests', 'index.mjs'))
   return groups.flatMap(({ tests }) => tests).filter(({ browser_only: isForBrowsers }) => isForBrowsers !== true)
 }
+
+/** @param {string} folder of the suite @param {CacheTest[]} tests @returns {CacheTest[]} those that are as the RFCs of today want them */
+const upToDate = (folder, tests) => isRepository(folder) ? tests : tests.filter(({ id }) => !kRevised.test(id))
 
 /** @param {CacheTest} test */
 const kindOf = ({ kind }) => kind ?? 'required'
@@ -93,9 +110,9 @@ const scoreText = ({ passed, strictly, tests }) => `${passed} (${strictly}) of $
  */
 async function readPublished (folder) {
   const results = path.join(folder, 'results')
-  if (!fs.existsSync(path.join(folder, kEngine)) || !fs.existsSync(path.join(results, 'index.mjs'))) return []
+  if (!isRepository(folder) || !fs.existsSync(path.join(results, 'index.mjs'))) return []
   return (await load(path.join(results, 'index.mjs'))).filter((/** @type {any} */ { type }) => type !== 'browser')
     .map((/** @type {any} */ { name, version, file }) => ({ name: `${name} ${version}`, outcomes: JSON.parse(fs.readFileSync(path.join(results, file), 'utf8')) }))
 }
 
-module.exports = { kindOf, programOf, readPublished, readTests, scoreText, scoresOf }
+module.exports = { kindOf, programOf, readPublished, readTests, scoreText, scoresOf, upToDate }
