@@ -100,7 +100,7 @@ const kTargeted = [
   { id: 'cdn-remove-age-exceed', name: 'Age is sent though it is above the lifetime that clients see', fields: { 'CDN-Cache-Control': 'max-age=3600', 'Cache-Control': 'max-age=1' }, pauseMs: kStaleMs, isReused: true, age: /^[23]$/ },
 ]
 
-describe('RFC 9111 and 5861', { concurrency: 8, ...needsCache() }, () => {
+describe('RFC 9111 and 5861', { concurrency: 8, ...needsCache(), timeout: 60_000 }, () => {
   for (const { id, name, fields, pauseMs, isReused, age = /.*/ } of kGeneral) {
     test(`${name} (${id})`, async (t) => {
       const asked = await askTwice(t, typeof fields === 'function' ? fields() : fields, pauseMs)
@@ -130,7 +130,7 @@ describe('RFC 9111 and 5861', { concurrency: 8, ...needsCache() }, () => {
     await resource.ask()
     await sleep(kStaleMs)
     assert.equal((await resource.ask()).body, 'answer 1')
-    await until(async () => (await resource.ask()).body === 'answer 2', 'the new response is stored')
+    await until(async () => (await resource.ask()).body === 'answer 2', 'the new response is stored', 10_000)
     assert.equal(resource.calls(), 2)
   })
 
@@ -157,7 +157,7 @@ describe('RFC 9111 and 5861', { concurrency: 8, ...needsCache() }, () => {
   })
 })
 
-describe('CDN-Cache-Control, RFC 9213', { concurrency: 8, ...needsCache() }, () => {
+describe('CDN-Cache-Control, RFC 9213', { concurrency: 8, ...needsCache(), timeout: 60_000 }, () => {
   for (const { id, name, fields, pauseMs, isReused, answered = {}, age = /.*/ } of kTargeted) {
     test(`${name} (${id})`, async (t) => {
       const { second, ...asked } = await askTwice(t, typeof fields === 'function' ? fields() : fields, pauseMs)
@@ -176,7 +176,7 @@ describe('CDN-Cache-Control, RFC 9213', { concurrency: 8, ...needsCache() }, () 
   })
 })
 
-describe('interim responses', { concurrency: 8, ...needsCache() }, () => {
+describe('interim responses', { concurrency: 8, ...needsCache(), timeout: 60_000 }, () => {
   const kLink = '</style.css>; rel=preload; as=style'
   /** @param {import('node:http').ServerResponse} res */
   const hint = (res) => { res.writeEarlyHints({ link: kLink, 'x-hint': 'yes' }) }
