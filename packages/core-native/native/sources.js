@@ -311,7 +311,7 @@ const kAlone = ['engine/accept/listener_poll_epoll.cc', 'engine/connection/send_
  */
 const isControl = (/** @type {string} */ file) => file.startsWith('sharing/') &&
   !['sharing/cache_shares.cc',
-  'sharing/channel.cc', 'sharing/port_routes.cc', 'sharing/rank_owners.cc'].includes(file)
+    'sharing/channel.cc', 'sharing/port_routes.cc', 'sharing/rank_owners.cc'].includes(file)
 
 /** Files a batch: with more of them the cores wait for the last one, and a change of one file takes longer to compile. */
 const kBatchSize = 8
