@@ -1,0 +1,185 @@
+#include "engine/cache/capture.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cache/cache_key.h"
+#include "engine/cache/cache_reader.h"
+#include "support/cache_messages.h"
+
+namespace httpsys::engine {
+namespace {
+
+using cache::kNowS;
+using cache::Refusal;
+using cache::TestRequest;
+using State = Capture::State;
+
+constexpr cache::Received kNow{kNowS, 1'000'000};
+constexpr std::string_view kFresh = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n";
+
+class CaptureTest : public testing::Test {
+ protected:
+  CaptureTest() : scope_(cache_.Claim("http://a.example:80/")), reader_(&cache_) {
+    terms_->counters = std::make_shared<CacheCounters>();
+    EXPECT_TRUE(cache::MakeKey({false, scope_}, request_.head(), &key_));
+  }
+
+  std::unique_ptr<Capture> Begin() {
+    return std::make_unique<Capture>(
+        std::make_unique<CapturedRequest>(request_.head(), request_.facts(), key_), terms_,
+        &cache_);
+  }
+  static std::string Head(std::string_view lines) {
+    return std::string(kFresh).append(lines).append("\r\n");
+  }
+  // The entry as text; empty: none.
+  std::string Entry() {
+    std::string key = key_;
+    cache::FoundEntry found;
+    if (reader_.Find(request_.head(), &key, &found) != cache::FindResult::kHit) return {};
+    return std::string(found.head).append("\r\n").append(found.body);
+  }
+
+  ProcessCache cache_;
+  uint32_t scope_;
+  CacheReader reader_;
+  TestRequest request_;
+  std::string key_;
+  std::shared_ptr<CacheTerms> terms_ = std::make_shared<CacheTerms>();
+};
+
+TEST_F(CaptureTest, StoresAResponseOfOnePiece) {
+  const auto capture = Begin();
+  capture->OnText(Head("Content-Length: 3\r\n") + "abc", true, kNow);
+  EXPECT_EQ(capture->state(), State::kCapturing);
+  EXPECT_EQ(Entry(), "");
+  capture->OnEnd(kNow);
+  EXPECT_EQ(capture->state(), State::kStored);
+  EXPECT_EQ(capture->status(), 200);
+  EXPECT_EQ(Entry(), Head("Content-Length: 3\r\n") + "abc");
+}
+
+TEST_F(CaptureTest, GivesTheLengthToAResponseThatTheLaneFramesItself) {
+  const auto capture = Begin();
+  capture->OnText(Head("Transfer-Encoding: chunked\r\n"), false, kNow);
+  capture->OnBody("abc");
+  capture->OnBody("de");
+  capture->OnEnd(kNow);
+  EXPECT_EQ(Entry(), Head("Content-Length: 5\r\n") + "abcde");
+}
+
+TEST_F(CaptureTest, ReadsChunksThatTheApplicationHasFramedInPiecesOfAnySize) {
+  const std::string text =
+      Head("Transfer-Encoding: chunked\r\n") + "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n";
+  for (size_t bytes = 1; bytes <= text.size(); bytes += 7) {
+    const auto capture = Begin();
+    for (size_t at = 0; at < text.size(); at += bytes) {
+      capture->OnText(std::string_view(text).substr(at, bytes), false, kNow);
+    }
+    capture->OnEnd(kNow);
+    EXPECT_EQ(Entry(), Head("Content-Length: 5\r\n") + "abcde") << bytes;
+    (void)cache_.Drop(key_);
+  }
+}
+
+TEST_F(CaptureTest, SkipsInterimResponses) {
+  const auto capture = Begin();
+  capture->OnText("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", false, kNow);
+  EXPECT_EQ(capture->state(), State::kBeforeHead);
+  capture->OnText(Head("Content-Length: 0\r\n"), true, kNow);
+  capture->OnEnd(kNow);
+  EXPECT_EQ(Entry(), Head("Content-Length: 0\r\n"));
+}
+
+TEST_F(CaptureTest, RefusesAResponseWhoseBodyIsNotWhatItsHeadSays) {
+  const auto shorter = Begin();
+  shorter->OnText(Head("Content-Length: 4\r\n") + "abc", true, kNow);
+  shorter->OnEnd(kNow);
+  EXPECT_EQ(shorter->refusal(), Refusal::kIncomplete);
+  const auto without_end = Begin();
+  without_end->OnText(Head("Transfer-Encoding: chunked\r\n") + "3\r\nab", false, kNow);
+  without_end->OnText("x", false, kNow);
+  without_end->OnText("y", false, kNow);
+  without_end->OnEnd(kNow);
+  EXPECT_EQ(without_end->refusal(), Refusal::kIncomplete);
+  const auto without_head = Begin();
+  without_head->OnEnd(kNow);
+  EXPECT_EQ(without_head->refusal(), Refusal::kIncomplete);
+  EXPECT_EQ(Entry(), "");
+}
+
+TEST_F(CaptureTest, RefusesAtTheHeadWhatMayNotBeStored) {
+  const auto capture = Begin();
+  capture->OnText(Head("Set-Cookie: a=b\r\nContent-Length: 3\r\n"), false, kNow);
+  EXPECT_EQ(capture->state(), State::kRefused);
+  EXPECT_EQ(capture->refusal(), Refusal::kSetCookie);
+  EXPECT_EQ(terms_->counters->ReadRefusal(static_cast<size_t>(Refusal::kSetCookie)), 1u);
+  capture->OnText("abc", true, kNow);
+  capture->OnEnd(kNow);
+  EXPECT_EQ(Entry(), "");
+}
+
+TEST_F(CaptureTest, RefusesTrailersAndMoreThanAnEntryMayHave) {
+  const auto trailers = Begin();
+  trailers->OnText(Head("Transfer-Encoding: chunked\r\n") + "1\r\na\r\n0\r\nX: y\r\n\r\n", false,
+                   kNow);
+  trailers->OnEnd(kNow);
+  EXPECT_EQ(trailers->refusal(), Refusal::kTrailers);
+  terms_->options.entry_bytes_max = 1000;
+  const auto large = Begin();
+  large->OnText(Head("Transfer-Encoding: chunked\r\n"), false, kNow);
+  large->OnBody(std::string(900, 'x'));
+  EXPECT_EQ(large->state(), State::kCapturing);
+  large->OnBody(std::string(100, 'x'));
+  EXPECT_EQ(large->refusal(), Refusal::kTooLarge);
+}
+
+TEST_F(CaptureTest, ReturnsTheMemoryOfWhatItGivesUp) {
+  constexpr uint64_t kMost = ProcessCache::kDefaultBytes / 8;
+  auto capture = Begin();
+  capture->OnText(Head("Transfer-Encoding: chunked\r\n"), false, kNow);
+  capture->OnBody(std::string(500'000, 'x'));
+  EXPECT_FALSE(cache_.TakeCaptureBytes(kMost));
+  capture->Refuse(Refusal::kIncomplete);
+  EXPECT_TRUE(cache_.TakeCaptureBytes(kMost));
+  cache_.ReturnCaptureBytes(kMost);
+  capture = Begin();
+  capture->OnText(Head("Transfer-Encoding: chunked\r\n"), false, kNow);
+  capture->OnBody(std::string(500'000, 'x'));
+  capture.reset();
+  EXPECT_TRUE(cache_.TakeCaptureBytes(kMost));
+}
+
+TEST_F(CaptureTest, StoresNothingFromBeforeAnInvalidation) {
+  const auto capture = Begin();
+  (void)cache_.Drop(key_);
+  capture->OnText(Head("Content-Length: 3\r\n") + "abc", true, kNow);
+  capture->OnEnd(kNow);
+  EXPECT_EQ(capture->refusal(), Refusal::kObsolete);
+  EXPECT_EQ(Entry(), "");
+}
+
+TEST_F(CaptureTest, TakesTheTermsOfAPolicyBeforeThoseOfTheHead) {
+  const auto capture = Begin();
+  capture->SetPolicy({cache::ResponsePolicy::Kind::kTimeToLive, 0});
+  capture->OnText(Head("Content-Length: 0\r\n"), true, kNow);
+  EXPECT_EQ(capture->refusal(), Refusal::kStale);
+}
+
+TEST_F(CaptureTest, StoresAConfirmedResponseAgainOrForgetsIt) {
+  const auto first = Begin();
+  first->OnConfirmed(200, std::string(kFresh).append("Content-Length: 3\r\n"), "abc", kNow);
+  EXPECT_EQ(first->state(), State::kStored);
+  EXPECT_EQ(Entry(), Head("Content-Length: 3\r\n") + "abc");
+  const auto second = Begin();
+  second->OnConfirmed(200, "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\n", "abc", kNow);
+  EXPECT_EQ(second->refusal(), Refusal::kNoStore);
+  EXPECT_EQ(Entry(), "");
+}
+
+}  // namespace
+}  // namespace httpsys::engine
