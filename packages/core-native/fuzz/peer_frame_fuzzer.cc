@@ -30,6 +30,7 @@ void TryDecode(std::string_view payload) {
 void TryAll(std::string_view payload) {
   TryDecode<peer::Hello>(payload);
   TryDecode<peer::Welcome>(payload);
+  TryDecode<peer::CacheQuery>(payload);
   TryDecode<peer::Refusal>(payload);
   TryDecode<peer::Register>(payload);
   TryDecode<peer::Registered>(payload);

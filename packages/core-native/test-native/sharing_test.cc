@@ -305,6 +305,56 @@ TEST_F(SharingTest, AStateThatIsTooLongForAnAnswerIsToldInPart) {
   EXPECT_EQ(alice.targets(port_), 1 + kServers * kPrefixes) << "bob is still there";
 }
 
+TEST_F(SharingTest, AQuestionAboutCachesReachesEachServerOfAllMembers) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  ASSERT_EQ(bob.Register(port_, 2, {Prefix("/b/")}).error, 0);
+  ASSERT_EQ(bob.Register(port_, 3, {Prefix("/c/"), Prefix("/d/")}).error, 0);
+  std::string text;
+  ASSERT_EQ(QueryState(port_, 2000, &text), 0);
+  EXPECT_EQ(text.find("cache"), std::string::npos) << "nothing was asked about caches";
+  ASSERT_EQ(QueryState(port_, 2000, &text,
+                       peer::Encode(peer::CacheQuery{peer::CacheQuery::kEntries, 1, "http://a/"})),
+            0);
+  EXPECT_NE(text.find("\"cache\":{\"flushed\":0,\"entries\":[{\"url\":\"http://a/\""),
+            std::string::npos)
+      << text;
+  ASSERT_EQ(QueryState(port_, 2000, &text,
+                       peer::Encode(peer::CacheQuery{peer::CacheQuery::kFlushBelow, 0, ""})),
+            0);
+  EXPECT_NE(text.find("\"cache\":{\"flushed\":1,"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"cache\":{\"flushed\":2,"), std::string::npos) << text;
+  EXPECT_EQ(alice.cache_questions(), (std::vector<std::string>{"1:1:http://a/", "1:3:"}));
+  EXPECT_EQ(bob.cache_questions(),
+            (std::vector<std::string>{"2:1:http://a/", "3:1:http://a/", "2:3:", "3:3:"}));
+}
+
+TEST_F(SharingTest, EntriesThatAreTooManyForAnAnswerAreToldInPart) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  ASSERT_EQ(Register(bob, "/b/").error, 0);
+  std::string text;
+  const std::string url = "http://a/" + std::string(8000, 'x');
+  ASSERT_EQ(QueryState(port_, 60'000, &text,
+                       peer::Encode(peer::CacheQuery{peer::CacheQuery::kEntries, 1000, url})),
+            0);
+  EXPECT_LE(text.size(), peer::kFrameBytesMax);
+  EXPECT_GT(text.size(), 20 * url.size());
+  EXPECT_EQ(text.substr(text.size() - 2), "]}");
+  EXPECT_EQ(alice.targets(port_), 2u) << "bob is still there";
+}
+
+TEST_F(SharingTest, AQuestionThatCannotBeReadIsOneForTheStateAlone) {
+  Member& alice = Alice();
+  std::string text;
+  for (const std::string& query : {std::string("x"), std::string(100, '\xff')}) {
+    ASSERT_EQ(QueryState(port_, 2000, &text, query), 0);
+    EXPECT_NE(text.find(Prefix("/a/")), std::string::npos);
+    EXPECT_EQ(text.find("cache"), std::string::npos);
+  }
+  EXPECT_TRUE(alice.cache_questions().empty());
+}
+
 TEST_F(SharingTest, AskingAboutAPortThatNobodySharesFails) {
   std::string text;
   EXPECT_EQ(QueryState(port_, 1000, &text), -ECONNREFUSED);

@@ -205,6 +205,29 @@ void Member::LearnTicketKeys(uint16_t, const peer::TicketKeys& keys) {
   changed_.notify_all();
 }
 
+// Says that it has one entry, whose URL is what it was asked for.
+sharing::CacheState Member::AskCache(uint32_t server_id, const peer::CacheQuery& query) {
+  const std::lock_guard lock(mutex_);
+  cache_questions_.push_back(std::to_string(server_id) + ":" + std::to_string(query.wants) + ":" +
+                             query.url);
+  sharing::CacheState state;
+  state.has_cache = true;
+  if (query.wants != peer::CacheQuery::kEntries) {
+    state.flushed = 1;
+    return state;
+  }
+  CacheEntry entry;
+  entry.url = query.url;
+  entry.status = 200;
+  for (uint32_t i = 0; i < query.limit; ++i) state.entries.push_back(entry);
+  return state;
+}
+
+std::vector<std::string> Member::cache_questions() {
+  const std::lock_guard lock(mutex_);
+  return cache_questions_;
+}
+
 sharing::PortCounters Member::Count(uint16_t) {
   sharing::PortCounters counters;
   counters.connections = 1;

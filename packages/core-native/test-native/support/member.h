@@ -60,6 +60,8 @@ class Member final : public sharing::Delegate {
   sharing::SharedPorts& sharing() { return *sharing_; }
   // Those that it was told, the last ones last.
   std::vector<std::string> ticket_keys();
+  // What a member was asked about its cache: `<server>:<wants>:<url>`, in order.
+  std::vector<std::string> cache_questions();
 
  private:
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
@@ -70,6 +72,7 @@ class Member final : public sharing::Delegate {
   void OnLink(int fd) override;
   void WakeConsumer() override;
   sharing::PortCounters Count(uint16_t port) override;
+  sharing::CacheState AskCache(uint32_t server_id, const peer::CacheQuery& query) override;
   peer::TicketKeys TellTicketKeys(uint16_t port) override;
   void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) override;
   void Work();
@@ -80,6 +83,7 @@ class Member final : public sharing::Delegate {
   std::map<uint16_t, std::shared_ptr<const sharing::PortRoutes>> routes_;
   std::deque<std::function<void()>> work_;
   std::vector<std::string> ticket_keys_;
+  std::vector<std::string> cache_questions_;
   int accepts_ = 0;
   uint64_t wakes_ = 0;
   uint32_t last_token_ = 0;
