@@ -8,6 +8,7 @@
 --   prefixes <first> <last> <keep | close> <depth>
 --                        GET /p<first>/ to GET /p<last>/ in turn, <depth> at a time, the connection kept or not.
 --                        With a thread per connection each connection takes its turns by itself.
+--   behind <path>        GET of that path as the first request of each thread, then of the path in wrk's URL
 
 local kBrowserLines = table.concat({
   "Connection: keep-alive",
@@ -66,6 +67,16 @@ local function use_prefixes(first, last, connection, depth)
   end
 end
 
+local function use_path_behind(first)
+  local is_first = true
+  local path = wrk.path
+  function request()
+    local asked = is_first and first or path
+    is_first = false
+    return wrk.format("GET", asked)
+  end
+end
+
 local threads = 0
 
 function setup(thread)
@@ -86,6 +97,8 @@ function init(args)
     use_body(number, "application/octet-stream", string.rep("0123456789abcdef", number / 16))
   elseif mode == "prefixes" then
     use_prefixes(number, tonumber(args[3]), args[4], tonumber(args[5]))
+  elseif mode == "behind" then
+    use_path_behind(args[2])
   elseif mode ~= "get" then
     error("unknown mode " .. tostring(mode))
   end

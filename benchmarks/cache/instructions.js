@@ -2,17 +2,16 @@
 
 // What a cache costs a server whose answers say nothing of caches: instructions in user mode per request, counted by callgrind.
 
-const path = require('node:path')
 const { CountedServer } = require('../lib/callgrind')
 const { runWrk } = require('../lib/load')
 const { against, drawTable, range } = require('../lib/report')
 const { inRounds } = require('../lib/rounds')
 const { ratioOf, spread } = require('../lib/statistics')
 const { kSmallBytes } = require('./content')
+const { kProgram } = require('./servers')
 
 /** @typedef {import('./measure').Context} Context */
 
-const kProgram = path.join(__dirname, 'server.js')
 const kSides = [{ name: 'no cache', cache: false }, { name: 'an empty one', cache: true }]
 const kTarget = 1.01
 const kConnections = 32

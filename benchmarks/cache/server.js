@@ -16,6 +16,7 @@ const { bodyOf, kSlowMs } = require('./content')
  * @property {boolean} [silent] answers say nothing of caches
  * @property {{ key: string, cert: string }} [tls] files
  * @property {boolean} [http2] without TLS
+ * @property {string} [prefix] of a shared port; none: a port of the system's choice
  */
 
 /** Longer than any part takes. */
@@ -24,7 +25,7 @@ const kTls = /** @type {const} */ ({ minVersion: 'TLSv1.3', ciphers: 'TLS_AES_12
 
 const [, , side, json] = process.argv
 /** @type {Setup} */
-const { bytes, cache = false, silent = false, tls, http2 = false } = JSON.parse(json)
+const { bytes, cache = false, silent = false, tls, http2 = false, prefix } = JSON.parse(json)
 const body = bodyOf(bytes)
 /** `ended`: when the last slow answer was ready, in ns of the machine's monotonic clock, as text. */
 const counter = { calls: 0, ended: '0' }
@@ -52,7 +53,10 @@ function createServer () {
   return (tls === undefined ? ours : ours.https).createServer({ ...options, ...cache && { cache: true }, ...http2 && { http2 } }, handler)
 }
 
-const server = createServer().listen(0, '127.0.0.1', () => process.send?.({ port: server.address().port }))
+const server = createServer()
+const listening = () => process.send?.({ port: server.address().port })
+if (prefix === undefined) server.listen(0, '127.0.0.1', listening)
+else server.listen(prefix, listening)
 
 process.on('message', (message) => {
   if (message === 'count') process.send?.(counter)

@@ -102,4 +102,4 @@ const kNginxProxy = {
   },
 }
 
-module.exports = { floorSide, kCached, kNginxProxy, kNginxReturn, kNode, kUncached, nodeSide }
+module.exports = { floorSide, kCached, kNginxProxy, kNginxReturn, kNode, kProgram, kUncached }

@@ -5,6 +5,7 @@
 const { compareBursts } = require('../cache/burst')
 const { compareInstructions } = require('../cache/instructions')
 const { compare, ratiosOf } = require('../cache/measure')
+const { compareMembers } = require('../cache/members')
 const { kParts } = require('../cache/parts')
 const { against, drawTable, percent, range, saturatedText } = require('../lib/report')
 const { keyPair } = require('../tls/measure')
@@ -14,7 +15,7 @@ const { keyPair } = require('../tls/measure')
 /** @typedef {{ part: import('../cache/parts').Part, measured: Measured, ratios: ReturnType<typeof ratiosOf> }} Result */
 
 /** Parts that report by themselves. */
-const kOthers = [{ name: 'burst', measure: compareBursts }, { name: 'instructions', measure: compareInstructions }]
+const kOthers = [{ name: 'members', measure: compareMembers }, { name: 'burst', measure: compareBursts }, { name: 'instructions', measure: compareInstructions }]
 const kNames = [...kParts, ...kOthers].map(({ name }) => name)
 
 /** @param {ReturnType<typeof ratiosOf>[number]} ratio */
