@@ -105,11 +105,14 @@ test('a test that is required of ours is lost when it fails, though stock Node f
 test('a suite that asks for a part of the tests of a kind is red below it, whatever is listed', () => {
   const names = Array.from({ length: 20 }, (_, n) => `${n}`)
   const all = (/** @type {number} */ failed) => Object.fromEntries(names.map((name, n) => [name, n < failed ? /** @type {const} */ ('fail') : /** @type {const} */ ('pass')]))
-  const wanted = { required: new Set(names), optimal: new Set() }
-  const withFailed = (/** @type {number} */ failed) => compare({ ...kSuite, least: { required: 0.95, optimal: 0 } }, execution(all(0)),
-    execution(all(failed), { wanted }), names.map((test) => ({ test, reason: 'a reason' })))
-  assert.ok(isGreen(withFailed(1)))
-  assert.deepEqual(withFailed(2).problems, ['of 20 required tests 18 pass: at least 19 must'])
+  const listed = names.map((test) => ({ test, reason: 'a reason' }))
+  const ofKind = (/** @type {'required' | 'optimal'} */ kind) => ({ required: new Set(), optimal: new Set(), [kind]: new Set(names) })
+  const withFailed = (/** @type {number} */ failed, /** @type {'required' | 'optimal'} */ kind) =>
+    compare({ ...kSuite, requiredLeast: 0.95, optimalLost: 2 }, execution(all(0)), execution(all(failed), { wanted: ofKind(kind) }), listed)
+  assert.ok(isGreen(withFailed(1, 'required')))
+  assert.deepEqual(withFailed(2, 'required').problems, ['of 20 required tests 18 pass: at least 19 must'])
+  assert.ok(isGreen(withFailed(2, 'optimal')))
+  assert.deepEqual(withFailed(3, 'optimal').problems, ['of 20 optimal tests 3 fail: at most 2 may'])
 })
 
 test('a test of caches counts strictly only if all it depends on pass', () => {

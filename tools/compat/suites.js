@@ -80,7 +80,8 @@ const { kRoot } = require('../lib/project')
  *   the folder `.cache` would make hidden files
  * @property {string[]} [needs] packages that its tests require, where its package.json names many more; with versions
  * @property {'rfc9111'} [cache] cache-tests: the rules of the cache that ours has
- * @property {{ required: number, optimal: number }} [least] cache-tests: the part of the tests of each kind that ours must pass
+ * @property {number} [requiredLeast] cache-tests: the part of the required tests that ours must pass
+ * @property {number} [optimalLost] cache-tests: how many of the optimal tests ours may fail
  * @property {Partial<Suite>} [fast] belongs to the fast part, with these properties
  */
 
@@ -161,8 +162,10 @@ const nodeSuites = (line, name, http) => [
   nodeCore(line, `${name}-more`, '^(parallel|sequential|async-hooks)/test-(?!http-)', { mentions: 'require\\([\'"](node:)?http[\'"]\\)' }),
 ]
 
-/** Of the 160 and 105 tests that count in the repository; the package has fewer. */
-const kCacheLeast = { required: 155 / 160, optimal: 80 / 105 }
+/** Of the required tests of the repository; the package has fewer. */
+const kCacheRequired = 155 / 160
+/** Of its 105 optimal tests: 20 ask for what the rules of safety forbid, or an option allows. The package has the same ones. */
+const kCacheOptimalLost = 25
 
 /** The npm package lacks the newest tests; a checkout of github.com/http-tests/cache-tests has all. @type {string | undefined} */
 const kCacheCheckout = process.env.HTTPSYS_CACHE_TESTS
@@ -244,7 +247,7 @@ const kPlain = [
     files: ['vendor/llhttp/test/request/*.md'],
   },
   // The same tests twice: behind our cache, and on our server without one, where each must come out as on stock Node.
-  { name: 'cache-tests', ...kCacheTests, cache: 'rfc9111', least: kCacheLeast },
+  { name: 'cache-tests', ...kCacheTests, cache: 'rfc9111', requiredLeast: kCacheRequired, optimalLost: kCacheOptimalLost },
   { name: 'cache-tests-uncached', base: 'cache-tests', ...kCacheTests },
 ]
 
