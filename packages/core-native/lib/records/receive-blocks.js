@@ -8,8 +8,7 @@ const { Buffer } = require('node:buffer')
 const R = require('./records')
 
 // Lent at a time, per lane: the full receive windows of 64 connections (8 MiB). Grows with demand from none, so that only
-// a lane that receives uploads has any. A piece that finds no lent block is received into fresh memory, which costs page
-// faults, and copied.
+// a lane that receives uploads has any. A piece that finds no lent block is received into memory of the lane, and copied.
 const kLoansMax = 128
 // A block that is filled less than this is copied, so that the application does not keep what it cannot see.
 const kCopyBelowBytes = R.kBlockBytes / 4 * 3
