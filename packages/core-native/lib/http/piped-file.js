@@ -67,6 +67,8 @@ class PipedFile {
   #closeLater = null
   /** Why a window has not left, the system's error; 0: all have. */
   #errno = 0
+  /** The stream ends with the error of a read of the lane. */
+  #hasFailed = false
   /** Windows that are back, while what others have written still waits. @type {FileWindows | null} */
   #held = null
 
@@ -108,6 +110,11 @@ class PipedFile {
   /** Every destroy() of the stream ends here. @param {number} fd @param {(error: Error | null) => void} callback */
   close (fd, callback) {
     const { id } = this.#file
+    if (this.#hasFailed) {
+      // The end of the connection is told next. On Node an application hears first why its file has failed, and ends the response itself.
+      closeFile(fd, this.#engine, id, () => {})
+      return nodeProcess.nextTick(callback, null)
+    }
     if (this.#windows === null) return closeFile(fd, this.#engine, id, callback)
     // The windows that are out have descriptors of their own. Where the response is about to end, too, as with pipeline(), the stream ends behind
     // it, as a stream does whose read is pending. Otherwise the client alone decides when they are back.
@@ -280,10 +287,15 @@ class PipedFile {
     if (!waits) this.#release()
     if (this.#closeLater !== null) return this.#closeLater()
     if (stream.destroyed) return
-    if (this.#errno !== 0 && this.#errno !== kCanceled && this.#errno !== kNoData) stream.destroy(readError(this.#errno))
+    if (this.#errno !== 0 && this.#errno !== kCanceled && this.#errno !== kNoData) {
+      this.#hasFailed = true
+      stream.destroy(readError(this.#errno))
     // A file that has become shorter ends here.
-    else if (this.#errno === kNoData || (isAll && this.#errno === 0 && this.#isWhole && !this.#isCut)) stream.push(null)
-    else this.#readOn()
+    } else if (this.#errno === kNoData || (isAll && this.#errno === 0 && this.#isWhole && !this.#isCut)) {
+      stream.push(null)
+    } else {
+      this.#readOn()
+    }
   }
 
   // Lets others write to the connection.
