@@ -81,6 +81,8 @@ inline constexpr size_t kFileWindowBytes = 256 * 1024;
 inline constexpr uint64_t kFileHotMs = 50;
 // Bytes of a file that one call seals (TLS): four records.
 inline constexpr size_t kFileSealBytes = 64 * 1024;
+// The same where the socket may not take so many: what it does not take costs memory. One record.
+inline constexpr size_t kFileSealBytesMin = 16 * 1024;
 // Blocks of kFileWindowBytes that a lane keeps for clients that have not taken them yet; a client
 // beyond has its bytes read again when it takes more. 16 MiB.
 inline constexpr size_t kFileBlocksKeptMax = 64;

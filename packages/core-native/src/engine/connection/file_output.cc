@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/socket_room.h"
 #include "engine/connection/socket_write.h"
 
 namespace httpsys::engine {
@@ -130,8 +131,10 @@ ssize_t FileOutput::Send(Connection* connection, const FilePart& part, uint64_t 
   }
   if (block.empty()) {
     if (scratch_ == nullptr) scratch_ = std::make_unique<uint8_t[]>(limits::kFileSealBytes);
-    const ssize_t got =
-        part.file->Read(scratch_.get(), std::min(bytes, limits::kFileSealBytes), offset);
+    // What is sealed and not taken stays with the connection of a client that does not read.
+    const size_t most = MayTake(connection->fd, limits::kFileSealBytes) ? limits::kFileSealBytes
+                                                                        : limits::kFileSealBytesMin;
+    const ssize_t got = part.file->Read(scratch_.get(), std::min(bytes, most), offset);
     if (got <= 0) return got;
     block = {scratch_.get(), static_cast<size_t>(got)};
   }
