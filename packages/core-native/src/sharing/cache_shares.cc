@@ -8,6 +8,7 @@ void CacheShares::Set(LinkId link, uint32_t pid, const peer::CacheWish& wish) {
   Member& member = members_[link];
   member.pid = pid;
   member.wish = wish;
+  member.bound = std::max(wish.held, member.granted);
   // Whoever asks gets an answer.
   member.is_told = false;
   if (wish.bytes == 0) members_.erase(link);
@@ -15,7 +16,7 @@ void CacheShares::Set(LinkId link, uint32_t pid, const peer::CacheWish& wish) {
 
 void CacheShares::SetHeld(LinkId link, uint64_t held) {
   const auto found = members_.find(link);
-  if (found != members_.end()) found->second.wish.held = held;
+  if (found != members_.end()) found->second.bound = std::max(held, found->second.granted);
 }
 
 void CacheShares::Remove(LinkId link) { members_.erase(link); }
@@ -34,7 +35,7 @@ std::vector<std::pair<LinkId, uint64_t>> CacheShares::Update(bool keeps) {
     Share& share = shares[member.pid];
     share.wanted =
         std::max<uint64_t>(share.wanted, std::max<uint64_t>(member.wish.bytes / kUnitBytes, 1));
-    share.used = std::max(share.used, std::max(member.wish.held, member.granted) / kUnitBytes);
+    share.used = std::max(share.used, member.bound / kUnitBytes);
   }
   const uint64_t limit = Limit();
   // Those that want least get it first, and leave the more to the others.
@@ -64,6 +65,7 @@ std::vector<std::pair<LinkId, uint64_t>> CacheShares::Update(bool keeps) {
     const uint64_t granted = shares[member.pid].granted * kUnitBytes;
     if (member.is_told && member.granted == granted) continue;
     member.granted = granted;
+    member.bound = std::max(member.bound, granted);
     member.is_told = true;
     changed.emplace_back(link, granted);
   }

@@ -41,6 +41,8 @@ class CacheShares {
     uint32_t pid = 0;
     peer::CacheWish wish;
     uint64_t granted = 0;
+    // The most that it may use: an earlier, larger grant counts until it says that it uses less.
+    uint64_t bound = 0;
     bool is_told = false;
   };
   // A process.

@@ -23,6 +23,7 @@ void Model::Settle() {
       CheckAgreement();
       CheckDeath();
       CheckPromptness();
+      CheckGrants();
     }
     const bool is_busy = now_ms_ < end_ms - limits::kOfflineMs;
     Advance(is_busy ? kTickMs : 20 * kTickMs);
@@ -33,6 +34,40 @@ void Model::Settle() {
   for (const auto& process : processes_) {
     if (process->port != nullptr && process->port->NeedsTicks()) {
       Fail("process " + std::to_string(process->id) + " waits for something for ever");
+    }
+  }
+}
+
+// Each process has what it wants for its cache, or as much as any other that wants more than it
+// has.
+void Model::CheckGrants() {
+  constexpr uint64_t kUnit = sharing::CacheShares::kUnitBytes;
+  uint64_t wanted = 0;
+  uint64_t granted = 0;
+  uint64_t most = 0;
+  std::vector<const Process*> sharers;
+  for (const auto& process : processes_) {
+    const bool is_there = process->is_alive && process->port != nullptr;
+    const uint64_t wish = is_there ? process->port->record().cache.bytes : 0;
+    if (wish == 0) {
+      if (process->is_alive && process->granted != UINT64_MAX) {
+        Fail("process " + std::to_string(process->id) + " is bounded and has no cache");
+      }
+      continue;
+    }
+    sharers.push_back(process.get());
+    wanted += wish;
+    granted += process->granted;
+    most = std::max(most, process->granted);
+  }
+  if (granted != std::min(wanted, kCacheLimit) && failure_.empty()) {
+    Fail(std::to_string(granted / kUnit) + " units are granted of " +
+         std::to_string(wanted / kUnit) + " that are wanted");
+  }
+  for (const Process* process : sharers) {
+    const bool has_all = process->granted >= process->port->record().cache.bytes;
+    if (!has_all && process->granted + kUnit < most) {
+      Fail("process " + std::to_string(process->id) + " has less than its part");
     }
   }
 }

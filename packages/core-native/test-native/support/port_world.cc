@@ -160,6 +160,11 @@ void Model::Register(Process& process, uint32_t choice) {
       process.OpenMeeting();
     }
   }
+  if (choice % 2 == 0) {
+    wanted.flags |= peer::kEntryCached;
+    const uint64_t units = 1 + (choice / 2) % 4;
+    process.port->WishCache(units * sharing::CacheShares::kUnitBytes, kCacheLimit);
+  }
   RegistrationResult result;
   if (process.port->Register(wanted, &result, now_ms_)) {
     result.token = server.token;

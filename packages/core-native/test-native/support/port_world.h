@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "sharing/cache_shares.h"
 #include "sharing/port_participant.h"
 #include "support/port_model.h"
 
@@ -37,6 +38,9 @@ inline constexpr uint32_t kWaitMs = 700;
 inline constexpr uint64_t kSettleMs = kWaitMs + limits::kOfflineMs + 7000;
 // How late a newcomer is served while the coordinator is stopped.
 inline constexpr uint64_t kServedMs = 3000;
+
+// What all processes may use for their caches: less than they want.
+inline constexpr uint64_t kCacheLimit = 5 * sharing::CacheShares::kUnitBytes;
 
 inline std::string PrefixText(uint32_t number) {
   return "http://*:8080/" + std::to_string(number % kPrefixes) + "/";
@@ -129,6 +133,7 @@ struct Process final : sharing::PortEffects {
   sharing::PortCounters Count() override { return {}; }
   peer::TicketKeys TellTicketKeys() override { return {}; }
   void LearnTicketKeys(const peer::TicketKeys&) override {}
+  void GrantCache(uint64_t bytes) override { granted = bytes; }
 
   bool IsRunning() const { return is_alive && !is_paused; }
 
@@ -142,6 +147,7 @@ struct Process final : sharing::PortEffects {
   bool is_succeeded = false;
   uint64_t succeeded_ms = 0;  // When that has happened.
   uint64_t died_ms = 0;
+  uint64_t granted = UINT64_MAX;  // What the port lets it use for its cache.
   std::unique_ptr<PortParticipant> port;
   struct Version {
     std::shared_ptr<const PortRoutes> routes;
@@ -243,6 +249,8 @@ class Model {
   void CheckAgreement();
   void CheckDeath();
   void CheckPromptness();
+  void CheckGrants();
+  void CheckCacheMemory();
   void CheckLoss(const Process& process, const Server& lost);
   void CheckSizes();
   void DeliverAll();
