@@ -192,12 +192,14 @@ void ArenaLinks::OnBroken(Channel* channel) {
     channel->Close();
     return;
   }
+  // The system closes the sockets of a killed process one after the other: its name may still be
+  // there. Until that is clear the arena answers for nobody who can be asked.
   const uint64_t member = found->second;
-  if (!sharing::IsGone(member)) return GiveUp(member);
   members_.erase(found);
   links_.erase(member);
   channel->Close();
   orphaned_.insert(member);
+  if (!sharing::IsGone(member)) doubtful_[member] = uv_now(loop_) + limits::kCacheAskMs;
   arenas_->Update(member, [](ForeignArena* arena) { arena->orphaned_ms = LinkClockMs(); });
   EndScopes(member);
   ArmTimer();
@@ -252,6 +254,15 @@ void ArenaLinks::Sweep() {
     arenas_->Forget(item.first);
     return true;
   });
+  std::erase_if(doubtful_, [&](const auto& item) {
+    const auto [member, until_ms] = item;
+    if (sharing::IsGone(member)) return true;
+    if (until_ms > now_ms) return false;
+    // The process lives, and has ended the link.
+    orphaned_.erase(member);
+    arenas_->Forget(member);
+    return true;
+  });
   const uint64_t oldest_ms = LinkClockMs() - std::min(LinkClockMs(), limits::kCacheOrphanMs);
   arenas_->ForgetIf([&](uint64_t member, const ForeignArena& arena) {
     const bool is_over = arena.orphaned_ms != 0 && arena.orphaned_ms <= oldest_ms;
@@ -268,7 +279,7 @@ void ArenaLinks::ArmTimer() {
   }
   uv_timer_start(
       &timer_, [](uv_timer_t* timer) { static_cast<ArenaLinks*>(timer->data)->Sweep(); },
-      limits::kCacheAskMs, 0);
+      doubtful_.empty() ? limits::kCacheAskMs : limits::kCacheTellMs, 0);
 }
 
 }  // namespace httpsys::engine

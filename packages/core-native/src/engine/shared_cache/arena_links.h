@@ -61,6 +61,8 @@ class ArenaLinks final : public sharing::Channel::Handler {
   std::map<sharing::Channel*, uint64_t> members_;
   std::map<uint64_t, uint64_t> given_up_;  // Until when (ms, uv_now()), by member.
   std::set<uint64_t> orphaned_;            // Members whose process was killed.
+  // Those of them whose name is still there, and until when (ms, uv_now()) it may be.
+  std::map<uint64_t, uint64_t> doubtful_;
   // The newest routes of each port with other members. When the last one leaves, its routes go.
   std::map<uint16_t, std::shared_ptr<const sharing::PortRoutes>> routes_;
 };

@@ -60,8 +60,9 @@ ForeignCache::Outcome ForeignAnswers::AnswerFor(const Request& request,
     return Outcome::kNone;
   }
   Asked asked;
-  if (scope->scope == 0 || reader->reader == nullptr || !Read(request, &asked) ||
-      !Fits(asked, *scope) || !Find(asked, request.head, *reader, *scope, false)) {
+  if (scope->scope == 0 || reader->reader == nullptr || reader->arena->orphaned_ms != 0 ||
+      !Read(request, &asked) || !Fits(asked, *scope) ||
+      !Find(asked, request.head, *reader, *scope, false)) {
     return Outcome::kNone;
   }
   return Give(request, asked, reader, *scope);
@@ -117,7 +118,9 @@ bool ForeignAnswers::Has(const http1::RequestHead& head,
   if (!has_one_owner || head.is_connect) return false;
   const sharing::PortRoutes::Owner& owner = target.owners[0];
   const Reader* const reader = readers_.Find(owner.member);
-  if (reader == nullptr || reader->reader == nullptr) return false;
+  if (reader == nullptr || reader->reader == nullptr || reader->arena->orphaned_ms != 0) {
+    return false;
+  }
   const ForeignScope* const scope =
       reader->arena->scopes.Find(ForeignScope::Key(owner.server_id, owner.prefix_id));
   if (scope == nullptr) return false;
