@@ -41,6 +41,7 @@ const kSettings = {
   cacheStaleWhileRevalidate: 0,
   cacheStaleIfError: 0,
   cacheFlags: 0,
+  cacheCodings: 0,
   cachePrefixes: [],
   cacheHarmlessFields: [],
   listening: 0,
@@ -185,9 +186,11 @@ for (const lanes of [1, 2]) {
 const kOfHttpSys = ['kernelOptions', 'systemCertificates']
 
 test('the engine can do everything that capabilities name, but what is HTTP.SYS alone', () => {
-  const { name, lanesMax, ...can } = capabilities
+  const { name, lanesMax, cacheCodings, ...can } = capabilities
   assert.equal(name, 'engine')
   assert.equal(lanesMax, 64)
+  // Zstandard depends on Node.
+  assert.equal(cacheCodings & ~2, 5)
   assert.ok(Object.keys(can).length > 10)
   for (const [what, value] of Object.entries(can)) assert.equal(value, !kOfHttpSys.includes(what), what)
 })

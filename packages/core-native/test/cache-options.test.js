@@ -9,9 +9,11 @@ const { loadBinding } = require('../lib/backend/binding')
 const { parseUrlPrefix } = require('../lib/prefixes/url-prefix')
 const { cacheConfig, takeCache } = require('../lib/options/cache-options')
 
-const kOwn = { name: 'engine', caches: true, cacheRules: true }
-const kWindows = { name: 'http.sys', caches: true, cacheRules: false }
-const kNone = { name: 'other', caches: false, cacheRules: false }
+const kOwn = { name: 'engine', caches: true, cacheRules: true, cacheCodings: 7 }
+const kWindows = { name: 'http.sys', caches: true, cacheRules: false, cacheCodings: 0 }
+const kNone = { name: 'other', caches: false, cacheRules: false, cacheCodings: 0 }
+/** Without Zstandard, as Node 20. */
+const kOlder = { ...kOwn, cacheCodings: 5 }
 
 /** @param {any} option @param {any} [env] @param {any} [capabilities] @returns {any} */
 const take = (option, env = {}, capabilities = kOwn) => takeCache(option, { capabilities, env, canonical: (text) => parseUrlPrefix(text).prefix })
@@ -22,7 +24,7 @@ test('a server has no cache unless it is asked for', () => {
   assert.equal(take(false, { HTTPSYS_CACHE: 'rfc9111' }), null)
   assert.equal(take(undefined, { HTTPSYS_CACHE: '', HTTPSYS_CACHE_DURATION: '' }), null)
   assert.deepEqual(cacheConfig(null), {
-    cacheRules: 0, cacheDefaultSeconds: 0, cacheEntryBytesMax: 0, cacheStaleWhileRevalidate: 0, cacheStaleIfError: 0, cacheFlags: 0, cacheHarmlessFields: [], cachePrefixes: []
+    cacheRules: 0, cacheDefaultSeconds: 0, cacheEntryBytesMax: 0, cacheStaleWhileRevalidate: 0, cacheStaleIfError: 0, cacheFlags: 0, cacheCodings: 0, cacheHarmlessFields: [], cachePrefixes: []
   })
 })
 
@@ -38,6 +40,7 @@ test('true, an empty object and the variable mean RFC 9111 with its defaults', (
     ignoreReload: false,
     status: false,
     saysWhy: false,
+    codings: 0,
     harmlessFields: [],
     prefixes: []
   }
@@ -60,6 +63,15 @@ test('each switch has its bit for the lanes', () => {
     [{ heuristics: true }, { ignoreReload: true }, { status: true }, { status: 'debug' }, { status: false }].map(flags), [1, 2, 4, 12, 0])
   const { cacheStaleWhileRevalidate, cacheStaleIfError } = cacheConfig(take({ stale: { whileRevalidate: 5, ifError: 60 } }))
   assert.deepEqual([cacheStaleWhileRevalidate, cacheStaleIfError], [5, 60])
+})
+
+test('true compresses with what the running Node has, and a list names what must be there', () => {
+  const codings = (/** @type {any} */ compress, /** @type {any} */ capabilities) => cacheConfig(take({ compress }, {}, capabilities)).cacheCodings
+  assert.deepEqual([true, false, undefined, ['br'], ['gzip', 'br'], ['br', 'zstd', 'gzip'], ['zstd', 'zstd']].map((compress) => codings(compress, kOwn)),
+    [7, 0, 0, 1, 5, 7, 2])
+  assert.deepEqual([true, ['br', 'gzip']].map((compress) => codings(compress, kOlder)), [5, 5])
+  assert.throws(() => codings(['gzip', 'zstd'], kOlder), { code: 'ERR_HTTPSYS_CAPABILITY', capability: 'cacheCodings', message: /\['zstd'\].*Node v/ })
+  assert.equal(cacheConfig(take({ rules: 'httpsys', compress: true })).cacheCodings, 7)
 })
 
 test('HTTPSYS_CACHE_DURATION means what it does to httpsys', () => {
@@ -116,8 +128,11 @@ for (const [option, code] of /** @type {[any, string][]} */ ([
   [{ prefixes: [] }, 'ERR_INVALID_ARG_VALUE'],
   [{ prefixes: ['*:80'] }, 'ERR_HTTPSYS_PREFIX_SYNTAX'],
   [{ status: 'all' }, 'ERR_INVALID_ARG_VALUE'],
-  [{ compress: true }, 'ERR_HTTPSYS_CAPABILITY'],
-  [{ compress: ['br'] }, 'ERR_HTTPSYS_CAPABILITY']
+  [{ compress: 'br' }, 'ERR_INVALID_ARG_TYPE'],
+  [{ compress: 1 }, 'ERR_INVALID_ARG_TYPE'],
+  [{ compress: [] }, 'ERR_INVALID_ARG_VALUE'],
+  [{ compress: ['deflate'] }, 'ERR_INVALID_ARG_VALUE'],
+  [{ compress: [6] }, 'ERR_INVALID_ARG_TYPE']
 ])) {
   test(`cache: ${JSON.stringify(option)} is ${code}`, () => {
     assert.throws(() => take(option), { code })
@@ -138,7 +153,7 @@ test('HTTP.SYS keeps what responses ask for, and what it cannot do is refused by
   assert.equal(take(undefined, { HTTPSYS_CACHE_DURATION: '0' }, kWindows).duration, 0)
   const expected = { code: 'ERR_HTTPSYS_CAPABILITY', capability: 'cacheRules' }
   assert.throws(() => take(true, {}, kWindows), expected)
-  for (const more of [{ duration: 5 }, { cacheBytes: 2 ** 23 }, { maxEntryBytes: 1 }, { status: true }, { prefixes: ['http://*:80/a/'] }]) {
+  for (const more of [{ duration: 5 }, { cacheBytes: 2 ** 23 }, { maxEntryBytes: 1 }, { status: true }, { prefixes: ['http://*:80/a/'] }, { compress: true }]) {
     assert.throws(() => take({ rules: 'httpsys', ...more }, {}, kWindows), expected)
   }
   assert.throws(() => take(undefined, { HTTPSYS_CACHE_DURATION: '5' }, kWindows), expected)

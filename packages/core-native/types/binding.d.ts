@@ -88,6 +88,8 @@ export interface CacheConfig {
   cacheStaleIfError: number
   /** Bits: 1 heuristic lifetimes, 2 requests cannot demand new responses, 4 answers have Cache-Status, 8 which says why one was not stored. */
   cacheFlags: number
+  /** In which stored answers are compressed, of capabilities.cacheCodings. */
+  cacheCodings: number
   /** Names, in lower case, of fields of requests on which answers do not depend, beside those that the engine knows (src/cache/request_facts.h). */
   cacheHarmlessFields: string[]
   /** Canonical prefixes of the server: nothing else is looked up or stored; [] = everything is. */
@@ -412,6 +414,8 @@ export interface Capabilities {
   caches: boolean
   /** The cache is ours: createServer({ cache }) with all of its options, server.cache.entries() and stats(). */
   cacheRules: boolean
+  /** In which stored answers can be compressed, because the running Node has the encoder. Bits: 1 br, 2 zstd, 4 gzip. */
+  cacheCodings: number
   /** The kernel reads and sends files: Engine.sendFile(). */
   sendsFiles: boolean
   /** The lanes serve the files of folders: ServerConfig.statics. */

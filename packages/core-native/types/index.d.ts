@@ -106,6 +106,11 @@ export interface CommonCacheOptions {
   status?: boolean | 'debug'
   /** The URL prefixes of the server whose answers are stored, written as in `listen()`. Without it all are. Not with HTTP.SYS. */
   prefixes?: string[]
+  /**
+   * Codings in which stored answers are compressed for clients that accept them, once they are asked for again; `true` is all that the
+   * running Node has. Default false. ERR_HTTPSYS_CAPABILITY for a coding that it does not have, and with HTTP.SYS.
+   */
+  compress?: boolean | ('br' | 'zstd' | 'gzip')[]
 }
 
 /** RFC 9111: the header of each response decides. ERR_HTTPSYS_CAPABILITY with HTTP.SYS. */
@@ -174,6 +179,8 @@ export interface CacheStatistics {
   stored: number
   /** Entries that a request of an unsafe method has made obsolete. */
   invalidated: number
+  /** Answers that were compressed: among those of `hits` and `stale`. */
+  compressed: number
   /** Entries that went away while they were read. */
   changedWhileRead: number
   entries: number

@@ -25,6 +25,10 @@ core.createServer({ http503Verbosity: 'limited', maxRequestBodySize: 1, maxReque
 core.createServer({ http2: { maxConcurrentStreams: 1, initialWindowSize: 1, maxFrameSize: 16384, headerTableSize: 0, pingInterval: 1, stallTimeout: 1, allowHTTP1: false, upgrade: true } })
 core.createServer({ httpSys: { maxBandwidth: 1024, timeouts: { drainEntityBody: 1 }, logging: { directory: '/a', rollover: 'daily' }, authentication: { schemes: ['ntlm'] } } })
 core.createServer({ cache: true })
+core.createServer({ cache: { compress: true } })
+core.createServer({ cache: { rules: 'httpsys', compress: ['br', 'zstd', 'gzip'] } })
+// @ts-expect-error not one of those that are there
+core.createServer({ cache: { compress: ['deflate'] } })
 core.createServer({ cache: { stale: { whileRevalidate: 5, ifError: 60 }, heuristics: true, ignoreReload: true, status: 'debug', cacheBytes: 2 ** 24, maxEntryBytes: 1000 } })
 const cached = core.createServer({ cache: { rules: 'httpsys', duration: 5, harmlessFields: ['X-Forwarded-For'] } }, (req, res) => {
   res.cacheDuration = 60

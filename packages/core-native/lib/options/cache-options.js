@@ -21,6 +21,7 @@ const { namesGiven } = require('./given-options')
  * @property {boolean} ignoreReload
  * @property {boolean} status whether answers have Cache-Status
  * @property {boolean} saysWhy whether Cache-Status says why a response was not stored
+ * @property {number} codings in which stored answers are compressed: bits of kCodings
  * @property {string[]} harmlessFields in lower case
  * @property {string[]} prefixes canonical; none = all of the server's
  */
@@ -46,6 +47,9 @@ const kCommonNames = ['rules', 'cacheBytes', 'maxEntryBytes', 'status', 'prefixe
 /** Options that one of the rule sets would ignore. @type {Record<string, string[]>} */
 const kNamesOf = { rfc9111: ['stale', 'heuristics', 'ignoreReload'], httpsys: ['duration', 'harmlessFields'] }
 const kNames = [...kCommonNames, ...kNamesOf.rfc9111, ...kNamesOf.httpsys]
+
+/** In the order of their bits (src/semantics/content_coding.h), which is also that of preference. */
+const kCodings = ['br', 'zstd', 'gzip']
 
 /** Fields of requests that are never harmless (credentials), and those with which a request never reaches the cache. */
 const kNeverHarmless = [
@@ -137,6 +141,31 @@ function readStatus (value) {
 }
 
 /**
+ * @param {unknown} value true: what the running Node has
+ * @param {Place['capabilities']} capabilities
+ * @returns {number} bits of kCodings
+ */
+function readCompress (value, capabilities) {
+  if (value === undefined || value === false) return 0
+  if (value !== true && !Array.isArray(value)) throw wrongType('.compress', 'of type boolean or an instance of Array', value)
+  if (value !== true && value.length === 0) throw wrongValue('.compress', `a list of at least one of: '${kCodings.join("', '")}'`, value)
+  const list = value === true ? kCodings : value
+  for (const name of list) {
+    if (typeof name !== 'string') throw wrongType('.compress', 'a list of strings', name)
+    if (!kCodings.includes(name)) throw wrongValue('.compress', `a list of '${kCodings.join("', '")}'`, name)
+  }
+  if (!capabilities.cacheRules) return 0 // refuseIncapable() refuses it.
+  const wanted = kCodings.reduce((bits, name, bit) => list.includes(name) ? bits | 1 << bit : bits, 0)
+  if (value === true) return wanted & capabilities.cacheCodings
+  const missing = kCodings.filter((_, bit) => (wanted & ~capabilities.cacheCodings & 1 << bit) !== 0)
+  if (missing.length > 0) {
+    throw new CapabilityError(`createServer({ cache: { compress: ['${missing.join("', '")}'] } })`, 'cacheCodings', capabilities.name,
+      `Node ${process.version} has no such encoder; true takes what it has`)
+  }
+  return wanted
+}
+
+/**
  * The time of HTTPSYS_CACHE_DURATION.
  *
  * @param {NodeJS.ProcessEnv} env
@@ -173,7 +202,7 @@ function optionOf (env) {
  * Where a server is created.
  *
  * @typedef {object} Place
- * @property {Pick<import('../../types/binding').Capabilities, 'name' | 'caches' | 'cacheRules'>} capabilities
+ * @property {Pick<import('../../types/binding').Capabilities, 'name' | 'caches' | 'cacheRules' | 'cacheCodings'>} capabilities
  * @property {(text: string) => string} canonical of a URL prefix
  * @property {NodeJS.ProcessEnv} [env]
  */
@@ -197,9 +226,6 @@ function takeCache (option, { capabilities, canonical, env = process.env }) {
   if (!kRules.includes(/** @type {string} */ (rules))) throw wrongValue('.rules', `one of: '${kRules.join("', '")}'`, rules)
   const isRfc9111 = rules === 'rfc9111'
   refuseOthers(given, `cache with the rules "${rules}"`, [...kCommonNames, ...kNamesOf[/** @type {string} */ (rules)]])
-  if (compress !== undefined && compress !== false) {
-    throw new CapabilityError('createServer({ cache: { compress } })', 'cacheCompresses', capabilities.name, 'stored answers are sent as they were stored')
-  }
   const duration = isRfc9111 ? 0 : readInteger(given.duration, '.duration', durationOf(env) ?? 0, 0, kDurationMax)
   const settings = {
     isRfc9111,
@@ -210,6 +236,7 @@ function takeCache (option, { capabilities, canonical, env = process.env }) {
     heuristics: readBoolean(given.heuristics, '.heuristics'),
     ignoreReload: readBoolean(given.ignoreReload, '.ignoreReload'),
     ...readStatus(given.status),
+    codings: readCompress(compress, capabilities),
     harmlessFields: readHarmlessFields(given.harmlessFields, duration),
     prefixes: readPrefixes(given.prefixes, canonical)
   }
@@ -230,7 +257,7 @@ function refuseIncapable ({ isRfc9111, duration }, given, capabilities) {
     throw new CapabilityError('createServer({ cache: { duration } })', 'cacheRules', capabilities.name,
       'its kernel would answer requests with cookies, too, from what it keeps. Set the time on each response')
   }
-  for (const name of ['cacheBytes', 'maxEntryBytes', 'status', 'prefixes']) {
+  for (const name of ['cacheBytes', 'maxEntryBytes', 'status', 'prefixes', 'compress']) {
     if (given[name] !== undefined && given[name] !== false) throw new CapabilityError(`createServer({ cache: { ${name} } })`, 'cacheRules', capabilities.name, 'Windows decides')
   }
 }
@@ -257,6 +284,7 @@ function cacheConfig (settings) {
     cacheStaleWhileRevalidate: settings.whileRevalidate,
     cacheStaleIfError: settings.ifError,
     cacheFlags: (heuristics ? Flag.heuristics : 0) | (ignoreReload ? Flag.ignoreReload : 0) | (status ? Flag.status : 0) | (saysWhy ? Flag.saysWhy : 0),
+    cacheCodings: settings.codings,
     cacheHarmlessFields: settings.harmlessFields,
     cachePrefixes: settings.prefixes
   }
@@ -270,6 +298,7 @@ const kNoCache = {
   cacheStaleWhileRevalidate: 0,
   cacheStaleIfError: 0,
   cacheFlags: 0,
+  cacheCodings: 0,
   cacheHarmlessFields: [],
   cachePrefixes: []
 }

@@ -166,6 +166,8 @@ struct CacheSettings {
   uint32_t stale_while_revalidate_s = 0;
   uint32_t stale_if_error_s = 0;
   uint32_t flags = 0;
+  // In which stored answers are compressed: bits by semantics' ContentCoding.
+  uint32_t codings = 0;
   // Canonical prefixes of the server; empty = all of them.
   std::vector<std::string> prefixes;
   // Names of fields, in lower case, on which no answer depends.
@@ -174,7 +176,7 @@ struct CacheSettings {
   template <typename Visitor>
   void Fields(Visitor& visit) {
     visit(rules, default_s, entry_bytes_max, stale_while_revalidate_s, stale_if_error_s, flags,
-          prefixes, harmless_fields);
+          codings, prefixes, harmless_fields);
   }
 };
 
@@ -398,6 +400,7 @@ struct BackendCapabilities {
   bool named_queues = false;
   bool caches = false;
   bool cache_rules = false;
+  uint32_t cache_codings = 0;  // As CacheSettings::codings.
   bool sends_files = false;
   bool serves_files = false;
   bool kernel_options = false;

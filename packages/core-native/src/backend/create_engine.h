@@ -43,6 +43,10 @@ std::unique_ptr<SocketBackend> CreateEngine(BackendOptions options, int* status)
 // it cannot be opened. Sets the path.
 int OpenErrorLog(std::string* path);
 
+// Returns the codings in which stored answers can be compressed, as
+// BackendCapabilities::cache_codings: those whose encoders the running program has.
+uint32_t CacheCodings();
+
 // Returns true if the running program has the functions that HTTP/2 needs.
 bool HasHttp2();
 

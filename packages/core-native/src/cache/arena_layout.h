@@ -94,6 +94,9 @@ struct Slot {
 enum class EntryKind : uint16_t {
   kResponse,
   kVaryRecord,  // A VaryRecord, as the body.
+  // A response in a content coding, with the terms of the plain one. Without a body: the coding
+  // does not make the response smaller.
+  kCoded,
 };
 
 // The beginning of an entry. Key, head and body follow, each padded to whole words.

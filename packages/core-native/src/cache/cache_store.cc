@@ -186,6 +186,17 @@ bool CacheStore::Keep(uint64_t offset, const ArenaWriter::Place& place, uint64_t
   return true;
 }
 
+std::optional<EntryHead> CacheStore::Look(std::string_view key) const {
+  const uint64_t hash = HashText(key, arena_->seed());
+  const ArenaWriter::Place place = arena_->FindSlot(hash);
+  if (place.slot.is_empty()) return std::nullopt;
+  const uint32_t segment = SegmentOf(place.slot);
+  const auto position = static_cast<uint32_t>(place.slot.offset() % arena_->shape().segment_bytes);
+  EntryHead entry;
+  if (!arena_->ReadEntry(segment, position, &entry) || entry.hash != hash) return std::nullopt;
+  return entry;
+}
+
 bool CacheStore::Drop(std::string_view key) { return DropHash(HashText(key, arena_->seed())); }
 
 bool CacheStore::DropHash(uint64_t hash) {

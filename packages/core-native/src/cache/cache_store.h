@@ -48,6 +48,8 @@ class CacheStore {
   // Stores an entry, in place of another one with the same key. Returns false if it is too large
   // for half a segment, or if there is no memory.
   bool Store(const EntryParts& parts);
+  // The head of the entry with this key, if there is one.
+  [[nodiscard]] std::optional<EntryHead> Look(std::string_view key) const;
   // Forgets the entry with this key. Returns false if there is none.
   bool Drop(std::string_view key);
   // Forgets an entry by the hash of its key: a variant that leaves (VaryRecord::Add).

@@ -67,7 +67,13 @@ struct EntryTerms {
     // Stored for the default time: only requests whose fields are all harmless get the entry,
     // because the answer to others may depend on those fields.
     kForHarmless = 1u << 6,
+    // The answers of the URL differ by Accept-Encoding, because there may be compressed variants,
+    // and the head of the entry does not say so.
+    kVariesByCoding = 1u << 7,
   };
+  // Above this many flags stand those of the codings in which the entry may be compressed: bits by
+  // semantics::ContentCoding (coding_policy.h).
+  static constexpr uint32_t kCodingsShift = 16;
 
   uint64_t stored_ms = 0;  // Monotonic clock of the machine.
   uint32_t initial_age_s = 0;
@@ -75,7 +81,9 @@ struct EntryTerms {
   uint32_t while_revalidate_s = 0;
   uint32_t if_error_s = 0;
   uint32_t flags = 0;
-  uint32_t unused = 0;
+  // Differs between the entries that one process stores: a compressed variant has that of the entry
+  // from which it was made.
+  uint32_t stamp = 0;
 
   bool Has(Flags flag) const { return (flags & flag) != 0; }
 };

@@ -8,6 +8,7 @@
 #include "cache/refusal.h"
 #include "cache/request_facts.h"
 #include "cache/response_facts.h"
+#include "semantics/content_coding.h"
 
 namespace httpsys::cache {
 
@@ -44,6 +45,8 @@ struct StoreOptions {
   // Default time to live of a server with HTTP.SYS rules, in seconds. 0 = none.
   uint32_t default_seconds = 0;
   uint64_t entry_bytes_max = 1024 * 1024;
+  // Those in which stored responses are compressed.
+  semantics::CodingSet codings;
 };
 
 struct StoreDecision {

@@ -10,6 +10,8 @@
 #include "backend/create_engine.h"
 #include "backend/tls_contexts.h"
 #include "base/limits.h"
+#include "cache/coding_policy.h"
+#include "encoders/encode.h"
 #include "engine/statistics/error_log.h"
 #include "peer/messages.h"
 #include "sharing/listening_socket.h"
@@ -394,6 +396,8 @@ int OpenErrorLog(std::string* path) {
   *path = log.path();
   return log.TakeFailure();
 }
+
+uint32_t CacheCodings() { return cache::CodingBits(encoders::AvailableCodings()); }
 
 bool HasHttp2() { return engine::Http2Session::IsAvailable(); }
 

@@ -48,7 +48,7 @@ int Lane::Start(Acceptor* lender) {
   };
   parts_ = std::make_unique<LaneParts>(LaneParts::Wanted{
       &loop_, &attachments_, this, &load_, &pool_, methods_, member_id_, statistics_, &on_doubt_,
-      ahead_, &post, &ProcessCache::Instance(), arenas_});
+      ahead_, &post, &ProcessCache::Instance(), &Compressor::Instance(), arenas_});
   commands_ = std::make_unique<LaneCommands>(&queue_, &attachments_, parts_.get(), statistics_,
                                              &load_, [this] { Wake(); });
   if (lender != nullptr) {

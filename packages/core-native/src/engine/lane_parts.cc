@@ -21,8 +21,9 @@ LaneParts::LaneParts(const Wanted& wanted) {
   refreshes = std::make_unique<Refreshes>(methods, &servers, transport.get(), input.get(),
                                           waiting_misses.get(), *wanted.post);
   captures = std::make_unique<Captures>(wanted.cache, waiting_misses.get(), output);
-  cached = std::make_unique<CachedAnswers>(wanted.cache, methods, answers.get(), captures.get(),
-                                           waiting_misses.get(), refreshes.get());
+  cached =
+      std::make_unique<CachedAnswers>(wanted.cache, methods, answers.get(), captures.get(),
+                                      waiting_misses.get(), refreshes.get(), wanted.compressor);
   websockets =
       std::make_unique<WebSocketSession>(loop, wanted.pool->get(), transport.get(), input.get());
   upgraded = std::make_unique<UpgradedSession>(transport.get(), input.get());

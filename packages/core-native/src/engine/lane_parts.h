@@ -58,6 +58,7 @@ struct LaneParts {
     files::ReadAhead* ahead;
     const FileOutput::Post* post;  // As in FileOutput.
     ProcessCache* cache;
+    Compressor* compressor;
     ForeignArenas* arenas;
   };
 

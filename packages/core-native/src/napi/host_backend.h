@@ -29,7 +29,11 @@ inline std::unique_ptr<HostBackend> CreateHostBackend(BackendOptions options, in
   return CreateEngine(std::move(options), status);
 }
 
-inline BackendCapabilities HostCapabilities() { return kEngineCapabilities; }
+inline BackendCapabilities HostCapabilities() {
+  BackendCapabilities capabilities = kEngineCapabilities;
+  capabilities.cache_codings = CacheCodings();
+  return capabilities;
+}
 #endif
 
 }  // namespace httpsys

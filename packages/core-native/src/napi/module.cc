@@ -35,6 +35,7 @@ Napi::Object CapabilitiesObject(Napi::Env env, const BackendCapabilities& capabi
   set("namedQueues", capabilities.named_queues);
   set("caches", capabilities.caches);
   set("cacheRules", capabilities.cache_rules);
+  object.Set("cacheCodings", Napi::Number::New(env, capabilities.cache_codings));
   set("sendsFiles", capabilities.sends_files);
   set("servesFiles", capabilities.serves_files);
   set("kernelOptions", capabilities.kernel_options);

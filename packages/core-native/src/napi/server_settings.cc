@@ -92,6 +92,7 @@ bool ReadCache(Napi::Object config, CacheSettings* cache) {
          ReadNumber(config, "cacheStaleWhileRevalidate", &cache->stale_while_revalidate_s) &&
          ReadNumber(config, "cacheStaleIfError", &cache->stale_if_error_s) &&
          ReadNumber(config, "cacheFlags", &cache->flags) &&
+         ReadNumber(config, "cacheCodings", &cache->codings) &&
          ReadStrings(config, "cachePrefixes", &cache->prefixes) &&
          ReadStrings(config, "cacheHarmlessFields", &cache->harmless_fields);
 }

@@ -23,6 +23,15 @@ class CacheReader {
   // `key` becomes the key of the variant. With kHit, `found` is valid until the next call.
   cache::FindResult Find(const http1::RequestHead& head, std::string* key,
                          cache::FoundEntry* found);
+  // Looks for a variant of the entry that was found last, with its key.
+  FoundCoding FindCoding(const std::string& key, const cache::EntryTerms& plain,
+                         semantics::ContentCoding coding, cache::FoundEntry* found) {
+    return FindCoded(*mapping_.reader, key, plain, coding, &memory_, found);
+  }
+  // Returns true if the entry was used before.
+  bool WasUsed(const cache::FoundEntry& found) const {
+    return mapping_.store->own_hits().Count(found.slot_at, found.slot) > 0;
+  }
   // Counts a use of the entry that was found last.
   void NoteHit(const cache::FoundEntry& found) {
     mapping_.store->own_hits().Note(found.slot_at, found.slot);
@@ -30,7 +39,10 @@ class CacheReader {
   // A hash of a key, the same for all lanes while the cache is not made anew.
   uint64_t Hash(std::string_view key) const;
   // Gives memory back that only large entries need.
-  void Trim() { memory_.buffer.Trim(kKeptBytesMax); }
+  void Trim() {
+    memory_.buffer.Trim(kKeptBytesMax);
+    memory_.coded.Trim(kKeptBytesMax);
+  }
 
  private:
   static constexpr size_t kKeptBytesMax = 256 * 1024;

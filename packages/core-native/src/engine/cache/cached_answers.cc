@@ -27,13 +27,14 @@ int64_t WallSeconds() { return static_cast<int64_t>(std::time(nullptr)); }
 
 CachedAnswers::CachedAnswers(ProcessCache* cache, const http1::MethodTable* methods,
                              NativeAnswers* answers, Captures* captures, WaitingMisses* waiting,
-                             Refreshes* refreshes)
+                             Refreshes* refreshes, Compressor* compressor)
     : cache_(cache),
       methods_(methods),
       answers_(answers),
       captures_(captures),
       waiting_(waiting),
       refreshes_(refreshes),
+      compressor_(compressor),
       reader_(cache) {}
 
 CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* connection,
@@ -199,16 +200,41 @@ void CachedAnswers::AskAbout(const Asked& asked, const cache::FoundEntry& found,
   asks_about_entry_ = true;
 }
 
+bool CachedAnswers::FindVariant(const Asked& asked, const cache::FoundEntry& found, bool is_fresh,
+                                cache::FoundEntry* coded) {
+  const cache::EntryTerms& terms = found.entry.terms;
+  const semantics::ContentCoding coding =
+      cache::CodingFor(terms, asked.terms.options.codings, asked.facts, asked.head);
+  if (coding == semantics::ContentCoding::kIdentity) return false;
+  switch (reader_.FindCoding(key_, terms, coding, coded)) {
+    case FoundCoding::kVariant:
+      reader_.NoteHit(*coded);
+      asked.terms.counters->Add(CacheCounter::kCompressed);
+      return true;
+    case FoundCoding::kNone:
+      if (is_fresh && reader_.WasUsed(found)) compressor_->Add(key_, terms, coding);
+      return false;
+    case FoundCoding::kNoGain:
+      // So that the same is not tried again.
+      reader_.NoteHit(*coded);
+      return false;
+  }
+  return false;
+}
+
 CachedAnswers::Outcome CachedAnswers::Give(const Asked& asked, const cache::FoundEntry& found,
                                            const cache::Judgement& judgement) {
   if (!asked.writer->IsTurn(*asked.connection)) return Outcome::kLater;
   const bool is_fresh = judgement.verdict == Verdict::kFresh;
   asked.terms.counters->Add(is_fresh ? CacheCounter::kHits : CacheCounter::kStale);
+  cache::FoundEntry coded;
+  const bool is_coded = FindVariant(asked, found, is_fresh, &coded);
   reader_.NoteHit(found);
   UsedEntry entry;
   entry.status = found.entry.status;
-  entry.head = found.head;
-  entry.body = found.body;
+  entry.head = is_coded ? coded.head : found.head;
+  entry.body = is_coded ? coded.body : found.body;
+  entry.varies_by_coding = found.entry.terms.Has(cache::EntryTerms::kVariesByCoding);
   if (!found.entry.terms.Has(cache::EntryTerms::kHttpSysRules)) entry.age_s = judgement.age_s;
   if (asked.terms.tells_status) {
     const int64_t ttl = int64_t{found.entry.terms.lifetime_s} - judgement.age_s;

@@ -11,6 +11,7 @@
 #include "cache/request_facts.h"
 #include "engine/cache/cache_reader.h"
 #include "engine/cache/captures.h"
+#include "engine/cache/compressor.h"
 #include "engine/cache/entry_answer.h"
 #include "engine/cache/refreshes.h"
 #include "engine/cache/waiting_misses.h"
@@ -28,7 +29,8 @@ class CachedAnswers {
   using Outcome = StaticRequests::Outcome;
 
   CachedAnswers(ProcessCache* cache, const http1::MethodTable* methods, NativeAnswers* answers,
-                Captures* captures, WaitingMisses* waiting, Refreshes* refreshes);
+                Captures* captures, WaitingMisses* waiting, Refreshes* refreshes,
+                Compressor* compressor);
   CachedAnswers(const CachedAnswers&) = delete;
   CachedAnswers& operator=(const CachedAnswers&) = delete;
 
@@ -69,6 +71,10 @@ class CachedAnswers {
   Outcome LookUp(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                  uint32_t prefix_id, bool closes);
   Outcome LookUpKey(const Asked& asked);
+  // Looks for the variant of an entry that the client gets, if there is one. An entry that is used
+  // again gets one.
+  bool FindVariant(const Asked& asked, const cache::FoundEntry& found, bool is_fresh,
+                   cache::FoundEntry* coded);
   // `found` is an entry that must not answer by itself; nullptr = there is none.
   Outcome Miss(const Asked& asked, const cache::FoundEntry* found,
                const cache::Judgement& judgement);
@@ -88,6 +94,7 @@ class CachedAnswers {
   Captures* captures_;
   WaitingMisses* waiting_;
   Refreshes* refreshes_;
+  Compressor* compressor_;
   CacheReader reader_;
   EntryAnswer answer_;
   std::string key_;

@@ -125,10 +125,16 @@ void Capture::OnHead(std::string_view text, bool is_all, const cache::Received& 
   if (!decision.is_stored()) return Refuse(decision.refusal);
   state_ = State::kCapturing;
   entry_terms_ = decision.terms;
+  SetCodings(head.lines, has_length_ ? length_ : cache::kCodedBytesMin);
   vary_ = facts.vary;
   const bool renews_date = entry_terms_.Has(cache::EntryTerms::kHttpSysRules);
   AppendStoredHead(text.substr(0, text.find("\r\n")), head.lines, renews_date, &head_);
   if (has_length_) body_.reserve(length_);
+}
+
+void Capture::SetCodings(std::span<const http1::HeaderLine> lines, uint64_t body_bytes) {
+  if (body_bytes < cache::kCodedBytesMin || is_bodiless_) return;
+  entry_terms_.flags |= cache::CodingFlags(request_->facts(), lines, terms_->options.codings);
 }
 
 void Capture::Append(std::string_view bytes) {
@@ -174,6 +180,7 @@ void Capture::OnConfirmed(uint16_t status, std::string_view head, std::string_vi
     return Refuse(decision.refusal);
   }
   entry_terms_ = decision.terms;
+  SetCodings(parsed.lines, body.size());
   vary_ = facts.vary;
   Store(head, body, now);
 }
@@ -183,6 +190,8 @@ void Capture::Store(std::string_view head, std::string_view body, const cache::R
   response.parts.key = request_->key();
   response.parts.head = head;
   response.parts.body = body;
+  // Only now it is known how long the body of a response without Content-Length is.
+  if (body.size() < cache::kCodedBytesMin) entry_terms_.flags &= ~cache::kCodingFlags;
   response.parts.status = status_;
   response.parts.created_s = now.now_s;
   response.parts.terms = entry_terms_;

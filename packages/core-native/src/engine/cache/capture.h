@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cache/coding_policy.h"
 #include "cache/request_facts.h"
 #include "cache/response_facts.h"
 #include "cache/store_policy.h"
@@ -60,6 +62,10 @@ class Capture {
   State state() const { return state_; }
   // Valid in kRefused.
   cache::Refusal refusal() const { return refusal_; }
+  // The response is, or will be, an entry whose answers say that they depend on Accept-Encoding.
+  bool varies_by_coding() const {
+    return state_ != State::kRefused && entry_terms_.Has(cache::EntryTerms::kVariesByCoding);
+  }
   // The status of the response; 0 before its head.
   uint16_t status() const { return status_; }
 
@@ -81,6 +87,8 @@ class Capture {
  private:
   void OnHead(std::string_view text, bool is_all, const cache::Received& now);
   void Append(std::string_view bytes);
+  // Notes which compressed variants the response may get.
+  void SetCodings(std::span<const http1::HeaderLine> lines, uint64_t body_bytes);
   // Stores an entry, or refuses it.
   void Store(std::string_view head, std::string_view body, const cache::Received& now);
 

@@ -97,7 +97,7 @@ Captures::Pass Captures::OnOutput(Connection* connection, CacheExchange* exchang
     if (exchange->capture != nullptr) Take(connection, exchange, reply);
   }
   if (exchange->is_background) return Swallow(connection, reply, true, other);
-  return AddStatus(*exchange, reply, other) ? Pass::kInstead : Pass::kAsIs;
+  return AddFields(*exchange, reply, other) ? Pass::kInstead : Pass::kAsIs;
 }
 
 void Captures::Take(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply) {
@@ -183,6 +183,7 @@ bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
   UsedEntry entry;
   entry.status = stored.status;
   entry.body = stored.body;
+  entry.varies_by_coding = stored.terms.Has(cache::EntryTerms::kVariesByCoding);
   std::string status_text;
   if (status == kNotModified && stored.is_asked_about) {
     Confirm(exchange, text);
@@ -258,6 +259,7 @@ Captures::Pass Captures::OnDestroy(Connection* connection, const ReplyRecord& re
     entry.status = stored.status;
     entry.head = stored.head;
     entry.body = stored.body;
+    entry.varies_by_coding = stored.terms.Has(cache::EntryTerms::kVariesByCoding);
     entry.age_s = AgeOf(stored.terms, now.now_ms);
   } else {
     // A stored response that must not be used without the application (RFC 9111, section 5.2.2.2).
@@ -274,21 +276,24 @@ Captures::Pass Captures::OnDestroy(Connection* connection, const ReplyRecord& re
   return Pass::kBefore;
 }
 
-bool Captures::AddStatus(const CacheExchange& exchange, const ReplyRecord& reply,
+bool Captures::AddFields(const CacheExchange& exchange, const ReplyRecord& reply,
                          ReplyRecord* other) {
-  if (exchange.status.empty() || reply.type() != ReplyType::kResponse ||
-      reply.has(records::kReplyInterim)) {
-    return false;
-  }
-  std::string status = exchange.status;
-  if (const Capture* capture = exchange.capture.get()) {
-    if (capture->state() != Capture::State::kRefused) {
-      status.append("; stored");
-    } else if (exchange.terms->tells_reason) {
-      status.append("; detail=").append(cache::RefusalName(capture->refusal()));
+  if (reply.type() != ReplyType::kResponse || reply.has(records::kReplyInterim)) return false;
+  const Capture* const capture = exchange.capture.get();
+  std::string lines;
+  // From the first answer on, so that caches behind this one do not take it for the only one.
+  if (capture != nullptr && capture->varies_by_coding()) lines = "Vary: Accept-Encoding\r\n";
+  if (!exchange.status.empty()) {
+    lines.append("Cache-Status: ").append(exchange.status);
+    if (capture != nullptr && capture->state() != Capture::State::kRefused) {
+      lines.append("; stored");
+    } else if (capture != nullptr && exchange.terms->tells_reason) {
+      lines.append("; detail=").append(cache::RefusalName(capture->refusal()));
     }
+    lines.append("\r\n");
   }
-  *other = substitutes_.WithStatus(reply, status);
+  if (lines.empty()) return false;
+  *other = substitutes_.WithFields(reply, lines);
   return true;
 }
 

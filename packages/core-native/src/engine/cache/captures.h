@@ -92,7 +92,7 @@ class Captures {
                     ReplyRecord* other);
   void Confirm(CacheExchange* exchange, std::string_view head);
   Pass Swallow(Connection* connection, const ReplyRecord& reply, bool closes, ReplyRecord* other);
-  bool AddStatus(const CacheExchange& exchange, const ReplyRecord& reply, ReplyRecord* other);
+  bool AddFields(const CacheExchange& exchange, const ReplyRecord& reply, ReplyRecord* other);
   void OnBlock(Connection* connection, Capture* capture, const ReplyRecord& reply);
   void Invalidate(CacheExchange* exchange, const ReplyRecord& reply);
   void DropUrl(const CacheExchange& exchange, std::string_view reference);

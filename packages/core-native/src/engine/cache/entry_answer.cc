@@ -228,6 +228,7 @@ void EntryAnswer::AppendEnd(const UsedEntry& entry, const AskedEntry& asked, int
   } else {
     AppendDate(now_s);
   }
+  if (entry.varies_by_coding) head_.append("Vary: Accept-Encoding\r\n");
   if (!entry.cache_status.empty()) {
     head_.append("Cache-Status: ").append(entry.cache_status).append("\r\n");
   }

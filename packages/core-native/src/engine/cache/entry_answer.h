@@ -25,6 +25,8 @@ struct UsedEntry {
   std::string_view head;  // As stored_head.h has it.
   std::string_view body;
   std::optional<uint32_t> age_s;  // Nothing = no Age field (rules of HTTP.SYS, which renew Date).
+  // The answer says that it depends on Accept-Encoding.
+  bool varies_by_coding = false;
   std::string_view cache_status;  // The value of Cache-Status; empty = there is no such field.
 };
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/seeded_hash.h"
 #include "cache/arena_reader.h"
+#include "cache/coding_policy.h"
 #include "cache/vary.h"
 #include "http1/request_parser.h"
 
@@ -12,6 +14,7 @@ namespace httpsys::engine {
 // Memory for looking for responses. Thread: any, one at a time.
 struct FindMemory {
   cache::CopyBuffer buffer;
+  cache::CopyBuffer coded;
   cache::VaryRecord record;
 };
 
@@ -34,6 +37,29 @@ struct FindMemory {
       reader.Find(*key, HashText(*key, reader.seed()), &memory->buffer, found);
   const bool is_response = found->entry.kind == EntryKind::kResponse;
   return variant == FindResult::kHit && !is_response ? FindResult::kRefused : variant;
+}
+
+// Whether an entry has a variant in a content coding.
+enum class FoundCoding : uint8_t {
+  kNone,     // None that was made from this entry.
+  kNoGain,   // The coding does not make the response smaller.
+  kVariant,  // `found` is valid until the memory is used again.
+};
+
+// Looks for a variant of the entry with these terms and this key, of which a copy is changed.
+[[nodiscard]] inline FoundCoding FindCoded(const cache::ArenaReader& reader, std::string key,
+                                           const cache::EntryTerms& plain,
+                                           semantics::ContentCoding coding, FindMemory* memory,
+                                           cache::FoundEntry* found) {
+  cache::MakeCodedKey(coding, &key);
+  const cache::FindResult result =
+      reader.Find(key, HashText(key, reader.seed()), &memory->coded, found);
+  const cache::EntryHead& entry = found->entry;
+  if (result != cache::FindResult::kHit || entry.kind != cache::EntryKind::kCoded ||
+      !cache::IsVariantOf(entry.terms, plain)) {
+    return FoundCoding::kNone;
+  }
+  return found->body.empty() ? FoundCoding::kNoGain : FoundCoding::kVariant;
 }
 
 }  // namespace httpsys::engine

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "base/seeded_hash.h"
 #include "cache/arena_layout.h"
 #include "cache/cache_key.h"
+#include "cache/coding_policy.h"
 
 namespace httpsys::engine {
 namespace {
@@ -238,6 +240,7 @@ cache::Refusal ProcessCache::Store(const Response& response) {
   if (store_ == nullptr || is_suspended_) return cache::Refusal::kTooLarge;
   if (MarkOf(response.parts.key) != response.mark) return cache::Refusal::kObsolete;
   cache::EntryParts parts = response.parts;
+  parts.terms.stamp = ++next_stamp_;
   bool is_stored = true;
   if (!response.vary->is_empty()) {
     VaryRecord record;
@@ -260,6 +263,25 @@ cache::Refusal ProcessCache::Store(const Response& response) {
   is_stored = is_stored && store_->Store(parts);
   OnChanged();
   return is_stored ? cache::Refusal::kNone : cache::Refusal::kTooLarge;
+}
+
+void ProcessCache::StoreCoded(const CodedResponse& response) {
+  const std::scoped_lock lock(mutex_);
+  if (store_ == nullptr || is_suspended_) return;
+  const std::optional<cache::EntryHead> plain = store_->Look(response.plain_key);
+  if (!plain.has_value() || !cache::IsVariantOf(response.plain->terms, plain->terms)) return;
+  cache::EntryParts parts;
+  key_.assign(response.plain_key);
+  cache::MakeCodedKey(response.coding, &key_);
+  parts.key = key_;
+  parts.head = response.head;
+  parts.body = response.body;
+  parts.kind = cache::EntryKind::kCoded;
+  parts.status = plain->status;
+  parts.created_s = plain->created_s;
+  parts.terms = plain->terms;
+  (void)store_->Store(parts);
+  OnChanged();
 }
 
 bool ProcessCache::Drop(std::string_view key) {

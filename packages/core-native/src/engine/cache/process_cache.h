@@ -19,6 +19,7 @@
 #include "cache/refusal.h"
 #include "cache/vary.h"
 #include "http1/header_line.h"
+#include "semantics/content_coding.h"
 
 namespace httpsys::engine {
 
@@ -111,6 +112,16 @@ class ProcessCache {
   // Returns why the response was not stored, or kNone: it is obsolete, or too large, which it also
   // is if there is no memory.
   cache::Refusal Store(const Response& response);
+  // A variant of a stored response in a content coding.
+  struct CodedResponse {
+    std::string_view plain_key;  // That of the entry, perhaps of a variant by Vary.
+    semantics::ContentCoding coding;
+    const cache::EntryHead* plain;  // Not nullptr.
+    std::string_view head;
+    std::string_view body;  // Empty: the coding does not make the response smaller.
+  };
+  // Stores a variant, unless its plain response is not stored any more.
+  void StoreCoded(const CodedResponse& response);
   // Forgets what is stored for the key of a URL, with all variants. Returns false if there was
   // nothing.
   bool Drop(std::string_view key);
@@ -165,6 +176,7 @@ class ProcessCache {
   std::string key_;  // Of the variant that is being stored.
   uint64_t store_version_ = 0;
   uint64_t next_epoch_ = 0;
+  uint32_t next_stamp_ = 0;
   uint32_t next_scope_ = 1u << 16;
   // Invalidations by hashes of keys, and flushes. Two keys with one counter refuse each other's
   // responses now and then.

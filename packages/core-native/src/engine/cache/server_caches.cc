@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cache/cache_key.h"
+#include "cache/coding_policy.h"
 #include "cache/refusal.h"
 #include "engine/cache/cached_url.h"
 #include "records/records.h"
@@ -21,6 +22,7 @@ cache::StoreOptions OptionsOf(const CacheSettings& settings) {
   options.entry_bytes_max = settings.entry_bytes_max;
   options.freshness.allows_heuristics = (settings.flags & CacheSettings::kHeuristics) != 0;
   options.freshness.ignores_reload = (settings.flags & CacheSettings::kIgnoresReload) != 0;
+  options.codings = cache::CodingsOf(settings.codings);
   options.freshness.stale = {settings.stale_while_revalidate_s, settings.stale_if_error_s};
   return options;
 }
@@ -188,6 +190,7 @@ CacheStatistics ServerCaches::Statistics(uint32_t server_id) {
       {CacheCounter::kReleased, "released"},
       {CacheCounter::kStored, "stored"},
       {CacheCounter::kInvalidated, "invalidated"},
+      {CacheCounter::kCompressed, "compressed"},
       {CacheCounter::kChanged, "changedWhileRead"},
   };
   for (const auto& [counter, name] : kNames) {

@@ -87,6 +87,25 @@ void AppendUpdatedHead(std::string_view stored, std::span<const HeaderLine> line
   }
 }
 
+void AppendCodedHead(std::string_view stored, std::string_view coding, uint64_t body_bytes,
+                     std::string* to) {
+  constexpr auto kOfPlain = std::to_array<std::string_view>({"content-length", "accept-ranges"});
+  std::string_view line;
+  (void)TakeHeadLine(&stored, &line);
+  to->append(line).append("\r\n");
+  while (TakeHeadLine(&stored, &line)) {
+    const HeaderLine field = SplitHeadLine(line);
+    if (IsOneOf(field.name, kOfPlain)) continue;
+    if (EqualsIgnoringCase(field.name, "etag") && field.value.starts_with('"')) {
+      to->append(field.name).append(": W/").append(field.value).append("\r\n");
+    } else {
+      to->append(line).append("\r\n");
+    }
+  }
+  to->append("Content-Encoding: ").append(coding).append("\r\nContent-Length: ");
+  to->append(std::to_string(body_bytes)).append("\r\n");
+}
+
 bool TakeHeadLine(std::string_view* head, std::string_view* line) {
   if (head->empty()) return false;
   const size_t end = head->find("\r\n");

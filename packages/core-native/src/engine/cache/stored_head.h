@@ -23,6 +23,13 @@ void AppendStoredHead(std::string_view status_line, std::span<const http1::Heade
 void AppendUpdatedHead(std::string_view stored, std::span<const http1::HeaderLine> lines,
                        std::string* to);
 
+// Appends the head of the variant of an entry in a content coding, whose body has so many bytes. A
+// strong entity tag becomes weak: the variant has the same meaning and other bytes (RFC 9110,
+// section 8.8.1). Ranges are those of the plain body, so that the variant does not offer any.
+// Thread: any.
+void AppendCodedHead(std::string_view stored, std::string_view coding, uint64_t body_bytes,
+                     std::string* to);
+
 // Takes the next line of an entry's head without its line end. Returns false at the end.
 bool TakeHeadLine(std::string_view* head, std::string_view* line);
 // Splits a line of an entry's head. Values have no white space around them.

@@ -35,11 +35,11 @@ ReplyRecord SubstituteReplies::Answer(const ReplyRecord& reply, const UsedEntry&
       {all.substr(0, head_bytes), all.substr(head_bytes), IdleTimeoutOf(reply)});
 }
 
-ReplyRecord SubstituteReplies::WithStatus(const ReplyRecord& reply, std::string_view value) {
+ReplyRecord SubstituteReplies::WithFields(const ReplyRecord& reply, std::string_view lines) {
   const ResponseReply& response = reply.response();
   // Without the empty line.
   std::string& text = texts_.emplace_back(response.head.substr(0, response.head.size() - 2));
-  text.append("Cache-Status: ").append(value).append("\r\n\r\n");
+  text.append(lines).append("\r\n");
   const size_t head_bytes = text.size();
   text.append(response.body);
   const std::string_view all = text;

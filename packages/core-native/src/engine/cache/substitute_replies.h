@@ -19,8 +19,8 @@ class SubstituteReplies {
   // The answer of an entry to a request, in place of a record that has a head.
   ReplyRecord Answer(const ReplyRecord& reply, const UsedEntry& entry,
                      const http1::RequestHead& request, int64_t now_s);
-  // The same response with a Cache-Status field of this value. `reply` is of type kResponse.
-  ReplyRecord WithStatus(const ReplyRecord& reply, std::string_view value);
+  // The same response with further fields: lines with their ends. `reply` is of type kResponse.
+  ReplyRecord WithFields(const ReplyRecord& reply, std::string_view lines);
   // Only the end of a record. The connection closes behind it if `closes`, or if the record says
   // so.
   static ReplyRecord End(const ReplyRecord& reply, bool closes);

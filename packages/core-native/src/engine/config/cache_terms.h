@@ -26,6 +26,7 @@ enum class CacheCounter : uint8_t {
   kReleased,     // A request that had waited went to JavaScript.
   kStored,
   kInvalidated,  // An unsafe request has made an entry obsolete.
+  kCompressed,   // A compressed variant answered.
   kChanged,      // An entry went away while it was read.
   kCount,
 };

@@ -23,6 +23,11 @@ using cache::Verdict;
 
 constexpr size_t kForeignBytesKept = 256 * 1024;
 
+// The terms of an entry have those of its server.
+constexpr semantics::CodingSet kEveryCoding = {semantics::ContentCoding::kBr,
+                                               semantics::ContentCoding::kZstd,
+                                               semantics::ContentCoding::kGzip};
+
 uint64_t ForeignClockMs() { return uv_hrtime() / 1'000'000; }
 
 int64_t ForeignWallSeconds() { return static_cast<int64_t>(std::time(nullptr)); }
@@ -65,7 +70,7 @@ ForeignCache::Outcome ForeignAnswers::AnswerFor(const Request& request,
       !Find(asked, request.head, *reader, *scope, false)) {
     return Outcome::kNone;
   }
-  return Give(request, asked, reader, *scope);
+  return Give(request, asked, reader, *scope, false);
 }
 
 ForeignCache::Outcome ForeignAnswers::LookAtOrphaned(const Request& request) {
@@ -80,7 +85,7 @@ ForeignCache::Outcome ForeignAnswers::LookAtOrphaned(const Request& request) {
       if (found != nullptr || !is_here || !Fits(asked, scope) || ++tried > kOrphansTriedMax) return;
       if (Find(asked, request.head, *reader, scope, true)) found = &scope;
     });
-    if (found != nullptr) return Give(request, asked, reader, *found);
+    if (found != nullptr) return Give(request, asked, reader, *found, true);
   }
   return Outcome::kNone;
 }
@@ -130,15 +135,41 @@ bool ForeignAnswers::Has(const http1::RequestHead& head,
          Find(asked, head, *reader, *scope, false);
 }
 
-ForeignCache::Outcome ForeignAnswers::Give(const Request& request, const Asked& asked,
-                                           Reader* reader, const ForeignScope& scope) {
-  if (!request.writer->IsTurn(*request.connection)) return Outcome::kLater;
-  if (reader->hits.has_value()) reader->hits->Note(found_.slot_at, found_.slot);
+FoundCoding ForeignAnswers::FindVariant(const Asked& asked, const http1::RequestHead& head,
+                                        const Reader& reader, cache::FoundEntry* coded) {
   const cache::EntryTerms& terms = found_.entry.terms;
+  const semantics::ContentCoding coding = cache::CodingFor(terms, kEveryCoding, asked.facts, head);
+  if (coding == semantics::ContentCoding::kIdentity) return FoundCoding::kNoGain;
+  const FoundCoding found = FindCoded(*reader.reader, key_, terms, coding, &memory_, coded);
+  const bool is_sound = found != FoundCoding::kVariant ||
+                        IsSoundHead(coded->head, found_.entry.status, coded->body.size());
+  return is_sound ? found : FoundCoding::kNoGain;
+}
+
+// An entry is asked for again here, and its owner hears of that twice: a client that has come to
+// this member only would never get a variant otherwise.
+bool ForeignAnswers::IsForOwner(Reader* reader) const {
+  if (!reader->hits.has_value()) return false;
+  const uint32_t count = reader->hits->Count(found_.slot_at, found_.slot);
+  if (count == 0 || count == cache::HitTable::kCountMax) return false;
+  reader->hits->Note(found_.slot_at, found_.slot);
+  return true;
+}
+
+ForeignCache::Outcome ForeignAnswers::Give(const Request& request, const Asked& asked,
+                                           Reader* reader, const ForeignScope& scope,
+                                           bool is_orphaned) {
+  if (!request.writer->IsTurn(*request.connection)) return Outcome::kLater;
+  const cache::EntryTerms& terms = found_.entry.terms;
+  cache::FoundEntry coded;
+  const FoundCoding coding = FindVariant(asked, request.head, *reader, &coded);
+  if (coding == FoundCoding::kNone && !is_orphaned && IsForOwner(reader)) return Outcome::kNone;
+  if (reader->hits.has_value()) reader->hits->Note(found_.slot_at, found_.slot);
   UsedEntry entry;
   entry.status = found_.entry.status;
-  entry.head = found_.head;
-  entry.body = found_.body;
+  entry.head = coding == FoundCoding::kVariant ? coded.head : found_.head;
+  entry.body = coding == FoundCoding::kVariant ? coded.body : found_.body;
+  entry.varies_by_coding = terms.Has(cache::EntryTerms::kVariesByCoding);
   if (!terms.Has(cache::EntryTerms::kHttpSysRules)) entry.age_s = judgement_.age_s;
   if ((scope.flags & peer::kScopeTellsStatus) != 0) {
     status_text_.assign("httpsys; hit");
@@ -162,6 +193,7 @@ ForeignCache::Outcome ForeignAnswers::Give(const Request& request, const Asked& 
   const AnswerOutcome outcome =
       answers_->Answer(request.writer, request.connection, &request.head, answer);
   memory_.buffer.Trim(kForeignBytesKept);
+  memory_.coded.Trim(kForeignBytesKept);
   return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
 }
 

@@ -58,8 +58,14 @@ class ForeignAnswers final : public ForeignCache {
   // Looks for an entry that may answer. `is_orphaned`: its owner cannot be asked.
   bool Find(const Asked& asked, const http1::RequestHead& head, const Reader& reader,
             const ForeignScope& scope, bool is_orphaned);
+  // Looks for the compressed variant of the entry that was found, if the client wants one. kNone
+  // also means that the owner has to make it.
+  FoundCoding FindVariant(const Asked& asked, const http1::RequestHead& head, const Reader& reader,
+                          cache::FoundEntry* coded);
+  // Returns true if the owner gets the request: it makes a variant when it is asked again.
+  bool IsForOwner(Reader* reader) const;
   Outcome Give(const Request& request, const Asked& asked, Reader* reader,
-               const ForeignScope& scope);
+               const ForeignScope& scope, bool is_orphaned);
 
   ForeignArenas* arenas_;
   const http1::MethodTable* methods_;

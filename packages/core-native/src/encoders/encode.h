@@ -1,0 +1,28 @@
+#pragma once
+// Compresses whole texts by the content codings of HTTP (RFC 9110, section 8.4.1; RFC 7932; RFC
+// 8878).
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "semantics/content_coding.h"
+
+namespace httpsys::encoders {
+
+// The levels. Each costs about 1 ms for 100 KB, and takes nearly as many bytes off as levels that
+// cost ten times as much.
+inline constexpr int kBrotliQuality = 5;
+inline constexpr int kZstdLevel = 3;
+inline constexpr int kGzipLevel = 6;
+
+// The codings whose encoders the running program has, without identity. Thread: any.
+[[nodiscard]] semantics::CodingSet AvailableCodings();
+
+// Returns the text in this coding, or an empty text: the result has more than `bytes_max` bytes,
+// the program does not have the encoder, or there is no memory. Takes milliseconds: not for lanes.
+// Thread: any.
+[[nodiscard]] std::string Encode(semantics::ContentCoding coding, std::string_view text,
+                                 size_t bytes_max);
+
+}  // namespace httpsys::encoders
