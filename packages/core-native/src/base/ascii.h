@@ -20,4 +20,9 @@ constexpr bool EqualsIgnoringCase(std::string_view text, std::string_view lower)
   return true;
 }
 
+// `lower` must be in lower case.
+constexpr bool StartsIgnoringCase(std::string_view text, std::string_view lower) {
+  return text.size() >= lower.size() && EqualsIgnoringCase(text.substr(0, lower.size()), lower);
+}
+
 }  // namespace httpsys

@@ -22,10 +22,6 @@ bool IsOneOfNames(std::string_view text, std::span<const std::string_view> lower
                      [=](std::string_view one) { return EqualsIgnoringCase(text, one); });
 }
 
-bool StartsIgnoringCase(std::string_view text, std::string_view lower) {
-  return text.size() >= lower.size() && EqualsIgnoringCase(text.substr(0, lower.size()), lower);
-}
-
 bool EndsIgnoringCase(std::string_view text, std::string_view lower) {
   return text.size() >= lower.size() &&
          EqualsIgnoringCase(text.substr(text.size() - lower.size()), lower);

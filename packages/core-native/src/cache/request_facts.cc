@@ -9,10 +9,6 @@
 namespace httpsys::cache {
 namespace {
 
-bool StartsIgnoringCase(std::string_view text, std::string_view lower) {
-  return text.size() >= lower.size() && EqualsIgnoringCase(text.substr(0, lower.size()), lower);
-}
-
 template <size_t kSize>
 bool IsOneOf(std::string_view name, const std::array<std::string_view, kSize>& lower) {
   return std::any_of(lower.begin(), lower.end(),
