@@ -4,6 +4,7 @@
 // by Node, for one stream.
 
 const fs = require('node:fs')
+const { AsyncResource } = require('node:async_hooks')
 const path = require('node:path')
 const { setImmediate } = require('node:timers')
 const { isMainThread } = require('node:worker_threads')
@@ -12,6 +13,12 @@ const { kLane } = require('./symbols')
 
 /** The engine has no file under this id: the descriptor is the stream's own. */
 const kOwn = 0
+
+/**
+ * Calls of fs.open() that may be under way: each brings a descriptor before the engine can give up another one. Three hundred requests at once
+ * would otherwise use up those of a process that may have 256. More than the threads of Node's pool, as a rule, so that nobody waits longer.
+ */
+const kOpensMax = 64
 
 /** @typedef {import('../../types/binding').Engine} Engine */
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
@@ -29,6 +36,34 @@ const facts = new Float64Array(2)
 
 /** @type {OpenedFile} */
 const kUnknown = { id: kOwn, size: null }
+
+let opens = 0
+/** @type {(() => void)[]} */
+const waiting = []
+
+/**
+ * Calls fs.open() when it may be called.
+ *
+ * @param {string} at
+ * @param {string | number} flags
+ * @param {number} mode
+ * @param {(error: Error | null, fd: number) => void} callback
+ */
+function openInTurn (at, flags, mode, callback) {
+  const open = () => {
+    fs.open(at, flags, mode, (error, fd) => {
+      try {
+        callback(error, fd)
+      } finally {
+        opens--
+        waiting.shift()?.()
+      }
+    })
+    opens++
+  }
+  if (opens < kOpensMax) open()
+  else waiting.push(AsyncResource.bind(open, 'FSREQCALLBACK'))
+}
 
 /** @param {number} id @returns {OpenedFile} that of `facts` */
 function fileOf (id) {
@@ -62,7 +97,7 @@ function openFile (at, flags, mode, engine, callback) {
     setImmediate(callback, null, facts[0], fileOf(found))
     return
   }
-  fs.open(at, flags, mode, (error, fd) => {
+  openInTurn(at, flags, mode, (error, fd) => {
     if (error !== null) return callback(error)
     const kept = engine.keepFile(absolute, fd, facts, !isMainThread)
     // The descriptor of anything but a regular file stays the stream's.
