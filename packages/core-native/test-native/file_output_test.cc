@@ -205,7 +205,9 @@ class FileBehindBytesTest : public FileOutputTest, public InputHandler {
 TEST_F(FileBehindBytesTest, BytesBeforeAFileDoNotWaitForIt) {
   std::mutex busy;
   busy.lock();
-  ahead_.Run(memory_file_->facts().device, [&busy] { const std::lock_guard lock(busy); }, nullptr);
+  ahead_.Run(
+      files::ReadAhead::PlaceOf(*memory_file_), [&busy] { const std::lock_guard lock(busy); },
+      nullptr);
   const std::string before(4'000'000, 'b');
   transport_->output()->Send(connection_, before, 0);
   transport_->output()->SendFile(connection_, OutputQueue::kNoBlock,
