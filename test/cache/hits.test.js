@@ -155,6 +155,8 @@ test('statistics, entries and flushes are those of the server', ofCache, async (
   assert.deepEqual({ hits, misses, stored, entries }, { hits: 1, misses: 4, stored: 4, entries: 4 })
   const urls = () => server.cache.entries().map((/** @type {any} */ entry) => entry.url).sort()
   assert.deepEqual(urls(), ['http://a.example/a', 'http://a.example/a/b', 'http://a.example/a/b?c', 'http://a.example/ab'])
+  const [entry] = server.cache.entries({ prefix: 'http://a.example/a' }).filter((/** @type {any} */ { url }) => url.endsWith('/a'))
+  assert.deepEqual([entry.status, entry.seconds, entry.hits, entry.bodyBytes, entry.varies], [200, 60, 1, 1, false])
   assert.equal(server.cache.flush('http://a.example/a/b'), 1)
   assert.equal(server.cache.flush('http://b.example/a'), 0)
   assert.equal(server.cache.flush('http://a.example/a', { recursive: true }), 2)
@@ -178,4 +180,28 @@ test('entries leave with their server: nothing is left for one that listens agai
   await new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(null)))
   await request({ port, path: '/' })
   assert.equal(calls(), 2)
+})
+
+test('prefixes that come and go: entries leave with theirs, and another server of the same prefix has its own', ofCache, async (t) => {
+  const { http } = require('../helpers/backend')
+  const { freePort } = require('../helpers/free-port')
+  const { stop } = require('../helpers/client')
+  const port = await freePort()
+  let calls = 0
+  const server = /** @type {any} */ (http.createServer(/** @type {any} */ ({ cache: true }), (req, res) => {
+    calls++
+    res.setHeader('Cache-Control', 'max-age=60')
+    res.end('x')
+  }))
+  t.after(() => stop(server))
+  await new Promise((resolve) => server.listen(`http://127.0.0.1:${port}/a/`, () => resolve(null)))
+  await server.addPrefix(`http://127.0.0.1:${port}/b/`)
+  const ask = async (/** @type {string} */ path) => (await request({ port, path })).body
+  for (const path of ['/a/', '/b/', '/a/', '/b/']) assert.equal(await ask(path), 'x')
+  assert.equal(calls, 2)
+  await server.removePrefix(`http://127.0.0.1:${port}/b/`)
+  assert.deepEqual(server.cache.entries().map((/** @type {any} */ { url }) => url), [`http://127.0.0.1:${port}/a/`])
+  await server.addPrefix(`http://127.0.0.1:${port}/b/`)
+  for (const path of ['/a/', '/b/', '/a/', '/b/']) assert.equal(await ask(path), 'x')
+  assert.equal(calls, 3)
 })

@@ -42,6 +42,11 @@ uint32_t CacheStore::HitsOf(const ArenaWriter::Place& place) const {
   return std::min(hits, HitTable::kCountMax);
 }
 
+uint32_t CacheStore::Hits(uint64_t hash) const {
+  const ArenaWriter::Place place = arena_->FindSlot(hash);
+  return place.slot.is_empty() ? 0 : HitsOf(place);
+}
+
 // The place of the entry before, an empty one, or that of the entry of the bucket with the fewest
 // hits.
 ArenaWriter::Place CacheStore::PlaceFor(uint64_t hash) const {

@@ -55,6 +55,8 @@ class CacheStore {
   // Forgets an entry by the hash of its key: a variant that leaves (VaryRecord::Add).
   bool DropHash(uint64_t hash);
 
+  // The hits of an entry, up to HitTable::kCountMax; 0 if there is none.
+  uint32_t Hits(uint64_t hash) const;
   // Calls `visit` for each entry that can be found, in no particular order. The entry is forgotten
   // if it returns true. Returns the number of those.
   using Visit = std::function<bool(std::string_view key, const EntryHead& entry)>;

@@ -290,9 +290,12 @@ bool ProcessCache::Drop(std::string_view key) {
   return store_ != nullptr && store_->Drop(key);
 }
 
-size_t ProcessCache::DropIf(const cache::CacheStore::Visit& visit) {
+size_t ProcessCache::DropIf(const Visit& visit) {
   const std::scoped_lock lock(mutex_);
-  return store_ == nullptr ? 0 : store_->DropIf(visit);
+  if (store_ == nullptr) return 0;
+  return store_->DropIf([&](std::string_view key, const cache::EntryHead& entry) {
+    return visit(key, entry, store_->Hits(entry.hash));
+  });
 }
 
 cache::StoreCounts ProcessCache::counts() const {

@@ -125,9 +125,11 @@ class ProcessCache {
   // Forgets what is stored for the key of a URL, with all variants. Returns false if there was
   // nothing.
   bool Drop(std::string_view key);
-  // Visits entries as CacheStore::DropIf() does; those that a VaryRecord has made unreachable are
-  // among them until they are evicted.
-  size_t DropIf(const cache::CacheStore::Visit& visit);
+  // Visits entries as CacheStore::DropIf() does, with their hits as far as eviction counts them;
+  // those that a VaryRecord has made unreachable are among them until they are evicted.
+  using Visit =
+      std::function<bool(std::string_view key, const cache::EntryHead& entry, uint32_t hits)>;
+  size_t DropIf(const Visit& visit);
   // Must be called before entries of any URL are dropped at the wish of somebody.
   void BeginFlush() { flushes_.fetch_add(1, std::memory_order_acq_rel); }
   cache::StoreCounts counts() const;

@@ -51,70 +51,96 @@ std::shared_ptr<const CacheTerms> ServerCaches::Configure(uint32_t server_id,
   const std::lock_guard lock(mutex_);
   Server& server = servers_[server_id];
   const ServerPrefixes& prefixes = settings.prefixes;
-  if (prefixes.is_whole) server.prefixes.clear();
-  for (const NumberedPrefix& changed : prefixes.changes) {
-    if (changed.text.empty()) {
-      server.prefixes.erase(changed.id);
-    } else {
-      server.prefixes[changed.id] = changed.text;
-    }
-  }
-  if (settings.cache.rules == 0) {
-    ClaimOnly(&server, {});
+  const CacheSettings& wanted = settings.cache;
+  Names released;
+  const bool is_on = wanted.rules != 0 && (server.is_on || prefixes.is_whole);
+  server.is_on = is_on;
+  if (!is_on || prefixes.is_whole) Clear(&server, server_id, &released);
+  if (!is_on) {
+    ReleaseAll(released);
     return nullptr;
   }
+  if (server.only != wanted.prefixes) {
+    server.only = wanted.prefixes;
+    const std::map<uint32_t, Prefix> before = server.prefixes;
+    for (const auto& [id, prefix] : before) SetPrefix(&server, id, prefix.text, &released);
+  }
+  SetEverything(&server, server_id, prefixes.is_everything, &released);
+  for (const NumberedPrefix& changed : prefixes.changes) {
+    SetPrefix(&server, changed.id, changed.text, &released);
+  }
+  ReleaseAll(released);
   auto terms = std::make_shared<CacheTerms>();
-  terms->options = OptionsOf(settings.cache);
-  terms->harmless_fields = settings.cache.harmless_fields;
-  terms->tells_reason = (settings.cache.flags & CacheSettings::kTellsReason) != 0;
-  terms->tells_status =
-      terms->tells_reason || (settings.cache.flags & CacheSettings::kTellsStatus) != 0;
+  terms->options = OptionsOf(wanted);
+  terms->harmless_fields = wanted.harmless_fields;
+  terms->tells_reason = (wanted.flags & CacheSettings::kTellsReason) != 0;
+  terms->tells_status = terms->tells_reason || (wanted.flags & CacheSettings::kTellsStatus) != 0;
   terms->counters = server.counters;
-  const std::vector<std::string>& only = settings.cache.prefixes;
-  std::vector<std::string> names;
-  const std::string everything = name_ + " " + std::to_string(server_id);
-  if (prefixes.is_everything) names.push_back(everything);
-  for (const auto& [id, text] : server.prefixes) {
-    if (only.empty() || std::find(only.begin(), only.end(), text) != only.end()) {
-      names.push_back(text);
-    }
-  }
-  ClaimOnly(&server, names);
-  if (prefixes.is_everything) terms->scope_of_everything = server.scopes.at(everything);
-  for (const auto& [id, text] : server.prefixes) {
-    const auto scope = server.scopes.find(text);
-    terms->scopes.emplace_back(id, scope == server.scopes.end() ? 0 : scope->second);
-  }
+  terms->scope_of_everything = server.scope_of_everything;
+  terms->scopes = server.scopes;
   return terms;
 }
 
-void ServerCaches::ClaimOnly(Server* server, const std::vector<std::string>& names) {
-  std::map<std::string, uint32_t> scopes;
-  for (const std::string& name : names) {
-    const auto before = server->scopes.find(name);
-    if (before != server->scopes.end()) {
-      scopes.insert(*before);
-    } else if (!scopes.contains(name)) {
-      scopes[name] = cache_->Claim(name);
-    }
+void ServerCaches::SetPrefix(Server* server, uint32_t id, const std::string& text,
+                             Names* released) {
+  Prefix prefix{text, 0};
+  const bool has_cache = server->only.empty() || std::find(server->only.begin(), server->only.end(),
+                                                           text) != server->only.end();
+  if (!text.empty() && has_cache) prefix.scope = cache_->Claim(text);
+  const auto before = server->prefixes.find(id);
+  if (before != server->prefixes.end()) {
+    if (before->second.scope != 0) released->push_back(before->second.text);
+    server->scopes.Erase(server->scopes.LowerBound(id));
+    server->prefixes.erase(before);
   }
-  for (const auto& [name, number] : server->scopes) {
-    if (!scopes.contains(name)) cache_->Release(name);
+  if (text.empty()) return;
+  server->scopes.Insert(server->scopes.LowerBound(id), {id, prefix.scope});
+  server->prefixes.emplace(id, std::move(prefix));
+}
+
+void ServerCaches::SetEverything(Server* server, uint32_t server_id, bool is_everything,
+                                 Names* released) {
+  if (is_everything == (server->scope_of_everything != 0)) return;
+  if (is_everything) {
+    server->scope_of_everything = cache_->Claim(NameOf(server_id));
+  } else {
+    server->scope_of_everything = 0;
+    released->push_back(NameOf(server_id));
   }
-  server->scopes = std::move(scopes);
+}
+
+void ServerCaches::Clear(Server* server, uint32_t server_id, Names* released) {
+  for (const auto& [id, prefix] : server->prefixes) {
+    if (prefix.scope != 0) released->push_back(prefix.text);
+  }
+  server->prefixes.clear();
+  server->scopes = {};
+  if (!server->is_on) SetEverything(server, server_id, false, released);
+}
+
+void ServerCaches::ReleaseAll(const Names& names) {
+  for (const std::string& name : names) cache_->Release(name);
 }
 
 void ServerCaches::Forget(uint32_t server_id) {
   const std::lock_guard lock(mutex_);
   const auto found = servers_.find(server_id);
   if (found == servers_.end()) return;
-  ClaimOnly(&found->second, {});
+  Names released;
+  found->second.is_on = false;
+  Clear(&found->second, server_id, &released);
+  ReleaseAll(released);
   servers_.erase(found);
 }
 
 void ServerCaches::Close() {
   const std::lock_guard lock(mutex_);
-  for (auto& [id, server] : servers_) ClaimOnly(&server, {});
+  for (auto& [id, server] : servers_) {
+    Names released;
+    server.is_on = false;
+    Clear(&server, id, &released);
+    ReleaseAll(released);
+  }
   servers_.clear();
   cache_->SetBytes(this, 0);
 }
@@ -122,21 +148,22 @@ void ServerCaches::Close() {
 bool ServerCaches::HasCache(uint32_t server_id) {
   const std::lock_guard lock(mutex_);
   const auto found = servers_.find(server_id);
-  return found != servers_.end() && !found->second.scopes.empty();
+  return found != servers_.end() && found->second.is_on;
 }
 
 void ServerCaches::SetBytes(uint64_t bytes) { cache_->SetBytes(this, bytes); }
 
-size_t ServerCaches::Visit(uint32_t server_id, const cache::CacheStore::Visit& visit) {
+void ServerCaches::Visit(uint32_t server_id, const ProcessCache::Visit& visit) {
   const auto found = servers_.find(server_id);
-  if (found == servers_.end()) return 0;
-  std::vector<uint32_t> scopes;
-  for (const auto& [name, number] : found->second.scopes) scopes.push_back(number);
+  if (found == servers_.end()) return;
+  std::vector<uint32_t> scopes = {found->second.scope_of_everything};
+  for (const auto& [id, prefix] : found->second.prefixes) scopes.push_back(prefix.scope);
   std::sort(scopes.begin(), scopes.end());
-  return cache_->DropIf([&](std::string_view key, const cache::EntryHead& entry) {
+  (void)cache_->DropIf([&](std::string_view key, const cache::EntryHead& entry, uint32_t hits) {
     cache::KeyParts parts;
-    return cache::SplitKey(key, &parts) &&
-           std::binary_search(scopes.begin(), scopes.end(), parts.scope.port) && visit(key, entry);
+    return cache::SplitKey(key, &parts) && parts.scope.port != 0 &&
+           std::binary_search(scopes.begin(), scopes.end(), parts.scope.port) &&
+           visit(key, entry, hits);
   });
 }
 
@@ -147,7 +174,7 @@ int64_t ServerCaches::Flush(uint32_t server_id, const std::string& url, bool is_
   pattern.is_recursive = is_recursive;
   size_t flushed = 0;
   cache_->BeginFlush();
-  (void)Visit(server_id, [&](std::string_view key, const cache::EntryHead& entry) {
+  Visit(server_id, [&](std::string_view key, const cache::EntryHead& entry, uint32_t) {
     cache::KeyParts parts;
     if (!url.empty() && (!cache::SplitKey(key, &parts) || !pattern.Matches(parts))) return false;
     if (entry.kind == cache::EntryKind::kResponse) ++flushed;
@@ -163,13 +190,14 @@ std::vector<CacheEntry> ServerCaches::Entries(uint32_t server_id, const std::str
   CachedUrlPattern pattern;
   if (!prefix.empty() && !pattern.Parse(prefix)) return entries;
   pattern.is_recursive = true;
-  (void)Visit(server_id, [&](std::string_view key, const cache::EntryHead& entry) {
+  Visit(server_id, [&](std::string_view key, const cache::EntryHead& entry, uint32_t hits) {
     cache::KeyParts parts;
     if (entries.size() >= limit || entry.kind != cache::EntryKind::kResponse ||
         !cache::SplitKey(key, &parts) || (!prefix.empty() && !pattern.Matches(parts))) {
       return false;
     }
     entries.push_back(EntryOf(parts, entry, key.find("\n?") != std::string_view::npos));
+    entries.back().hits = hits;
     return false;
   });
   return entries;
@@ -198,7 +226,7 @@ CacheStatistics ServerCaches::Statistics(uint32_t server_id) {
   }
   uint64_t entries = 0;
   uint64_t bytes = 0;
-  (void)Visit(server_id, [&](std::string_view, const cache::EntryHead& entry) {
+  Visit(server_id, [&](std::string_view, const cache::EntryHead& entry, uint32_t) {
     if (entry.kind == cache::EntryKind::kResponse) ++entries;
     bytes += entry.total_bytes();
     return false;

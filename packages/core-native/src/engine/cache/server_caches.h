@@ -26,7 +26,9 @@ class ServerCaches final : public CacheBackend {
   ServerCaches& operator=(const ServerCaches&) = delete;
 
   // Must be called with each version of the settings of a server, before its configuration is made
-  // from them. Returns nullptr if the server has no cache.
+  // from them. Returns nullptr if the server has no cache. A server that had none gets one only
+  // with all its prefixes (ServerPrefixes::is_whole). The cost is that of the prefixes that have
+  // changed.
   std::shared_ptr<const CacheTerms> Configure(uint32_t server_id, const ServerSettings& settings);
   // The server has stopped listening: its entries go away.
   void Forget(uint32_t server_id);
@@ -44,18 +46,31 @@ class ServerCaches final : public CacheBackend {
   CacheStatistics Statistics(uint32_t server_id) override;
 
  private:
+  struct Prefix {
+    std::string text;
+    uint32_t scope = 0;  // 0 = it has none.
+  };
   struct Server {
-    std::map<uint32_t, std::string> prefixes;  // By id.
-    std::map<std::string, uint32_t> scopes;    // Those that are claimed, by name.
+    bool is_on = false;
+    std::vector<std::string> only;        // CacheSettings::prefixes
+    std::map<uint32_t, Prefix> prefixes;  // By id.
+    uint32_t scope_of_everything = 0;
+    decltype(CacheTerms::scopes) scopes;  // Of the prefixes.
     std::shared_ptr<CacheCounters> counters = std::make_shared<CacheCounters>();
   };
+  using Names = std::vector<std::string>;
 
-  // All of them with the mutex.
+  // All of them with the mutex. `released` gets the names of scopes that the caller must release:
+  // later, because another prefix may claim them.
 
-  // Claims the scopes of these names, and releases all others of the server.
-  void ClaimOnly(Server* server, const std::vector<std::string>& names);
+  // Sets the text of a prefix; empty = it is gone.
+  void SetPrefix(Server* server, uint32_t id, const std::string& text, Names* released);
+  void SetEverything(Server* server, uint32_t server_id, bool is_everything, Names* released);
+  void Clear(Server* server, uint32_t server_id, Names* released);
+  void ReleaseAll(const Names& names);
+  std::string NameOf(uint32_t server_id) const { return name_ + " " + std::to_string(server_id); }
   // Visits the entries of a server.
-  size_t Visit(uint32_t server_id, const cache::CacheStore::Visit& visit);
+  void Visit(uint32_t server_id, const ProcessCache::Visit& visit);
 
   ProcessCache* cache_;
   const std::string name_;

@@ -1,16 +1,15 @@
 #pragma once
 // What the lanes of a server have to know of the output cache.
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "base/sorted_chunks.h"
 #include "cache/refusal.h"
 #include "cache/store_policy.h"
 
@@ -61,13 +60,16 @@ struct CacheTerms {
   std::shared_ptr<CacheCounters> counters;
   // The scope of a server without prefixes (KeyScope::port), or 0.
   uint32_t scope_of_everything = 0;
-  // The scopes of prefixes, by their ids, sorted.
-  std::vector<std::pair<uint32_t, uint32_t>> scopes;
+  struct PrefixScope {
+    uint32_t prefix_id = 0;
+    uint32_t scope = 0;
+  };
+  SortedChunks<PrefixScope, &PrefixScope::prefix_id> scopes;
 
   // The scope of requests for a prefix; 0 = they are not cached.
   uint32_t ScopeOf(uint32_t prefix_id) const {
-    const auto found = std::lower_bound(scopes.begin(), scopes.end(), std::pair(prefix_id, 0u));
-    return found != scopes.end() && found->first == prefix_id ? found->second : scope_of_everything;
+    const PrefixScope* const found = scopes.Find(prefix_id);
+    return found == nullptr ? scope_of_everything : found->scope;
   }
 };
 
