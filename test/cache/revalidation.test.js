@@ -117,6 +117,39 @@ for (const [protocol, serve] of Object.entries(kProtocols)) {
   })
 }
 
+test('many that wait for an application that fails get the stale entry, and ask no more', ofCache, async (t) => {
+  const { ask, calls } = await serveCached(t, (req, res, n) => {
+    if (n === 1) return res.writeHead(200, { 'Cache-Control': 'max-age=5, stale-if-error=60', ...kOld }).end('body')
+    setTimeout(() => (n === 2 ? res.writeHead(503).end() : res.destroy()), 100)
+  })
+  await ask('/')
+  for (let round = 0; round < 2; ++round) {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => ask('/')))
+    assert.ok(answers.every(({ status, body }) => status === 200 && body === 'body'))
+    assert.equal(calls(), 2 + round)
+  }
+})
+
+test('what has become private leaves the cache, also while it may be stale', ofCache, async (t) => {
+  const { ask, server } = await serveCached(t, (req, res, n) => {
+    const control = n === 1 ? 'max-age=5, stale-while-revalidate=60' : 'private'
+    res.writeHead(200, { 'Cache-Control': control, ...(n === 1 ? kOld : {}) }).end(`body ${n}`)
+  })
+  assert.equal((await ask('/')).body, 'body 1')
+  assert.equal((await ask('/')).body, 'body 1')
+  await until(() => server.cache.entries().length === 0, 'the refresh')
+  assert.notEqual((await ask('/')).body, 'body 1')
+})
+
+test('a fresh entry stays when a client that wants no stored answer gets one that may not be stored', ofCache, async (t) => {
+  const { ask, calls } = await serveCached(t, (req, res, n) => {
+    res.writeHead(200, { 'Cache-Control': n === 1 ? 'max-age=60' : 'no-store' }).end(`body ${n}`)
+  })
+  assert.equal((await ask('/')).body, 'body 1')
+  assert.equal((await ask('/', { 'Cache-Control': 'no-cache' })).body, 'body 2')
+  assert.deepEqual([(await ask('/')).body, calls()], ['body 1', 2])
+})
+
 test('a stored response that must be confirmed is a 504 when JavaScript destroys the connection', ofCache, async (t) => {
   const { ask, calls } = await serveCached(t, (req, res, n) => {
     if (n > 1) return res.destroy()

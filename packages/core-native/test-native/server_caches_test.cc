@@ -138,14 +138,14 @@ TEST_F(ServerCachesTest, TellsFigures) {
     for (const CacheFigure& one : figures) {
       if (one.name == name) return one.value;
     }
-    return -1.0;
+    return UINT64_MAX;
   };
-  EXPECT_EQ(figure(statistics.figures, "hits"), 1);
-  EXPECT_EQ(figure(statistics.figures, "misses"), 0);
-  EXPECT_EQ(figure(statistics.figures, "entries"), 1);
-  EXPECT_GT(figure(statistics.figures, "bytes"), 0);
+  EXPECT_EQ(figure(statistics.figures, "hits"), 1u);
+  EXPECT_EQ(figure(statistics.figures, "misses"), 0u);
+  EXPECT_EQ(figure(statistics.figures, "entries"), 1u);
+  EXPECT_GT(figure(statistics.figures, "bytes"), 0u);
   EXPECT_EQ(statistics.refused.size(), 1u);
-  EXPECT_EQ(figure(statistics.refused, "SET_COOKIE"), 1);
+  EXPECT_EQ(figure(statistics.refused, "SET_COOKIE"), 1u);
   EXPECT_TRUE(caches_.Statistics(99).figures.empty());
 }
 

@@ -487,10 +487,10 @@ class FileBackend {
 struct CacheEntry {
   std::string url;  // With the Host of the request, as received.
   uint32_t status = 0;
-  uint32_t policy = 0;   // 0 = RFC 9111; otherwise records::CachePolicy.
-  double created_s = 0;  // Since 1970.
-  uint32_t seconds = 0;  // From its creation on; 0 with a policy without an end.
-  uint32_t hits = 0;     // The hits that eviction counts, up to 3.
+  uint32_t policy = 0;    // 0 = RFC 9111; otherwise records::CachePolicy.
+  int64_t created_s = 0;  // Since 1970.
+  uint32_t seconds = 0;   // From its creation on; 0 with a policy without an end.
+  uint32_t hits = 0;      // The hits that eviction counts, up to 3.
   uint32_t head_bytes = 0;
   uint32_t body_bytes = 0;
   bool varies = false;  // One of several variants.
@@ -504,7 +504,7 @@ struct CacheEntry {
 // A figure of the output cache and its name, as JavaScript shows it.
 struct CacheFigure {
   std::string name;
-  double value = 0;
+  uint64_t value = 0;
 
   template <typename Visitor>
   void Fields(Visitor& visit) {

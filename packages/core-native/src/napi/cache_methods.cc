@@ -27,7 +27,7 @@ Napi::Object EntryObject(Napi::Env env, const CacheEntry& entry) {
   object.Set("url", Napi::String::New(env, entry.url));
   object.Set("status", Napi::Number::New(env, entry.status));
   object.Set("policy", Napi::Number::New(env, entry.policy));
-  object.Set("created", Napi::Number::New(env, entry.created_s));
+  object.Set("created", Napi::Number::New(env, static_cast<double>(entry.created_s)));
   object.Set("seconds", Napi::Number::New(env, entry.seconds));
   object.Set("hits", Napi::Number::New(env, entry.hits));
   object.Set("headBytes", Napi::Number::New(env, entry.head_bytes));
@@ -49,7 +49,7 @@ Napi::Value CacheEntries(EngineWrap& engine, const Napi::CallbackInfo& info) {
 
 void AddFigures(const std::vector<CacheFigure>& figures, Napi::Object* object) {
   for (const CacheFigure& figure : figures) {
-    object->Set(figure.name, Napi::Number::New(object->Env(), figure.value));
+    object->Set(figure.name, Napi::Number::New(object->Env(), static_cast<double>(figure.value)));
   }
 }
 

@@ -148,13 +148,17 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
     const WaitingMisses::Turn turn =
         waiting_->Join(asked.connection, exchange->key, exchange->hash);
     if (turn == WaitingMisses::Turn::kWaits) return Outcome::kWaiting;
+    if (turn == WaitingMisses::Turn::kFailed && found != nullptr && judgement.may_answer_errors) {
+      return Give(asked, *found, judgement);
+    }
     // A request without a client is not lost when a client leaves.
     if (turn == WaitingMisses::Turn::kLeadsAnew &&
         refreshes_->Begin(asked.connection, asked.head, exchange->key, true)) {
       waiting_->WaitFirst(asked.connection, exchange->key);
       return Outcome::kWaiting;
     }
-    exchange->leads = turn != WaitingMisses::Turn::kGoesOn;
+    exchange->leads =
+        turn == WaitingMisses::Turn::kLeads || turn == WaitingMisses::Turn::kLeadsAnew;
   }
   if (exchange->is_background && refreshes_->TakeAwaited(asked.connection, &exchange->key)) {
     exchange->leads = true;
@@ -183,6 +187,7 @@ void CachedAnswers::AskAbout(const Asked& asked, const cache::FoundEntry& found,
     stored->body = found.body;
   }
   stored->terms = found.entry.terms;
+  stored->is_stale = judgement.age_s >= found.entry.terms.lifetime_s;
   stored->may_answer_errors = judgement.may_answer_errors;
   stored->is_asked_about = has_validator;
   exchange->stored = std::move(stored);

@@ -137,7 +137,21 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
       break;
   }
   if (is_all) capture->OnEnd(Now());
+  DropSuperseded(exchange);
   Decide(exchange);
+}
+
+// An answer that is not stored takes the place of a stale entry all the same, unless the
+// application has failed: otherwise a page that has become private would be given out as long as
+// its last public version may be stale.
+void Captures::DropSuperseded(CacheExchange* exchange) {
+  const Capture& capture = *exchange->capture;
+  const bool is_refused =
+      capture.state() == Capture::State::kRefused && capture.refusal() != Refusal::kObsolete;
+  if (exchange->stored == nullptr || !exchange->stored->is_stale || !is_refused) return;
+  if (capture.status() == 0 || capture.status() >= 500) return;
+  exchange->stored = nullptr;
+  (void)cache_->Drop(capture.request().key());
 }
 
 // The bytes of files are not captured: the kernel sends them from its own cache, and reading them
@@ -166,7 +180,10 @@ void Captures::Decide(CacheExchange* exchange) {
   if (is_refused && capture.refusal() == Refusal::kObsolete) {
     return waiting_->OnLost(exchange->key);
   }
-  waiting_->OnDecided(exchange->key, exchange->hash, is_refused);
+  using Decision = WaitingMisses::Decision;
+  Decision decision = is_refused ? Decision::kRefused : Decision::kStored;
+  if (exchange->has_failed) decision = Decision::kFailed;
+  waiting_->OnDecided(exchange->key, exchange->hash, decision);
 }
 
 // -- Answers of entries, in place of those of JavaScript.
@@ -192,6 +209,7 @@ bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
     status_text = exchange->status;
   } else if (cache::IsFailure(status) && stored.may_answer_errors) {
     exchange->terms->counters->Add(CacheCounter::kStale);
+    exchange->has_failed = true;
     exchange->capture->Refuse(Refusal::kStatus);
     Decide(exchange);
     entry.head = stored.head;
@@ -270,6 +288,11 @@ Captures::Pass Captures::OnDestroy(Connection* connection, const ReplyRecord& re
   const uint32_t close = connection->stream == nullptr ? uint32_t{records::kReplyClose} : 0;
   const ReplyRecord end = ReplyRecord::End(reply.slot(), records::kReplyEnd | close, 0);
   *other = substitutes_.Answer(end, entry, exchange->capture->request().head(), now.now_s);
+  exchange->has_failed = stored.may_answer_errors;
+  if (exchange->has_failed) {
+    exchange->capture->Refuse(Refusal::kIncomplete);
+    Decide(exchange);
+  }
   Lose(exchange);
   found->second.pop_front();
   if (found->second.empty()) exchanges_.erase(found);

@@ -23,6 +23,7 @@ struct StoredCopy {
   std::string head;
   std::string body;
   cache::EntryTerms terms;
+  bool is_stale = false;
   bool may_answer_errors = false;
   // JavaScript was given the validators of the entry instead of those of the client.
   bool is_asked_about = false;
@@ -47,6 +48,7 @@ struct CacheExchange {
   // Other requests wait for the answer, under this key with this hash.
   bool leads = false;
   bool is_decided = false;  // They know what becomes of it.
+  bool has_failed = false;  // The answer is a failure of the application.
   std::string key;
   uint64_t hash = 0;
 };
@@ -87,6 +89,7 @@ class Captures {
                 ReplyRecord* other);
   Pass OnDestroy(Connection* connection, const ReplyRecord& reply, ReplyRecord* other);
   void Take(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply);
+  void DropSuperseded(CacheExchange* exchange);
   // Answers with what is stored, if the head of JavaScript's response says so.
   bool AnswerStored(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply,
                     ReplyRecord* other);

@@ -113,7 +113,7 @@ void Refreshes::OnDetached(const Connection* connection) {
 void Refreshes::Forget(const Refresh& refresh) {
   keys_.erase(refresh.key);
   // Those that wait ask JavaScript themselves.
-  if (refresh.is_awaited) waiting_->OnDecided(refresh.key, 0, false);
+  if (refresh.is_awaited) waiting_->OnDecided(refresh.key, 0, WaitingMisses::Decision::kUnknown);
 }
 
 }  // namespace httpsys::engine

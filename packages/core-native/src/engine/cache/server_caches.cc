@@ -36,7 +36,7 @@ CacheEntry EntryOf(const cache::KeyParts& key, const cache::EntryHead& entry, bo
                        ? uint32_t{records::kCacheUserInvalidates}
                        : uint32_t{records::kCacheTimeToLive};
   }
-  shown.created_s = static_cast<double>(entry.created_s);
+  shown.created_s = entry.created_s;
   shown.seconds = entry.terms.lifetime_s;
   shown.head_bytes = entry.head_bytes;
   shown.body_bytes = entry.body_bytes;
@@ -222,7 +222,7 @@ CacheStatistics ServerCaches::Statistics(uint32_t server_id) {
       {CacheCounter::kChanged, "changedWhileRead"},
   };
   for (const auto& [counter, name] : kNames) {
-    statistics.figures.push_back({name, static_cast<double>(counters.Read(counter))});
+    statistics.figures.push_back({name, counters.Read(counter)});
   }
   uint64_t entries = 0;
   uint64_t bytes = 0;
@@ -231,16 +231,15 @@ CacheStatistics ServerCaches::Statistics(uint32_t server_id) {
     bytes += entry.total_bytes();
     return false;
   });
-  statistics.figures.push_back({"entries", static_cast<double>(entries)});
-  statistics.figures.push_back({"bytes", static_cast<double>(bytes)});
+  statistics.figures.push_back({"entries", entries});
+  statistics.figures.push_back({"bytes", bytes});
   // Of all servers of the process: they share the memory.
-  statistics.figures.push_back({"evicted", static_cast<double>(cache_->counts().evicted)});
-  statistics.figures.push_back({"memoryBytes", static_cast<double>(cache_->memory_bytes())});
+  statistics.figures.push_back({"evicted", cache_->counts().evicted});
+  statistics.figures.push_back({"memoryBytes", cache_->memory_bytes()});
   for (size_t i = 1; i < cache::kRefusals; ++i) {
     const uint64_t count = counters.ReadRefusal(i);
     if (count == 0) continue;
-    statistics.refused.push_back(
-        {std::string(cache::kRefusalNames[i]), static_cast<double>(count)});
+    statistics.refused.push_back({std::string(cache::kRefusalNames[i]), count});
   }
   return statistics;
 }

@@ -77,8 +77,8 @@ void WaitingMisses::Add(Connection* connection, const std::string& key, bool is_
 
 void WaitingMisses::Lead(const std::string& key) { waits_[key].has_leader = true; }
 
-void WaitingMisses::OnDecided(const std::string& key, uint64_t hash, bool is_remembered) {
-  if (is_remembered) {
+void WaitingMisses::OnDecided(const std::string& key, uint64_t hash, Decision decision) {
+  if (decision == Decision::kRefused) {
     if (remembered_.empty()) remembered_.resize(kRememberedMax);
     remembered_[hash % kRememberedMax] = {hash, uv_now(loop_) + kRememberedMs};
   }
@@ -88,7 +88,8 @@ void WaitingMisses::OnDecided(const std::string& key, uint64_t hash, bool is_rem
     waits_.erase(found);
     return;
   }
-  post_([this, key] { Release(key); });
+  const Turn turn = decision == Decision::kFailed ? Turn::kFailed : Turn::kGoesOn;
+  post_([this, key, turn] { Release(key, turn); });
 }
 
 void WaitingMisses::OnLost(const std::string& key) {
@@ -111,7 +112,7 @@ void WaitingMisses::Resume(Connection* connection, Turn turn, const std::string&
   resumed_ = nullptr;
 }
 
-void WaitingMisses::Release(const std::string& key) {
+void WaitingMisses::Release(const std::string& key, Turn turn) {
   const auto found = waits_.find(key);
   if (found == waits_.end()) return;
   const std::deque<Connection*> connections = std::move(found->second.connections);
@@ -123,7 +124,7 @@ void WaitingMisses::Release(const std::string& key) {
     if (waiting_.contains(connection)) released.push_back(connection);
   }
   for (Connection* connection : released) {
-    if (waiting_.erase(connection) != 0) Resume(connection, Turn::kGoesOn, key);
+    if (waiting_.erase(connection) != 0) Resume(connection, turn, key);
   }
 }
 

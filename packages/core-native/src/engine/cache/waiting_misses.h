@@ -30,7 +30,16 @@ class WaitingMisses {
     // The same, because the one that led has got no answer.
     kLeadsAnew,
     kGoesOn,  // JavaScript gets it, and nobody waits for its answer.
+    kFailed,  // The same, unless a stale entry may answer: the request that led has failed.
     kWaits,   // The input will be resumed from kPauseOrder.
+  };
+
+  // What has become of the answer to the request that leads.
+  enum class Decision : uint8_t {
+    kStored,
+    kRefused,  // It is not stored, which is remembered.
+    kFailed,   // The application has failed.
+    kUnknown,  // JavaScript could not be asked.
   };
 
   static constexpr size_t kWaitingMax = 1000;     // Requests of one key.
@@ -55,8 +64,7 @@ class WaitingMisses {
 
   // -- The request that leads. Those that wait are resumed after the present pass.
 
-  // The response is stored, or is not and `is_remembered`.
-  void OnDecided(const std::string& key, uint64_t hash, bool is_remembered);
+  void OnDecided(const std::string& key, uint64_t hash, Decision decision);
   // There is no response.
   void OnLost(const std::string& key);
 
@@ -80,7 +88,7 @@ class WaitingMisses {
   };
   using Waits = std::unordered_map<std::string, Wait>;
 
-  void Release(const std::string& key);
+  void Release(const std::string& key, Turn turn);
   void LetNextLead(const std::string& key);
   void Resume(Connection* connection, Turn turn, const std::string& key);
   void Add(Connection* connection, const std::string& key, bool is_first);
