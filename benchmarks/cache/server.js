@@ -27,13 +27,14 @@ const [, , side, json] = process.argv
 /** @type {Setup} */
 const { bytes, cache = false, silent = false, tls, http2 = false, prefix } = JSON.parse(json)
 const body = bodyOf(bytes)
-/** `ended`: when the last slow answer was ready, in ns of the machine's monotonic clock, as text. */
+/** `calls`: of the handler, for answers that a cache may have; `ended`: when the last slow answer was ready, in ns of the machine's monotonic clock, as text. */
 const counter = { calls: 0, ended: '0' }
 
 /** @param {import('node:http').IncomingMessage} req @param {import('node:http').ServerResponse} res */
 function handler ({ url = '' }, res) {
-  counter.calls++
   res.setHeader('Content-Type', 'text/plain')
+  if (url.endsWith('/uncached')) return res.end(body)
+  counter.calls++
   if (url.startsWith('/slow')) {
     res.setHeader('Cache-Control', url.startsWith('/slow/stored') ? 'public, max-age=3600' : 'no-store')
     setTimeout(() => {
