@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <random>
 #include <vector>
@@ -17,13 +20,19 @@ class CacheSharesTest : public testing::Test {
  protected:
   void Wish(LinkId link, uint64_t units, uint64_t held = 0, uint32_t pid = 0) {
     shares_.Set(link, pid == 0 ? static_cast<uint32_t>(100 + link) : pid,
-                {units * kUnit, limit_ * kUnit, held * kUnit});
+                {units * kUnit, limit_ * kUnit, held * kUnit, serials_[link]});
+  }
+  // The member has seen its last grant, and says so.
+  void Confirm(LinkId link, uint64_t units) {
+    serials_[link] = last_serials_[link];
+    Wish(link, units, granted_[link]);
   }
   // The grants that have changed, in units.
   std::map<LinkId, uint64_t> Update(bool keeps = false) {
     std::map<LinkId, uint64_t> changed;
-    for (const auto& [link, bytes] : shares_.Update(keeps)) {
+    for (const auto& [link, bytes, serial] : shares_.Update(keeps)) {
       EXPECT_EQ(bytes % kUnit, 0u);
+      last_serials_[link] = serial;
       changed[link] = bytes / kUnit;
       granted_[link] = bytes / kUnit;
     }
@@ -34,6 +43,8 @@ class CacheSharesTest : public testing::Test {
   uint64_t limit_ = 16;
   CacheShares shares_;
   Grants granted_;
+  std::map<LinkId, uint32_t> serials_;       // Of the grants that were seen.
+  std::map<LinkId, uint32_t> last_serials_;  // Of those that were sent.
 };
 
 TEST_F(CacheSharesTest, EveryoneGetsWhatIsWantedWhileThereIsEnough) {
@@ -45,11 +56,13 @@ TEST_F(CacheSharesTest, EveryoneGetsWhatIsWantedWhileThereIsEnough) {
   EXPECT_EQ(Update(), (Grants{{2, 4}}));
 }
 
-TEST_F(CacheSharesTest, AWishIsAnsweredEvenIfNothingChanges) {
+TEST_F(CacheSharesTest, AnotherWishIsAnsweredAndAConfirmationIsNot) {
   Wish(1, 4);
   EXPECT_EQ(Update(), (Grants{{1, 4}}));
-  Wish(1, 4, 4);
-  EXPECT_EQ(Update(), (Grants{{1, 4}}));
+  Confirm(1, 4);
+  EXPECT_EQ(Update(), Grants{});
+  Wish(1, 100, 4);
+  EXPECT_EQ(Update(), (Grants{{1, 16}}));
 }
 
 TEST_F(CacheSharesTest, WhatIsUsedMustBeGivenBackBeforeAnotherMemberGetsIt) {
@@ -58,9 +71,9 @@ TEST_F(CacheSharesTest, WhatIsUsedMustBeGivenBackBeforeAnotherMemberGetsIt) {
   Wish(1, 16);
   EXPECT_EQ(Update(), (Grants{{0, 8}, {1, 0}}));
   EXPECT_EQ(Update(), Grants{}) << "it has not given anything back yet";
-  Wish(0, 16, 16);
-  EXPECT_EQ(Update(), (Grants{{0, 8}})) << "nor then";
-  shares_.SetHeld(0, 8 * kUnit);
+  Wish(0, 16, 0);
+  EXPECT_EQ(Update(), Grants{}) << "that was before it saw its first grant";
+  Confirm(0, 16);
   EXPECT_EQ(Update(), (Grants{{1, 8}}));
 }
 
@@ -80,11 +93,15 @@ TEST_F(CacheSharesTest, GrantsOfMembersThatHaveGoneAreGivenBack) {
   EXPECT_EQ(Update(), (Grants{{2, 16}}));
 }
 
-TEST_F(CacheSharesTest, AMemberThatWantsNothingHasNothing) {
+TEST_F(CacheSharesTest, AMemberThatWantsNothingHasNothingOnceItHasSeenItsGrant) {
   Wish(1, 16);
-  Wish(2, 16);
   (void)Update();
+  Wish(2, 16);
+  EXPECT_EQ(Update(), (Grants{{1, 8}, {2, 0}}));
   Wish(1, 0);
+  EXPECT_EQ(Update(), Grants{});
+  granted_[1] = 0;
+  Confirm(1, 0);
   EXPECT_EQ(Update(), (Grants{{2, 16}}));
 }
 
@@ -118,55 +135,93 @@ TEST_F(CacheSharesTest, WhoComesBackKeepsWhatItHasAndNobodyGetsMoreMeanwhile) {
   Wish(1, 16, 10);
   Wish(2, 16, 0);
   EXPECT_EQ(Update(true), (Grants{{1, 8}, {2, 0}}));
-  Wish(1, 16, 8);
-  EXPECT_EQ(Update(true), (Grants{{1, 8}}));
+  Confirm(1, 16);
+  EXPECT_EQ(Update(true), Grants{});
   EXPECT_EQ(Update(false), (Grants{{2, 8}}));
 }
 
-// Members that come, go, want anything, and give back sooner or later.
+// Members that come, go, want anything, and see their grants sooner or later, in order.
 TEST_F(CacheSharesTest, TogetherTheyNeverUseMoreThanTheLimit) {
+  struct Played {
+    uint64_t wanted = 0;
+    uint64_t held = 0;
+    uint32_t serial = 0;
+    std::deque<CacheShares::Grant> grants;  // On their way.
+    std::deque<peer::CacheWish> wishes;
+  };
   std::mt19937 random(7);
-  std::map<LinkId, uint64_t> held;
-  std::map<LinkId, uint64_t> wishes;
-  for (int step = 0; step < 20'000; ++step) {
-    const LinkId link = random() % 8;
-    switch (random() % 4) {
-      case 0:
-        wishes[link] = random() % 12;
-        Wish(link, wishes[link], held[link]);
-        if (wishes[link] == 0) held.erase(link), granted_.erase(link);
+  std::map<LinkId, Played> members;
+  const auto update = [&](bool keeps) {
+    for (const CacheShares::Grant& grant : shares_.Update(keeps)) {
+      members[grant.link].grants.push_back(grant);
+    }
+  };
+  const auto say = [&](Played* member) {
+    member->wishes.push_back(
+        {member->wanted * kUnit, limit_ * kUnit, member->held, member->serial});
+  };
+  const auto take_grant = [&](Played* member) {
+    if (member->grants.empty()) return false;
+    member->serial = member->grants.front().serial;
+    if (member->wanted != 0) member->held = member->grants.front().bytes;
+    member->grants.pop_front();
+    say(member);
+    return true;
+  };
+  const auto take_wish = [&](LinkId link, Played* member) {
+    if (member->wishes.empty()) return false;
+    shares_.Set(link, static_cast<uint32_t>(100 + link), member->wishes.front());
+    member->wishes.pop_front();
+    update(random() % 10 == 0);
+    return true;
+  };
+  LinkId last = 0;
+  for (int step = 0; step < 100'000; ++step) {
+    const auto index = static_cast<long>(random() % 6);
+    const auto there = static_cast<long>(members.size()) > index ? std::next(members.begin(), index)
+                                                                 : members.end();
+    switch (random() % 12) {
+      case 0: {
+        Played& member = there == members.end() ? members[++last] : there->second;
+        member.wanted = random() % 12;
+        if (member.wanted == 0) member.held = 0;
+        say(&member);
         break;
+      }
       case 1:
-        shares_.Remove(link);
-        wishes.erase(link);
-        held.erase(link);
-        granted_.erase(link);
+        if (there == members.end() || random() % 4 != 0) break;
+        shares_.Remove(there->first);
+        members.erase(there);
+        update(false);
         break;
       default:
-        // Applies its last grant, and tells so if that was less than before.
-        if (!granted_.contains(link)) break;
-        const bool is_less = granted_[link] < held[link];
-        held[link] = granted_[link];
-        if (is_less) shares_.SetHeld(link, held[link] * kUnit);
+        if (there == members.end()) break;
+        if (random() % 2 == 0) {
+          take_grant(&there->second);
+        } else {
+          take_wish(there->first, &there->second);
+        }
     }
-    (void)Update(random() % 10 == 0);
-    uint64_t sum = 0;
-    for (const auto& [each, units] : held) sum += units;
-    ASSERT_LE(sum, limit_) << step;
+    uint64_t used = 0;
+    for (const auto& [each, member] : members) used += member.held;
+    ASSERT_LE(used, limit_ * kUnit) << step;
   }
   // At rest all of it is used, or everybody has what is wanted.
-  for (int round = 0; round < 20; ++round) {
-    for (const auto& [link, units] : granted_) {
-      held[link] = units;
-      shares_.SetHeld(link, units * kUnit);
+  update(false);
+  for (bool is_moving = true; is_moving;) {
+    is_moving = false;
+    for (auto& [link, member] : members) {
+      while (take_grant(&member) || take_wish(link, &member)) is_moving = true;
     }
-    (void)Update();
+    update(false);
   }
   uint64_t wanted = 0;
   uint64_t used = 0;
-  for (const auto& [link, units] : wishes) wanted += units;
-  for (const auto& [link, units] : held) used += units;
-  EXPECT_EQ(used, std::min(wanted, limit_));
+  for (const auto& [link, member] : members) {
+    wanted += member.wanted * kUnit;
+    used += member.held;
+  }
+  EXPECT_EQ(used, std::min(wanted, limit_ * kUnit));
 }
 
 }  // namespace

@@ -143,11 +143,13 @@ TEST(CodecTest, MembersOfEarlierVersionsAreNotToldWhatTheyDoNotKnow) {
 }
 
 TEST(CodecTest, MessagesOfCachesArriveAsTheyWere) {
-  const CacheWish wish = ThereAndBack(CacheWish{uint64_t{1} << 40, 2, 3});
+  const CacheWish wish = ThereAndBack(CacheWish{uint64_t{1} << 40, 2, 3, 4});
   EXPECT_EQ(wish.bytes, uint64_t{1} << 40);
   EXPECT_EQ(wish.limit, 2u);
   EXPECT_EQ(wish.held, 3u);
-  EXPECT_EQ(ThereAndBack(CacheGrant{7}).bytes, 7u);
+  EXPECT_EQ(wish.serial, 4u);
+  EXPECT_EQ(ThereAndBack(CacheGrant{7, 8}).bytes, 7u);
+  EXPECT_EQ(ThereAndBack(CacheGrant{7, 8}).serial, 8u);
   const CacheAsk ask = ThereAndBack(CacheAsk{7, 8});
   EXPECT_EQ(ask.server_id, 7u);
   EXPECT_EQ(ask.prefix_id, 8u);

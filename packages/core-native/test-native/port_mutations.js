@@ -114,6 +114,49 @@ const kPortMutations = [
     find: '  if (!state->AddEntry(entry, now_ms)) return false;\n  if (is_stale)',
     replace: '  if (is_stale && MUTANT("stale-entry-leaves-absent-one")) return true;\n  if (!state->AddEntry(entry, now_ms)) return false;\n  if (is_stale)'
   },
+  // The memory for caches.
+  {
+    name: 'grant-of-the-dead-kept',
+    file: 'cache_grants.cc',
+    find: '  shares_.Remove(link);',
+    replace: '  if (!MUTANT("grant-of-the-dead-kept")) shares_.Remove(link);'
+  },
+  {
+    name: 'wish-untold-at-election',
+    file: 'port_membership.cc',
+    find: '  if (record_->cache.bytes != 0) TellCacheWish();',
+    replace: '  if (record_->cache.bytes != 0 && !MUTANT("wish-untold-at-election")) TellCacheWish();'
+  },
+  {
+    name: 'grant-unconfirmed',
+    file: 'port_membership.cc',
+    find: '      TellCacheWish();\n      return true;',
+    replace: '      if (!MUTANT("grant-unconfirmed")) TellCacheWish();\n      return true;'
+  },
+  {
+    name: 'stale-confirmation-counts',
+    file: 'cache_shares.cc',
+    find: '  const bool is_newest = wish.serial == member.serial;',
+    replace: '  const bool is_newest = wish.serial == member.serial || MUTANT("stale-confirmation-counts");'
+  },
+  {
+    name: 'grants-kept-small-after-reunion',
+    file: 'cache_grants.cc',
+    find: '  is_reunion_ = false;',
+    replace: '  is_reunion_ = MUTANT("grants-kept-small-after-reunion");'
+  },
+  {
+    name: 'grants-given-before-all-are-back',
+    file: 'cache_grants.cc',
+    find: '  is_reunion_ = may_come;',
+    replace: '  is_reunion_ = may_come && !MUTANT("grants-given-before-all-are-back");'
+  },
+  {
+    name: 'wish-outlives-its-servers',
+    file: 'port_participant.cc',
+    find: '  if (record_.cache.bytes != 0 && !HasCached()) WishCache(0, 0);',
+    replace: '  if (record_.cache.bytes != 0 && !HasCached() && !MUTANT("wish-outlives-its-servers")) WishCache(0, 0);'
+  },
   // What survivors know of killed processes was forgotten when a newcomer became the coordinator.
   {
     name: 'known-untold',

@@ -324,23 +324,25 @@ struct Pong {
 // What a member wants for the output cache of its process, told to each coordinator, and whenever
 // the member has applied a smaller grant.
 struct CacheWish {
-  uint64_t bytes = 0;  // 0 = nothing.
-  uint64_t limit = 0;  // What all members of the port may use; 0 = the coordinator's default.
-  uint64_t held = 0;   // What the process may use at present.
+  uint64_t bytes = 0;   // 0 = nothing.
+  uint64_t limit = 0;   // What all members of the port may use; 0 = the coordinator's default.
+  uint64_t held = 0;    // What the process may use at present.
+  uint32_t serial = 0;  // Of the last grant that was applied; 0 = none of this coordinator.
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(bytes, limit, held);
+    archive(bytes, limit, held, serial);
   }
 };
 
 // What the coordinator lets the process of a member use.
 struct CacheGrant {
   uint64_t bytes = 0;
+  uint32_t serial = 0;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(bytes);
+    archive(bytes, serial);
   }
 };
 

@@ -17,6 +17,8 @@ void CacheGrants::EndReunion() {
 
 void CacheGrants::OnOwnWish() {
   shares_.Set(0, record_->self.pid, record_->cache);
+  // Grants to this engine are applied at once.
+  shares_.SetHeld(0, record_->cache.held);
   Tell();
 }
 
@@ -37,9 +39,10 @@ void CacheGrants::OnBroken(LinkId link) {
 void CacheGrants::Tell() {
   bool is_freed = true;
   while (std::exchange(is_freed, false)) {
-    for (const auto& [link, bytes] : shares_.Update(is_reunion_)) {
+    for (const auto& [link, bytes, serial] : shares_.Update(is_reunion_)) {
       if (link != 0) {
-        effects_->Tell(link, peer::FrameType::kCacheGrant, peer::Encode(peer::CacheGrant{bytes}));
+        const peer::CacheGrant grant{bytes, serial};
+        effects_->Tell(link, peer::FrameType::kCacheGrant, peer::Encode(grant));
         continue;
       }
       is_freed = bytes < record_->cache.held;

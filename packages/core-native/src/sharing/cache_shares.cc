@@ -5,18 +5,22 @@
 namespace httpsys::sharing {
 
 void CacheShares::Set(LinkId link, uint32_t pid, const peer::CacheWish& wish) {
-  Member& member = members_[link];
+  const auto [found, is_new] = members_.try_emplace(link);
+  Member& member = found->second;
+  const bool is_same =
+      !is_new && wish.bytes == member.wish.bytes && wish.limit == member.wish.limit;
   member.pid = pid;
   member.wish = wish;
-  member.bound = std::max(wish.held, member.granted);
-  // Whoever asks gets an answer.
-  member.is_told = false;
-  if (wish.bytes == 0) members_.erase(link);
+  // Otherwise the member has not seen its last grant yet.
+  const bool is_newest = wish.serial == member.serial;
+  member.bound = is_newest ? wish.held : std::max(member.bound, wish.held);
+  member.is_told = member.is_told && is_same;
+  if (wish.bytes == 0) member.granted = 0;
 }
 
 void CacheShares::SetHeld(LinkId link, uint64_t held) {
   const auto found = members_.find(link);
-  if (found != members_.end()) found->second.bound = std::max(held, found->second.granted);
+  if (found != members_.end()) found->second.bound = held;
 }
 
 void CacheShares::Remove(LinkId link) { members_.erase(link); }
@@ -24,17 +28,18 @@ void CacheShares::Remove(LinkId link) { members_.erase(link); }
 uint64_t CacheShares::Limit() const {
   uint64_t limit = UINT64_MAX;
   for (const auto& [link, member] : members_) {
+    if (member.wish.bytes == 0) continue;
     limit = std::min(limit, member.wish.limit == 0 ? kDefaultLimitBytes : member.wish.limit);
   }
   return limit / kUnitBytes;
 }
 
-std::vector<std::pair<LinkId, uint64_t>> CacheShares::Update(bool keeps) {
+std::vector<CacheShares::Grant> CacheShares::Update(bool keeps) {
   std::map<uint32_t, Share> shares;  // By pid.
   for (const auto& [link, member] : members_) {
     Share& share = shares[member.pid];
-    share.wanted =
-        std::max<uint64_t>(share.wanted, std::max<uint64_t>(member.wish.bytes / kUnitBytes, 1));
+    const uint64_t wanted = std::max<uint64_t>(member.wish.bytes / kUnitBytes, 1);
+    share.wanted = std::max(share.wanted, member.wish.bytes == 0 ? 0 : wanted);
     share.used = std::max(share.used, member.bound / kUnitBytes);
   }
   const uint64_t limit = Limit();
@@ -60,14 +65,15 @@ std::vector<std::pair<LinkId, uint64_t>> CacheShares::Update(bool keeps) {
     share->granted = share->used + more;
     used += more;
   }
-  std::vector<std::pair<LinkId, uint64_t>> changed;
+  std::vector<Grant> changed;
   for (auto& [link, member] : members_) {
+    if (member.wish.bytes == 0) continue;
     const uint64_t granted = shares[member.pid].granted * kUnitBytes;
     if (member.is_told && member.granted == granted) continue;
     member.granted = granted;
     member.bound = std::max(member.bound, granted);
     member.is_told = true;
-    changed.emplace_back(link, granted);
+    changed.push_back({link, granted, ++member.serial});
   }
   return changed;
 }

@@ -24,17 +24,24 @@ class CacheShares {
   static constexpr uint64_t kDefaultLimitBytes = 256 * 1024 * 1024;
 
   // What the member at the other end of a link wants, 0 = nothing any more, and what it may use by
-  // its own account. Link 0 is this engine. Members with the same `pid` share one cache.
+  // its own account, which counts if it has seen its last grant. Link 0 is this engine. Members
+  // with the same `pid` share one cache.
   void Set(LinkId link, uint32_t pid, const peer::CacheWish& wish);
-  // The member uses no more than this.
+  // The member has applied its last grant.
   void SetHeld(LinkId link, uint64_t held);
   // The member has gone, and with it what it was granted.
   void Remove(LinkId link);
   void Clear() { members_.clear(); }
 
-  // Shares out. Returns the grants that have changed, by link. With `keeps`, nobody gets more than
+  struct Grant {
+    LinkId link = 0;
+    uint64_t bytes = 0;
+    uint32_t serial = 0;
+  };
+
+  // Shares out. Returns the grants that have changed. With `keeps`, nobody gets more than
   // it has: members may come that have a part already.
-  std::vector<std::pair<LinkId, uint64_t>> Update(bool keeps);
+  std::vector<Grant> Update(bool keeps);
 
  private:
   struct Member {
@@ -43,6 +50,7 @@ class CacheShares {
     uint64_t granted = 0;
     // The most that it may use: an earlier, larger grant counts until it says that it uses less.
     uint64_t bound = 0;
+    uint32_t serial = 0;  // Of the last grant.
     bool is_told = false;
   };
   // A process.

@@ -389,6 +389,7 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
 bool PortCoordinator::Register(peer::Register wanted, RegistrationResult* result, uint64_t now_ms) {
   const uint32_t token = wanted.token;
   *result = Decide(record_->self.id, wanted, now_ms);
+  record_->has_failed = record_->has_failed || result->error != 0;
   if (result->error != 0) return true;
   record_->AddOwn(std::move(wanted));
   if (sessions_.empty()) {
@@ -405,6 +406,7 @@ void PortCoordinator::RegisterQueued(const peer::Register& wanted, uint64_t now_
     record_->AddOwn(wanted);
     Confirm({.serial = SyncAll(), .token = wanted.token}, now_ms);
   } else {
+    record_->has_failed = true;
     effects_->Complete(std::move(result), true);
   }
 }

@@ -251,11 +251,10 @@ bool PortMembership::OnCoordinatorsFrame(const peer::Frame& frame, const std::st
     case FrameType::kCacheGrant: {
       peer::CacheGrant grant;
       if (!peer::Decode(frame.payload, &grant)) return false;
-      // The answer to an earlier wish.
-      if (record_->cache.bytes == 0) return true;
-      const bool is_less = grant.bytes < record_->cache.held;
-      record_->TakeGrant(grant.bytes);
-      if (is_less) TellCacheWish();
+      record_->cache.serial = grant.serial;
+      // Otherwise the answer to an earlier wish.
+      if (record_->cache.bytes != 0) record_->TakeGrant(grant.bytes);
+      TellCacheWish();
       return true;
     }
     case FrameType::kTicketKeys: {
@@ -417,6 +416,7 @@ bool PortMembership::OnSync(std::string_view payload, uint64_t now_ms) {
   }
   record_->has_joined = true;
   record_->is_outdated = false;
+  record_->cache.serial = 0;
   if (record_->cache.bytes != 0) TellCacheWish();
   AskQueued(now_ms);
   return true;
@@ -510,6 +510,7 @@ bool PortMembership::OnRegistered(std::string_view payload, uint64_t now_ms) {
 void PortMembership::OnOwnRegistered(const peer::Registered& answer) {
   RegistrationResult result;
   const auto found = record_->asked.find(answer.token);
+  record_->has_failed = record_->has_failed || answer.error != 0;
   if (found != record_->asked.end()) {
     if (answer.error == 0) {
       record_->AddOwn(found->second);

@@ -35,7 +35,11 @@ void PortParticipant::Found(uint64_t now_ms) {
 
 bool PortParticipant::Register(peer::Register wanted, RegistrationResult* result, uint64_t now_ms) {
   YieldIfSucceeded();
-  if (is_coordinator_) return coordinator_.Register(std::move(wanted), result, now_ms);
+  if (is_coordinator_) {
+    const bool is_done = coordinator_.Register(std::move(wanted), result, now_ms);
+    WishNothingIfUnused();
+    return is_done;
+  }
   record_.queued.push_back(std::move(wanted));
   if (membership_.is_joined()) {
     membership_.AskQueued(now_ms);
@@ -60,7 +64,8 @@ void PortParticipant::ForgetOwn(const peer::Unregister& gone, bool stays) {
                 [&](const peer::Register& wanted) { return wanted.server_id == gone.server_id; });
   std::erase_if(record_.asked,
                 [&](const auto& item) { return item.second.server_id == gone.server_id; });
-  if (record_.cache.bytes != 0 && !HasCached()) WishCache(0, 0);
+  record_.has_failed = true;
+  WishNothingIfUnused();
 }
 
 bool PortParticipant::Unregister(const peer::Unregister& gone, bool stays, uint64_t now_ms) {
@@ -115,6 +120,13 @@ bool PortParticipant::HasCached() const {
   for (const peer::Register& wanted : record_.queued) look(wanted);
   for (const auto& [token, wanted] : record_.asked) look(wanted);
   return has_cached;
+}
+
+// After registrations of this engine have gone: that of the last server with a cache may be among
+// them.
+void PortParticipant::WishNothingIfUnused() {
+  if (!std::exchange(record_.has_failed, false)) return;
+  if (record_.cache.bytes != 0 && !HasCached()) WishCache(0, 0);
 }
 
 void PortParticipant::Leave() {
@@ -312,6 +324,7 @@ void PortParticipant::TakePlace(const PortSuccession::Victory& victory, uint64_t
 void PortParticipant::Settle(uint64_t now_ms) {
   const auto victory = membership_.TakeWin();
   if (!is_over_ && !is_coordinator_ && victory) TakePlace(*victory, now_ms);
+  WishNothingIfUnused();
   const bool has_heard = std::exchange(record_.has_completed_removal, false);
   const bool is_done = has_heard && record_.WantsNothing() && record_.removals.empty();
   if (!is_over_ && (is_done || (!is_coordinator_ && membership_.is_over()))) End();

@@ -89,6 +89,7 @@ class PortParticipant {
   bool IsUnused() const;
   void ForgetOwn(const peer::Unregister& gone, bool stays);
   bool HasCached() const;
+  void WishNothingIfUnused();
   void TakePlace(const PortSuccession::Victory& victory, uint64_t now_ms);
   void YieldIfSucceeded();
   void Settle(uint64_t now_ms);

@@ -122,6 +122,7 @@ void PortRecord::FailAll(const RegistrationResult& why) {
   for (const auto& [token, wanted] : asked) fail(token);
   queued.clear();
   asked.clear();
+  has_failed = true;
 }
 
 void PortRecord::AddOwn(peer::Register registered) {

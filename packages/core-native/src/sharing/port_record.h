@@ -101,6 +101,7 @@ class PortRecord {
   // Others may have had a coordinator whose state this engine has not: it has met one that has told
   // nothing yet, or has been one that was succeeded.
   bool is_outdated = false;
+  bool has_failed = false;  // A registration was refused since the participant has looked.
   bool has_completed_removal = false;  // A removal was completed since the participant has looked.
   PortEffects* const effects;
 

@@ -35,6 +35,7 @@ void Model::After(Process& process) {
   ReadResults(process);
   CheckOwners();
   CheckSucceeded();
+  CheckCacheMemory();
 }
 
 bool Model::HasEntry(const Process& process, const Server& server) const {

@@ -38,6 +38,21 @@ void Model::Settle() {
   }
 }
 
+// While nobody was stopped or cut off, so that the coordinator knows of everybody, they never use
+// more than they may together.
+void Model::CheckCacheMemory() {
+  uint64_t used = 0;
+  for (const auto& process : processes_) {
+    if (!process->is_alive || process->port == nullptr) continue;
+    if (process->is_paused || process->is_cut || process->is_dropped || process->is_succeeded)
+      return;
+    if (process->port->record().cache.bytes != 0) used += process->port->record().cache.held;
+  }
+  if (!has_stopped_ && used > kCacheLimit) {
+    Fail("caches use " + std::to_string(used / sharing::CacheShares::kUnitBytes) + " units");
+  }
+}
+
 // Each process has what it wants for its cache, or as much as any other that wants more than it
 // has.
 void Model::CheckGrants() {
@@ -56,6 +71,11 @@ void Model::CheckGrants() {
       continue;
     }
     sharers.push_back(process.get());
+    const bool has_cached =
+        std::any_of(process->servers.begin(), process->servers.end(), [](const Server& server) {
+          return server.is_cached && (!server.is_gone || server.is_lost);
+        });
+    if (!has_cached) Fail("process " + std::to_string(process->id) + " wants memory for nothing");
     wanted += wish;
     granted += process->granted;
     most = std::max(most, process->granted);

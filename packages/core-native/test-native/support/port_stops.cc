@@ -10,6 +10,7 @@ namespace httpsys::test::model {
 // The coordinator is stopped for longer than anybody waits for it. The others go on, in order or
 // not. If one of them knows the port, somebody new is served.
 void Model::Stop(uint32_t choice, uint32_t seed) {
+  has_stopped_ = true;
   Process* const coordinator = Coordinator();
   if (coordinator == nullptr || !coordinator->IsRunning()) return;
   if (seed % 4 == 1) return Falter(*coordinator, choice, seed);

@@ -139,6 +139,7 @@ void Model::Register(Process& process, uint32_t choice) {
   server.token = ++process.last_token;
   server.asked_ms = now_ms_;
   if (choice % 5 == 0) server.queue = "q";
+  server.is_cached = choice % 2 == 0;
   peer::Register wanted;
   wanted.token = server.token;
   wanted.server_id = server.id;
@@ -160,7 +161,7 @@ void Model::Register(Process& process, uint32_t choice) {
       process.OpenMeeting();
     }
   }
-  if (choice % 2 == 0) {
+  if (server.is_cached) {
     wanted.flags |= peer::kEntryCached;
     const uint64_t units = 1 + (choice / 2) % 4;
     process.port->WishCache(units * sharing::CacheShares::kUnitBytes, kCacheLimit);

@@ -72,6 +72,7 @@ struct Server {
   uint32_t prefix = 0;
   std::string queue;
   uint32_t token = 0;
+  bool is_cached = false;  // It has an output cache.
   bool is_granted = false;
   bool is_gone = false;   // Taken back, or told to be lost.
   bool is_lost = false;   // Told to be lost: the engine keeps it, and asks for it again.
@@ -273,6 +274,7 @@ class Model {
   uint64_t successor_ = 0;        // Who has succeeded another process last, which it watches.
   uint64_t succeeded_ = 0;        // That process, which has not yielded yet; 0 = none.
   std::set<uint32_t> kept_;       // Servers of that process that the successor knew.
+  bool has_stopped_ = false;      // A coordinator was stopped, and perhaps goes on again.
   std::string failure_;
 };
 
