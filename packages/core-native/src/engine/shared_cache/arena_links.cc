@@ -32,10 +32,8 @@ ArenaLinks::ArenaLinks(uv_loop_t* loop, uint64_t self, ForeignArenas* arenas)
 void ArenaLinks::Close() {
   if (is_closed_) return;
   is_closed_ = true;
-  for (const auto& [member, channel] : links_) {
-    channel->Close();
-    arenas_->Forget(member);
-  }
+  for (const auto& [member, channel] : links_) channel->Close();
+  arenas_->ForgetIf([](uint64_t, const ForeignArena&) { return true; });
   links_.clear();
   members_.clear();
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
