@@ -317,3 +317,39 @@ describe('The cache of another process with TLS', { skip: kSkip }, () => {
     assert.ok(b)
   })
 })
+
+describe('The memory of the caches of a port', { skip: kSkip }, () => {
+  const kMiB = 1024 * 1024
+
+  /** @param {Member} owner @param {string} name */
+  const memoryOf = async (owner, name) => (await owner.tell('cache', { name, call: 'stats' })).memoryBytes
+
+  it('is bounded for all processes together, and given back by one that is killed', async (t) => {
+    const port = await freePort()
+    const cache = { rules: 'rfc9111', cacheBytes: 32 * kMiB, portCacheBytes: 16 * kMiB }
+    const members = []
+    for (const name of ['b', 'c']) {
+      const started = await member(t)
+      await started.tell('listen', { name, on: [`http://*:${port}/${name}/`], options: { cache } })
+      members.push({ name, started })
+    }
+    const client = await connect(t, port)
+    const fill = async () => {
+      for (const { name } of members) {
+        for (let i = 0; i < 50; i++) assert.equal((await client.request(`/${name}/${i}?sum=500000&${kFresh}`)).status, 200)
+      }
+    }
+    await fill()
+    for (const { name, started } of members) {
+      const bytes = await memoryOf(started, name)
+      assert.ok(bytes > 0 && bytes <= 8 * kMiB, `${name} has ${bytes}`)
+    }
+    const [b] = members.splice(0, 1)
+    await b.started.kill()
+    await until(async () => {
+      await fill()
+      return await memoryOf(members[0].started, 'c') > 8 * kMiB
+    }, 'the other one has more')
+    assert.ok(await memoryOf(members[0].started, 'c') <= 16 * kMiB)
+  })
+})

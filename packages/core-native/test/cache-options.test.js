@@ -118,6 +118,8 @@ for (const [option, code] of /** @type {[any, string][]} */ ([
   [{ rules: 'httpsys', duration: 5, harmlessFields: ['Cookie'] }, 'ERR_INVALID_ARG_VALUE'],
   [{ rules: 'httpsys', duration: 5, harmlessFields: ['authorization'] }, 'ERR_INVALID_ARG_VALUE'],
   [{ cacheBytes: 1024 }, 'ERR_OUT_OF_RANGE'],
+  [{ portCacheBytes: 1024 }, 'ERR_OUT_OF_RANGE'],
+  [{ portCacheBytes: '1gb' }, 'ERR_INVALID_ARG_TYPE'],
   [{ cacheBytes: '32mb' }, 'ERR_INVALID_ARG_TYPE'],
   [{ maxEntryBytes: 2 ** 20 + 1 }, 'ERR_OUT_OF_RANGE'],
   [{ stale: 5 }, 'ERR_INVALID_ARG_TYPE'],
@@ -153,7 +155,7 @@ test('HTTP.SYS keeps what responses ask for, and what it cannot do is refused by
   assert.equal(take(undefined, { HTTPSYS_CACHE_DURATION: '0' }, kWindows).duration, 0)
   const expected = { code: 'ERR_HTTPSYS_CAPABILITY', capability: 'cacheRules' }
   assert.throws(() => take(true, {}, kWindows), expected)
-  for (const more of [{ duration: 5 }, { cacheBytes: 2 ** 23 }, { maxEntryBytes: 1 }, { status: true }, { prefixes: ['http://*:80/a/'] }, { compress: true }]) {
+  for (const more of [{ duration: 5 }, { cacheBytes: 2 ** 23 }, { portCacheBytes: 2 ** 23 }, { maxEntryBytes: 1 }, { status: true }, { prefixes: ['http://*:80/a/'] }, { compress: true }]) {
     assert.throws(() => take({ rules: 'httpsys', ...more }, {}, kWindows), expected)
   }
   assert.throws(() => take(undefined, { HTTPSYS_CACHE_DURATION: '5' }, kWindows), expected)

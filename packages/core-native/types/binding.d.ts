@@ -471,8 +471,8 @@ export class Engine {
   /** Requests below the URL (canonical) come to the server, with the id that it has in ServerPrefixes. */
   addUrl (serverId: number, prefixId: number, url: string): UrlResult
   removeUrl (serverId: number, prefixId: number): void
-  /** Where capabilities.cacheRules: bound of this process' cache. */
-  setCacheBytes (bytes: number): void
+  /** Where capabilities.cacheRules: bound of this process' cache, and of those of all processes of a port (0 = the default). */
+  setCacheBytes (bytes: number, portBytes: number): void
   /** Stored responses of a server below a URL ('' = all of them), so many at most. */
   cacheEntries (serverId: number, urlPrefix: string, limit: number): CacheEntry[]
   cacheStatistics (serverId: number): CacheStatistics

@@ -98,6 +98,11 @@ export interface CommonCacheOptions {
   /** Bytes for stored answers of the whole process, 4 MiB to 4 GiB; of several servers the largest counts. Default 32 MiB. Not with HTTP.SYS. */
   cacheBytes?: number
   /**
+   * Bytes for stored answers of all processes that share a port, from 4 MiB on: each gets what it wants, or a fair part. Of several servers
+   * and processes the smallest counts. Default 256 MiB. Not with HTTP.SYS.
+   */
+  portCacheBytes?: number
+  /**
    * Longest answer that is stored, head and body, up to 1 MiB. Default 1 MiB, with the rules of HTTP.SYS 256 KiB as its UriMaxUriBytes.
    * Not with HTTP.SYS.
    */

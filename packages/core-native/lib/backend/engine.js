@@ -38,6 +38,8 @@ class Engine {
     this.refs = 0
     /** Bound of the output cache of the process; 0 while no server has one. */
     this.cacheBytes = 0
+    /** The same of all processes of a port; 0 = the default. */
+    this.portCacheBytes = 0
     this.nextServerId = 1
     const memory = Array.from({ length: laneCount(binding.capabilities.lanesMax) }, () => ({
       control: new Int32Array(new SharedArrayBuffer(R.kControlWords * 4)),
@@ -67,11 +69,15 @@ class Engine {
    * Lets the output cache of the process grow to so many bytes; of several servers the largest wish counts.
    *
    * @param {number} bytes
+   * @param {number} portBytes what the caches of all processes of a port may have, 0 = the default; of several servers the smallest counts
    */
-  allowCacheBytes (bytes) {
-    if (bytes <= this.cacheBytes || !loadBinding().capabilities.cacheRules) return
-    this.cacheBytes = bytes
-    this.native.setCacheBytes(bytes)
+  allowCacheBytes (bytes, portBytes) {
+    if (!loadBinding().capabilities.cacheRules) return
+    const isTighter = portBytes !== 0 && (this.portCacheBytes === 0 || portBytes < this.portCacheBytes)
+    if (bytes <= this.cacheBytes && !isTighter) return
+    this.cacheBytes = Math.max(this.cacheBytes, bytes)
+    if (isTighter) this.portCacheBytes = portBytes
+    this.native.setCacheBytes(this.cacheBytes, this.portCacheBytes)
   }
 
   /**

@@ -424,7 +424,7 @@ class Listener {
   open () {
     const e = theEngine()
     if (!this.isResourceOpen) this.#renewResource()
-    if (this.cache !== null) e.allowCacheBytes(this.cache.bytes)
+    if (this.cache !== null) e.allowCacheBytes(this.cache.bytes, this.cache.portBytes)
     if (this.id === 0) {
       this.id = e.nextServerId++
       servers.set(this.id, this.server)

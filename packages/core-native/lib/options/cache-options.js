@@ -13,6 +13,7 @@ const { namesGiven } = require('./given-options')
  * @typedef {object} CacheSettings
  * @property {boolean} isRfc9111 otherwise the rules of HTTP.SYS
  * @property {number} bytes of the cache of the process
+ * @property {number} portBytes of the caches of all processes of a port; 0 = the default
  * @property {number} entryBytesMax
  * @property {number} duration seconds; 0 = only responses that set one
  * @property {number} whileRevalidate seconds
@@ -34,6 +35,8 @@ const kMiB = 1024 * 1024
 const kBytesMin = 4 * kMiB
 const kBytesMax = 4096 * kMiB
 const kBytesDefault = 32 * kMiB
+/** Of all members of a port, of which there may be 1024. */
+const kPortBytesMax = 1024 * kBytesMax
 /** Half a segment of that memory. */
 const kEntryBytesMax = kMiB
 /** UriMaxUriBytes, a parameter of HTTP.SYS. */
@@ -43,7 +46,7 @@ const kSecondsMax = 2 ** 31
 /** HTTP.SYS takes 32 bits. */
 const kDurationMax = 2 ** 32 - 1
 
-const kCommonNames = ['rules', 'cacheBytes', 'maxEntryBytes', 'status', 'prefixes', 'compress']
+const kCommonNames = ['rules', 'cacheBytes', 'portCacheBytes', 'maxEntryBytes', 'status', 'prefixes', 'compress']
 /** Options that one of the rule sets would ignore. @type {Record<string, string[]>} */
 const kNamesOf = { rfc9111: ['stale', 'heuristics', 'ignoreReload'], httpsys: ['duration', 'harmlessFields'] }
 const kNames = [...kCommonNames, ...kNamesOf.rfc9111, ...kNamesOf.httpsys]
@@ -231,6 +234,7 @@ function takeCache (option, { capabilities, canonical, env = process.env }) {
     isRfc9111,
     duration,
     bytes: readInteger(given.cacheBytes, '.cacheBytes', kBytesDefault, kBytesMin, kBytesMax),
+    portBytes: readInteger(given.portCacheBytes, '.portCacheBytes', 0, kBytesMin, kPortBytesMax),
     entryBytesMax: readInteger(given.maxEntryBytes, '.maxEntryBytes', isRfc9111 ? kEntryBytesMax : kHttpSysEntryBytes, 1, kEntryBytesMax),
     ...readStale(given.stale),
     heuristics: readBoolean(given.heuristics, '.heuristics'),
@@ -257,7 +261,7 @@ function refuseIncapable ({ isRfc9111, duration }, given, capabilities) {
     throw new CapabilityError('createServer({ cache: { duration } })', 'cacheRules', capabilities.name,
       'its kernel would answer requests with cookies, too, from what it keeps. Set the time on each response')
   }
-  for (const name of ['cacheBytes', 'maxEntryBytes', 'status', 'prefixes', 'compress']) {
+  for (const name of ['cacheBytes', 'portCacheBytes', 'maxEntryBytes', 'status', 'prefixes', 'compress']) {
     if (given[name] !== undefined && given[name] !== false) throw new CapabilityError(`createServer({ cache: { ${name} } })`, 'cacheRules', capabilities.name, 'Windows decides')
   }
 }

@@ -529,8 +529,9 @@ class CacheBackend {
   virtual ~CacheBackend() = default;
 
   // Bounds the memory of the process' entries. Of several backends of a process the largest bound
-  // counts.
-  virtual void SetBytes(uint64_t bytes) = 0;
+  // counts. `port_bytes` bounds the caches of all processes of a port together, 0 = the default;
+  // the smallest one counts.
+  virtual void SetBytes(uint64_t bytes, uint64_t port_bytes) = 0;
   // Forgets what is stored for a URL of the server, or for all URLs below it; for every URL if
   // `url` is empty. A `*` or `+` for the host means every host. Returns the number of entries, or
   // -EINVAL if `url` is no URL.

@@ -272,7 +272,8 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   const tls::ServerContext* context = config == configs_.end() ? nullptr : config->second->tls();
   if (config != configs_.end() && config->second->cache() != nullptr) {
     message.flags |= peer::kEntryCached;
-    sharing_.WishCache(ProcessCache::Instance().wished_bytes(), 0);
+    const ProcessCache& cache = ProcessCache::Instance();
+    sharing_.WishCache(cache.wished_bytes(), cache.port_bytes());
   }
   const std::string server = NameOf(sharing_.id(), wanted.server_id);
   for (const NumberedPrefix& prefix : wanted.prefixes) {

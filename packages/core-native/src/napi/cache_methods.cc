@@ -9,9 +9,11 @@ namespace httpsys {
 namespace {
 
 void SetCacheBytes(EngineWrap& engine, const Napi::CallbackInfo& info) {
-  if (engine.backend() == nullptr || !info[0].IsNumber()) return;
+  if (engine.backend() == nullptr || !info[0].IsNumber() || !info[1].IsNumber()) return;
   const int64_t bytes = info[0].As<Napi::Number>();
-  engine.backend()->cache().SetBytes(bytes > 0 ? static_cast<uint64_t>(bytes) : 0);
+  const int64_t port_bytes = info[1].As<Napi::Number>();
+  engine.backend()->cache().SetBytes(bytes > 0 ? static_cast<uint64_t>(bytes) : 0,
+                                     port_bytes > 0 ? static_cast<uint64_t>(port_bytes) : 0);
 }
 
 // Returns the number of entries; -EINVAL if the text is no URL.

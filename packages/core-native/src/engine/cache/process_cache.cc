@@ -34,7 +34,7 @@ ProcessCache& ProcessCache::Instance() { return OfProcess<ProcessCache>(); }
 
 uint64_t ProcessCache::WishedBytes() const {
   uint64_t most = 0;
-  for (const auto& [user, bytes] : wishes_) most = std::max(most, bytes);
+  for (const auto& [user, wish] : wishes_) most = std::max(most, wish.bytes);
   return most == 0 ? kDefaultBytes : most;
 }
 
@@ -42,6 +42,15 @@ uint64_t ProcessCache::Bytes() const {
   uint64_t bytes = WishedBytes();
   for (const auto& [port, limit] : limits_) bytes = std::min(bytes, limit);
   return bytes;
+}
+
+uint64_t ProcessCache::port_bytes() const {
+  const std::scoped_lock lock(mutex_);
+  uint64_t least = 0;
+  for (const auto& [user, wish] : wishes_) {
+    if (wish.port_bytes != 0 && (least == 0 || wish.port_bytes < least)) least = wish.port_bytes;
+  }
+  return least;
 }
 
 uint64_t ProcessCache::wished_bytes() const {
@@ -65,12 +74,12 @@ void ProcessCache::ForgetLimits(const void* user) {
   ApplyBytes();
 }
 
-void ProcessCache::SetBytes(const void* user, uint64_t bytes) {
+void ProcessCache::SetBytes(const void* user, uint64_t bytes, uint64_t port_bytes) {
   const std::scoped_lock lock(mutex_);
   if (bytes == 0) {
     wishes_.erase(user);
   } else {
-    wishes_[user] = bytes;
+    wishes_[user] = {bytes, port_bytes};
   }
   ApplyBytes();
 }

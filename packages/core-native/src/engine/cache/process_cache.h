@@ -38,8 +38,11 @@ class ProcessCache {
 
   // Bounds the memory of entries on behalf of `user`; 0 = it has no wish any more. The largest wish
   // counts, or kDefaultBytes without any. A bound above all earlier ones forgets every entry.
-  void SetBytes(const void* user, uint64_t bytes);
+  // `port_bytes` is kept for whoever asks for a part of what a port has; 0 = the default.
+  void SetBytes(const void* user, uint64_t bytes, uint64_t port_bytes = 0);
 
+  // The smallest port_bytes, or 0 if nobody has named one.
+  uint64_t port_bytes() const;
   // What SetBytes() has asked for.
   uint64_t wished_bytes() const;
   // Bounds the memory of entries by what the members of a port have for this process. The smallest
@@ -166,7 +169,12 @@ class ProcessCache {
   bool FindRecord(std::string_view key, cache::VaryRecord* record);
 
   mutable std::mutex mutex_;
-  std::map<const void*, uint64_t> wishes_;
+  struct Wish {
+    uint64_t bytes = 0;
+    uint64_t port_bytes = 0;
+  };
+
+  std::map<const void*, Wish> wishes_;
   std::map<std::pair<const void*, uint16_t>, uint64_t> limits_;
   bool is_suspended_ = false;  // There is no memory for entries.
   std::map<std::string, Scope> scopes_;

@@ -151,7 +151,9 @@ bool ServerCaches::HasCache(uint32_t server_id) {
   return found != servers_.end() && found->second.is_on;
 }
 
-void ServerCaches::SetBytes(uint64_t bytes) { cache_->SetBytes(this, bytes); }
+void ServerCaches::SetBytes(uint64_t bytes, uint64_t port_bytes) {
+  cache_->SetBytes(this, bytes, port_bytes);
+}
 
 void ServerCaches::Visit(uint32_t server_id, const ProcessCache::Visit& visit) {
   const auto found = servers_.find(server_id);

@@ -39,7 +39,7 @@ class ServerCaches final : public CacheBackend {
 
   // -- CacheBackend.
 
-  void SetBytes(uint64_t bytes) override;
+  void SetBytes(uint64_t bytes, uint64_t port_bytes) override;
   int64_t Flush(uint32_t server_id, const std::string& url, bool is_recursive) override;
   std::vector<CacheEntry> Entries(uint32_t server_id, const std::string& prefix,
                                   uint32_t limit) override;
