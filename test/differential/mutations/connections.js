@@ -211,8 +211,8 @@ module.exports = [
   {
     name: 'upgraded-flood',
     file: 'lib/http/exchange.js',
-    find: 'socket[kUnacknowledged] += chunk.length // _read() acknowledges.',
-    replace: 'consumed(socket, chunk.length)',
+    find: 'socket[kUnacknowledged] += bytes // _read() acknowledges.',
+    replace: 'consumed(socket, bytes)',
   },
   {
     name: 'writes-accepted-late',

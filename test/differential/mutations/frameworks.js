@@ -266,9 +266,10 @@ module.exports = [
   {
     name: 'write-past-response-lost',
     file: 'lib/http/socket-output.js',
-    find: '  restartTimeout(socket)\n  const sent = ',
+    find: '  restartTimeout(socket)\n  if ((socket[kState] & State.kCaches)',
     replace: '  restartTimeout(socket)\n' +
-      '  if ((socket[kState] & State.kUpgraded) === 0 && socket._httpMessage && !socket._httpMessage._header) return write.callback()\n  const sent = ',
+      '  if ((socket[kState] & State.kUpgraded) === 0 && socket._httpMessage && !socket._httpMessage._header) return write.callback()\n' +
+      '  if ((socket[kState] & State.kCaches)',
   },
   {
     name: 'http-error-listener-left-after-upgrade',
