@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/ascii.h"
 #include "engine/cache/stored_head.h"
 
 namespace httpsys::engine {
@@ -15,7 +16,16 @@ using http2::ResponseText;
 // The memory of captures is counted in pieces of this size.
 constexpr uint64_t kPieceBytes = 64 * 1024;
 
-bool IsWithoutBody(uint16_t status) { return status == 204 || status == 205 || status == 304; }
+bool IsWithoutBody(uint16_t status) { return status == 204 || status == 304; }
+
+// True if at most one line says where the body ends. Clients differ in which of several lines they
+// believe (RFC 9112, section 6.3).
+bool HasClearFraming(std::span<const http1::HeaderLine> lines) {
+  return std::count_if(lines.begin(), lines.end(), [](const http1::HeaderLine& line) {
+           return EqualsIgnoringCase(line.name, "content-length") ||
+                  EqualsIgnoringCase(line.name, "transfer-encoding");
+         }) <= 1;
+}
 
 }  // namespace
 
@@ -103,6 +113,7 @@ void Capture::OnHead(std::string_view text, bool is_all, const cache::Received& 
     return Refuse(Refusal::kStatus);
   }
   if (head.status < 200) return framing_.BeginHead();
+  if (!HasClearFraming(head.lines)) return Refuse(Refusal::kIncomplete);
   status_ = static_cast<uint16_t>(head.status);
   is_bodiless_ = IsWithoutBody(status_);
   has_length_ = head.has_length && !is_bodiless_ && !head.is_chunked;
@@ -129,7 +140,8 @@ void Capture::OnHead(std::string_view text, bool is_all, const cache::Received& 
   vary_ = facts.vary;
   const bool renews_date = entry_terms_.Has(cache::EntryTerms::kHttpSysRules);
   AppendStoredHead(text.substr(0, text.find("\r\n")), head.lines, renews_date, &head_);
-  if (has_length_) body_.reserve(length_);
+  // What comes later is counted when it comes.
+  if (has_length_) body_.reserve(is_all ? length_ : std::min<uint64_t>(length_, kPieceBytes));
 }
 
 void Capture::SetCodings(std::span<const http1::HeaderLine> lines, uint64_t body_bytes) {
