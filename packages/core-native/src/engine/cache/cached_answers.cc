@@ -174,15 +174,19 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
 }
 
 // Keeps an entry until JavaScript has answered, and gives JavaScript its validators instead of
-// those of the client.
+// those of the client. Clients decide how many requests ask at once (no-cache): those whose copies
+// would be too much memory are requests for which nothing is stored.
 void CachedAnswers::AskAbout(const Asked& asked, const cache::FoundEntry& found,
                              const cache::Judgement& judgement, CacheExchange* exchange) {
   const std::string_view etag = HeadValue(found.head, "etag");
   const std::string_view modified = HeadValue(found.head, "last-modified");
   const bool has_validator = !etag.empty() || !modified.empty();
-  auto stored = std::make_unique<StoredCopy>();
+  const bool keeps_entry = has_validator || judgement.may_answer_errors;
+  const uint64_t bytes = keeps_entry ? found.head.size() + found.body.size() : 0;
+  if (!cache_->TakeCaptureBytes(bytes)) return;
+  auto stored = std::make_unique<StoredCopy>(cache_, bytes);
   stored->status = found.entry.status;
-  if (has_validator || judgement.may_answer_errors) {
+  if (keeps_entry) {
     stored->head = found.head;
     stored->body = found.body;
   }

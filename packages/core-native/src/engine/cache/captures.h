@@ -19,6 +19,12 @@ namespace httpsys::engine {
 // An entry that JavaScript is asked about, and that answers if it says by a 304 that the entry is
 // still good, or fails.
 struct StoredCopy {
+  // `bytes` were taken by ProcessCache::TakeCaptureBytes().
+  StoredCopy(ProcessCache* cache, uint64_t bytes) : cache_(cache), taken_bytes_(bytes) {}
+  ~StoredCopy() { cache_->ReturnCaptureBytes(taken_bytes_); }
+  StoredCopy(const StoredCopy&) = delete;
+  StoredCopy& operator=(const StoredCopy&) = delete;
+
   uint16_t status = 0;
   std::string head;
   std::string body;
@@ -27,6 +33,10 @@ struct StoredCopy {
   bool may_answer_errors = false;
   // JavaScript was given the validators of the entry instead of those of the client.
   bool is_asked_about = false;
+
+ private:
+  ProcessCache* cache_;
+  uint64_t taken_bytes_;
 };
 
 // What the answer to one request does to the cache.
