@@ -4,14 +4,66 @@
 // application breaks the framing of the cache's answers. Method: clients that lead and do not read, ask with conditions or odd fields, or
 // stand behind answers that never end; responses whose head contradicts itself.
 
+const http2 = require('node:http2')
+const { once } = require('node:events')
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { dial, get, request } = require('../helpers/client')
-const { until } = require('../helpers/waiting')
-const { ofCache, serveCached } = require('./protocols-kit')
+const { until, silence } = require('../helpers/waiting')
+const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
 
 const kStored = { 'Cache-Control': 'max-age=60' }
 const limited = { ...ofCache, timeout: 20_000 }
+
+/**
+ * Asks for `/` on three connections: the first one leads, the second one is new, the third one has been used.
+ *
+ * @param {import('node:test').TestContext} t @param {number} port @param {() => void} onWait is called while two of them wait
+ */
+async function askInThreeWays (t, port, onWait) {
+  const leader = await dial(t, port)
+  leader.write(get())
+  const used = await dial(t, port)
+  used.write(get('/first'))
+  await used.until('first')
+  used.write(get())
+  const fresh = await dial(t, port)
+  fresh.write(get())
+  await silence(200)
+  onWait()
+  for (const wire of [leader, used, fresh]) await wire.until('hot')
+}
+
+test('a request behind an answer that does not end keeps nobody waiting', limited, async (t) => {
+  const { port, calls } = await serveCached(t, (req, res) => {
+    if (req.url === '/never') res.write('begun')
+    else res.writeHead(200, kStored).end('hot')
+  })
+  const attacker = await dial(t, port)
+  attacker.write(get('/never') + get('/hot'))
+  await until(() => calls() === 2, 'both have reached JavaScript')
+  const victim = await dial(t, port)
+  victim.write(get('/hot'))
+  await victim.until('hot')
+})
+
+test('a client that does not read keeps nobody waiting', limited, async (t) => {
+  let calls = 0
+  const { port, ask } = await kProtocols['HTTP/2'](t, { cache: true }, async (req, res) => {
+    calls++
+    res.writeHead(200, kStored)
+    for (let i = 0; i < 8; i++) {
+      if (!res.write(Buffer.alloc(64 * 1024, 'x'))) await once(res, 'drain')
+    }
+    res.end('end')
+  })
+  const attacker = http2.connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 100 } })
+  t.after(() => attacker.destroy())
+  attacker.request({ ':path': '/hot', ':authority': `127.0.0.1:${port}` })
+  await until(() => calls === 1, 'the attacker leads')
+  const { body } = await ask('/hot')
+  assert.ok(body.endsWith('end'))
+})
 
 test('copies of entries that JavaScript is asked about are bounded', limited, async (t) => {
   const kPages = { ETag: '"a"', 'Cache-Control': 'public, max-age=60' }
@@ -55,4 +107,51 @@ test('the body of a 205 is kept as its head says', ofCache, async (t) => {
     assert.ok((await wire.untilClosed()).endsWith('\r\n\r\nabc'), wire.text)
   }
   assert.equal(calls(), 1)
+})
+
+test('a client that has the answer does not make others ask JavaScript', limited, async (t) => {
+  const { port, calls } = await serveCached(t, (req, res) => {
+    setTimeout(() => {
+      if (req.headers['if-none-match'] !== undefined) return res.writeHead(304, { ...kStored, ETag: '"a"' }).end()
+      res.writeHead(200, { ...kStored, ETag: '"a"' }).end('hot')
+    }, 200)
+  })
+  const attacker = await dial(t, port)
+  attacker.write('GET / HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n\r\n')
+  await until(() => calls() === 1, 'JavaScript is asked')
+  const wires = await Promise.all(Array.from({ length: 50 }, () => dial(t, port)))
+  for (const wire of wires) wire.write(get())
+  for (const wire of wires) await wire.until('hot')
+  // The second one is that of the lane, without the condition.
+  assert.equal(calls(), 2)
+})
+
+test('a request with an odd field does not make others ask JavaScript (HTTP.SYS rules)', limited, async (t) => {
+  const { port, calls } = await serveCached(t, (req, res) => {
+    setTimeout(() => res.writeHead(200, { 'Content-Type': 'text/plain' }).end('hot'), 200)
+  }, { rules: 'httpsys', duration: 60 })
+  const attacker = await dial(t, port)
+  attacker.write('GET / HTTP/1.1\r\nHost: a\r\nX-Odd: 1\r\n\r\n')
+  await attacker.until('hot')
+  const wires = await Promise.all(Array.from({ length: 50 }, () => dial(t, port)))
+  for (const wire of wires) wire.write(get())
+  for (const wire of wires) await wire.until('hot')
+  assert.equal(calls(), 2)
+})
+
+test('requests that wait outlast the time-outs of idle connections and of heads', limited, async (t) => {
+  const { port, server } = await serveCached(t, (req, res) => {
+    if (req.url === '/first') return res.end('first')
+    setTimeout(() => res.writeHead(200, kStored).end('hot'), 3000)
+  }, true, { keepAliveTimeout: 500, headersTimeout: 1000, requestTimeout: 1500, connectionsCheckingInterval: 200 })
+  await askInThreeWays(t, port, () => {})
+  assert.equal(server.cache.stats().coalesced, 2)
+})
+
+test('close() lets requests that wait have their answer', limited, async (t) => {
+  const { port, server } = await serveCached(t, (req, res) => {
+    if (req.url === '/first') return res.end('first')
+    setTimeout(() => res.writeHead(200, kStored).end('hot'), 1000)
+  })
+  await askInThreeWays(t, port, () => server.close())
 })

@@ -142,7 +142,9 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
   }
   std::unique_ptr<CacheExchange> exchange = NewExchange(asked, forward);
   exchange->key = key_;
-  exchange->hash = reader_.Hash(key_);
+  // Answers to them are stored on other terms, so that they do not wait for each other.
+  if (!is_rfc && !asked.facts.is_harmless) exchange->key.append("\n!");
+  exchange->hash = reader_.Hash(exchange->key);
   // An answer to a request with cookies is mostly for its sender alone.
   if (!asked.facts.has_cookie && !exchange->is_background) {
     const WaitingMisses::Turn turn =
@@ -157,8 +159,11 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
       waiting_->WaitFirst(asked.connection, exchange->key);
       return Outcome::kWaiting;
     }
+    // The answer to a request that is not the oldest one of its client stands behind others, which
+    // may never end: nobody waits for that.
     exchange->leads =
-        turn == WaitingMisses::Turn::kLeads || turn == WaitingMisses::Turn::kLeadsAnew;
+        asked.writer->IsTurn(*asked.connection) &&
+        (turn == WaitingMisses::Turn::kLeads || turn == WaitingMisses::Turn::kLeadsAnew);
   }
   if (exchange->is_background && refreshes_->TakeAwaited(asked.connection, &exchange->key)) {
     exchange->leads = true;

@@ -57,7 +57,10 @@ void Captures::Add(const Connection* connection, std::unique_ptr<CacheExchange> 
     LoseAll(&exchanges);
     exchanges.resize(earlier);
   }
-  if (exchange != nullptr && exchange->leads) waiting_->Lead(exchange->key);
+  if (exchange != nullptr && exchange->leads) {
+    exchange->connection = connection;
+    waiting_->Lead(connection, exchange->key);
+  }
   exchanges.push_back(std::move(exchange));
 }
 
@@ -176,9 +179,12 @@ void Captures::Decide(CacheExchange* exchange) {
   }
   exchange->is_decided = true;
   const bool is_refused = capture.state() == Capture::State::kRefused;
-  // What was invalidated while JavaScript made the answer: the next answer may be stored.
-  if (is_refused && capture.refusal() == Refusal::kObsolete) {
-    return waiting_->OnLost(exchange->key);
+  // The answer to the next request may be stored: this one was invalidated while JavaScript made
+  // it, or is for a client that has the response already.
+  const bool is_for_one = capture.refusal() == Refusal::kObsolete ||
+                          (capture.refusal() == Refusal::kNotModified && !exchange->is_background);
+  if (is_refused && is_for_one) {
+    return waiting_->OnLost(exchange->connection, exchange->key);
   }
   using Decision = WaitingMisses::Decision;
   Decision decision = is_refused ? Decision::kRefused : Decision::kStored;
@@ -357,8 +363,8 @@ void Captures::DropUrl(const CacheExchange& exchange, std::string_view reference
 // -- Answers that do not come.
 
 void Captures::Lose(CacheExchange* exchange) {
-  if (exchange == nullptr) return;
-  if (exchange->leads && !exchange->is_decided) waiting_->OnLost(exchange->key);
+  if (exchange == nullptr || !exchange->leads || exchange->is_decided) return;
+  waiting_->OnLost(exchange->connection, exchange->key);
 }
 
 void Captures::LoseAll(Exchanges* exchanges) {

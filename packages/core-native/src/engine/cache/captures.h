@@ -57,8 +57,9 @@ struct CacheExchange {
   std::string status;  // The beginning of Cache-Status; empty = the answer has no such field.
   // Other requests wait for the answer, under this key with this hash.
   bool leads = false;
-  bool is_decided = false;  // They know what becomes of it.
-  bool has_failed = false;  // The answer is a failure of the application.
+  const Connection* connection = nullptr;  // That of the request, if it leads.
+  bool is_decided = false;                 // They know what becomes of it.
+  bool has_failed = false;                 // The answer is a failure of the application.
   std::string key;
   uint64_t hash = 0;
 };

@@ -17,8 +17,9 @@ void Count(const Connection* connection, CacheCounter counter) {
 
 }  // namespace
 
-WaitingMisses::WaitingMisses(uv_loop_t* loop, Input* input, FileOutput::Post post)
-    : loop_(loop), input_(input), post_(std::move(post)) {
+WaitingMisses::WaitingMisses(uv_loop_t* loop, Input* input, OutputPass* output,
+                             FileOutput::Post post)
+    : loop_(loop), input_(input), output_(output), post_(std::move(post)) {
   uv_timer_init(loop_, &timer_);
   timer_.data = this;
 }
@@ -70,12 +71,17 @@ void WaitingMisses::Add(Connection* connection, const std::string& key, bool is_
   if (timeout_ms != 0) waiter.deadline_ms = uv_now(loop_) + timeout_ms;
   const uint64_t deadline_ms = waiter.deadline_ms;
   waiting_.emplace(connection, std::move(waiter));
+  if (look_due_ms_ == 0) look_due_ms_ = uv_now(loop_) + kLookMs;
+  ArmFor(look_due_ms_);
   // Servers differ in how long requests may wait.
-  const bool is_next = timer_due_ms_ == 0 || deadline_ms < timer_due_ms_;
-  if (deadline_ms != 0 && is_next) ArmTimer(deadline_ms);
+  if (deadline_ms != 0) ArmFor(deadline_ms);
 }
 
-void WaitingMisses::Lead(const std::string& key) { waits_[key].has_leader = true; }
+void WaitingMisses::Lead(const Connection* connection, const std::string& key) {
+  Wait& wait = waits_[key];
+  wait.leader = connection;
+  wait.was_held = false;
+}
 
 void WaitingMisses::OnDecided(const std::string& key, uint64_t hash, Decision decision) {
   if (decision == Decision::kRefused) {
@@ -92,10 +98,10 @@ void WaitingMisses::OnDecided(const std::string& key, uint64_t hash, Decision de
   post_([this, key, turn] { Release(key, turn); });
 }
 
-void WaitingMisses::OnLost(const std::string& key) {
+void WaitingMisses::OnLost(const Connection* connection, const std::string& key) {
   const auto found = waits_.find(key);
-  if (found == waits_.end()) return;
-  found->second.has_leader = false;
+  if (found == waits_.end() || found->second.leader != connection) return;
+  found->second.leader = nullptr;
   if (found->second.connections.empty()) {
     waits_.erase(found);
     return;
@@ -131,7 +137,7 @@ void WaitingMisses::Release(const std::string& key, Turn turn) {
 void WaitingMisses::LetNextLead(const std::string& key) {
   for (;;) {
     const auto found = waits_.find(key);
-    if (found == waits_.end() || found->second.has_leader) return;
+    if (found == waits_.end() || found->second.leader != nullptr) return;
     if (found->second.connections.empty()) {
       waits_.erase(found);
       return;
@@ -160,8 +166,36 @@ void WaitingMisses::OnDetached(Connection* connection) {
   if (!waiting_.empty()) TakeOut(connection);
 }
 
-void WaitingMisses::ReleaseOverdue() {
+void WaitingMisses::OnTimer() {
   timer_due_ms_ = 0;
+  if (look_due_ms_ <= uv_now(loop_)) ReplaceHeldLeaders();
+  ReleaseOverdue();
+  look_due_ms_ = waiting_.empty() ? 0 : std::max(look_due_ms_, uv_now(loop_) + 1);
+  if (look_due_ms_ != 0) ArmFor(look_due_ms_);
+}
+
+// JavaScript sends no faster than the client takes. So that a client that hardly reads does not
+// keep all others waiting, somebody else leads when the output was held twice.
+void WaitingMisses::ReplaceHeldLeaders() {
+  look_due_ms_ = uv_now(loop_) + kLookMs;
+  std::vector<std::string> held;
+  for (auto& [key, wait] : waits_) {
+    if (wait.leader == nullptr || wait.connections.empty()) continue;
+    const Connection& leader = *wait.leader;
+    const bool is_held = leader.stream != nullptr ? output_->OutputBytes(&leader) != 0
+                                                  : OutputPass::UnsentBytes(leader) != 0;
+    if (is_held && wait.was_held) held.push_back(key);
+    wait.was_held = is_held;
+  }
+  for (const std::string& key : held) {
+    const auto found = waits_.find(key);
+    if (found == waits_.end()) continue;
+    found->second.leader = nullptr;
+    LetNextLead(key);
+  }
+}
+
+void WaitingMisses::ReleaseOverdue() {
   std::vector<Connection*> overdue;
   const uint64_t now_ms = uv_now(loop_);
   for (const auto& [key, wait] : waits_) {
@@ -182,7 +216,11 @@ void WaitingMisses::ReleaseOverdue() {
     if (waiter.deadline_ms == 0) continue;
     next_ms = next_ms == 0 ? waiter.deadline_ms : std::min(next_ms, waiter.deadline_ms);
   }
-  if (next_ms != 0) ArmTimer(next_ms);
+  if (next_ms != 0) ArmFor(next_ms);
+}
+
+void WaitingMisses::ArmFor(uint64_t due_ms) {
+  if (timer_due_ms_ == 0 || due_ms < timer_due_ms_) ArmTimer(due_ms);
 }
 
 void WaitingMisses::ArmTimer(uint64_t due_ms) {
@@ -190,8 +228,7 @@ void WaitingMisses::ArmTimer(uint64_t due_ms) {
   timer_due_ms_ = due_ms;
   const uint64_t now_ms = uv_now(loop_);
   uv_timer_start(
-      &timer_,
-      [](uv_timer_t* timer) { static_cast<WaitingMisses*>(timer->data)->ReleaseOverdue(); },
+      &timer_, [](uv_timer_t* timer) { static_cast<WaitingMisses*>(timer->data)->OnTimer(); },
       due_ms > now_ms ? due_ms - now_ms : 0, 0);
 }
 

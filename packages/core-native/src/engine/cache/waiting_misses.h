@@ -15,6 +15,7 @@
 #include "engine/connection/connection.h"
 #include "engine/connection/file_output.h"
 #include "engine/connection/input.h"
+#include "engine/connection/output_pass.h"
 
 namespace httpsys::engine {
 
@@ -47,9 +48,11 @@ class WaitingMisses {
   // How long a key is remembered whose answer was not stored, and how many of them are.
   static constexpr uint64_t kRememberedMs = 10'000;
   static constexpr size_t kRememberedMax = 4096;
+  // How often the output of requests that lead is looked at.
+  static constexpr uint64_t kLookMs = 1000;
 
   // `post` is as in FileOutput.
-  WaitingMisses(uv_loop_t* loop, Input* input, FileOutput::Post post);
+  WaitingMisses(uv_loop_t* loop, Input* input, OutputPass* output, FileOutput::Post post);
   WaitingMisses(const WaitingMisses&) = delete;
   WaitingMisses& operator=(const WaitingMisses&) = delete;
 
@@ -57,7 +60,8 @@ class WaitingMisses {
   // lets requests wait for JavaScript.
   Turn Join(Connection* connection, const std::string& key, uint64_t hash);
   // JavaScript has the request of this key for which Join() has returned kLeads or kLeadsAnew.
-  void Lead(const std::string& key);
+  // It does not lead any more if its client does not take the answer as fast as it comes.
+  void Lead(const Connection* connection, const std::string& key);
   // The lane itself asks JavaScript in place of the request for which Join() has returned
   // kLeadsAnew: that one goes on waiting, before all others.
   void WaitFirst(Connection* connection, const std::string& key);
@@ -65,8 +69,8 @@ class WaitingMisses {
   // -- The request that leads. Those that wait are resumed after the present pass.
 
   void OnDecided(const std::string& key, uint64_t hash, Decision decision);
-  // There is no response.
-  void OnLost(const std::string& key);
+  // There is no response to the request of this connection, if that leads.
+  void OnLost(const Connection* connection, const std::string& key);
 
   void OnDetached(Connection* connection);
   // Must be called before the loop is closed.
@@ -74,7 +78,8 @@ class WaitingMisses {
 
  private:
   struct Wait {
-    bool has_leader = false;
+    const Connection* leader = nullptr;
+    bool was_held = false;  // The leader's output was held when it was looked at last.
     std::deque<Connection*> connections;  // From the oldest to the newest.
   };
   struct Waiter {
@@ -93,11 +98,15 @@ class WaitingMisses {
   void Resume(Connection* connection, Turn turn, const std::string& key);
   void Add(Connection* connection, const std::string& key, bool is_first);
   void ReleaseOverdue();
+  void ReplaceHeldLeaders();
+  void OnTimer();
+  void ArmFor(uint64_t due_ms);
   void ArmTimer(uint64_t due_ms);
   void TakeOut(Connection* connection);
 
   uv_loop_t* loop_;
   Input* input_;
+  OutputPass* output_;
   const FileOutput::Post post_;
   Waits waits_;
   std::unordered_map<const Connection*, Waiter> waiting_;
@@ -109,6 +118,7 @@ class WaitingMisses {
   std::vector<Remembered> remembered_;
   uv_timer_t timer_;
   uint64_t timer_due_ms_ = 0;  // 0 = the timer is not running.
+  uint64_t look_due_ms_ = 0;   // 0 = nobody waits.
   bool is_closed_ = false;
 };
 
