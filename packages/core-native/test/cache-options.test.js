@@ -33,6 +33,7 @@ test('true, an empty object and the variable mean RFC 9111 with its defaults', (
     isRfc9111: true,
     duration: 0,
     bytes: 32 * 2 ** 20,
+    portBytes: 0,
     entryBytesMax: 2 ** 20,
     whileRevalidate: 0,
     ifError: 0,
