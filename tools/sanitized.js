@@ -21,7 +21,7 @@ const { plan, testFiles } = require('./test')
 const kLibraries = { address: ['libasan.so', 'libubsan.so'], thread: ['libtsan.so'] }
 
 /** Those that put load and faults on servers, or many kinds of input. Without those that measure memory. */
-const kDefaultPattern = '^test/(sharing|lifecycle/(?!memory|unread)|dispatch|wire|http2|tls|websocket/(?!conformance/idle-sockets)|prefixes|differential/differential|fuzz|conformance/(cluster|worker-threads|limits|bad-input|close|back-pressure|pipelining))'
+const kDefaultPattern = '^test/(sharing|cache/(?!memory|model)|lifecycle/(?!memory|unread)|dispatch|wire|http2|tls|websocket/(?!conformance/idle-sockets)|prefixes|differential/differential|fuzz|conformance/(cluster|worker-threads|limits|bad-input|close|back-pressure|pipelining))'
 
 /** Ends a file that hangs; the longest takes a third of it on a busy machine (ms). */
 const kFileTimeoutMs = 900_000
