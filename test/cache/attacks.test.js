@@ -82,6 +82,24 @@ test('copies of entries that JavaScript is asked about are bounded', limited, as
   assert.ok(grown < 64 * 1024 * 1024, `${grown} bytes for 200 requests`)
 })
 
+test('streams that do not read share one copy of an entry', limited, async (t) => {
+  const { port, server, ask } = await kProtocols['HTTP/2'](t, { cache: true }, (req, res) => {
+    res.writeHead(200, kStored).end(Buffer.alloc(1000 * 1024, 'x'))
+  })
+  assert.equal((await ask('/', { ':authority': 'a' })).body.length, 1000 * 1024)
+  const before = process.memoryUsage().rss
+  for (let i = 0; i < 3; i++) {
+    const client = http2.connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } })
+    client.on('error', () => {})
+    t.after(() => client.destroy())
+    await once(client, 'remoteSettings')
+    for (let k = 0; k < 60; k++) client.request({ ':path': '/', ':authority': 'a' }).on('error', () => {})
+  }
+  await until(() => server.cache.stats().hits === 180, 'all have got their answer')
+  const grown = process.memoryUsage().rss - before
+  assert.ok(grown < 64 * 1024 * 1024, `${grown} bytes for 180 streams`)
+})
+
 test('a response with two lines about its length is not kept', ofCache, async (t) => {
   const { port, calls } = await serveCached(t, (req, res) => {
     res.writeHead(200, { ...kStored, 'Content-Length': '3', 'Transfer-Encoding': 'chunked' })

@@ -258,9 +258,11 @@ CachedAnswers::Outcome CachedAnswers::Give(const Asked& asked, const cache::Foun
     }
     entry.cache_status = status_text_;
   }
-  answer_.Make(entry, {&asked.head, asked.facts.method == MethodKind::kHead, asked.closes},
-               WallSeconds());
-  return Send(asked);
+  const bool is_head = asked.facts.method == MethodKind::kHead;
+  std::shared_ptr<const std::string> body;
+  if (!is_head) body = bodies_.ForStream(asked.connection, found.entry.terms.stamp, &entry.body);
+  answer_.Make(entry, {&asked.head, is_head, asked.closes}, WallSeconds());
+  return Send(asked, body);
 }
 
 CachedAnswers::Outcome CachedAnswers::GiveUnsatisfied(const Asked& asked) {
@@ -268,10 +270,11 @@ CachedAnswers::Outcome CachedAnswers::GiveUnsatisfied(const Asked& asked) {
   const std::string_view status = asked.terms.tells_status ? "httpsys" : std::string_view();
   answer_.MakeUnsatisfied({&asked.head, asked.facts.method == MethodKind::kHead, asked.closes},
                           status, WallSeconds());
-  return Send(asked);
+  return Send(asked, nullptr);
 }
 
-CachedAnswers::Outcome CachedAnswers::Send(const Asked& asked) {
+CachedAnswers::Outcome CachedAnswers::Send(const Asked& asked,
+                                           const std::shared_ptr<const std::string>& body) {
   NativeAnswer answer;
   answer.counter = LaneCounter::kCached;
   answer.status = answer_.status();
@@ -279,7 +282,9 @@ CachedAnswers::Outcome CachedAnswers::Send(const Asked& asked) {
   answer.closes = asked.closes;
   std::array<NativeAnswer::Piece, EntryAnswer::kPiecesMax> pieces;
   size_t count = 0;
-  for (const std::string_view bytes : answer_.pieces()) pieces[count++].bytes = bytes;
+  for (const std::string_view bytes : answer_.pieces()) {
+    pieces[count++] = SharedBodies::PieceOf(body, bytes);
+  }
   answer.pieces = std::span(pieces).first(count);
   const AnswerOutcome outcome =
       answers_->Answer(asked.writer, asked.connection, &asked.head, answer);

@@ -14,6 +14,7 @@
 #include "engine/cache/compressor.h"
 #include "engine/cache/entry_answer.h"
 #include "engine/cache/refreshes.h"
+#include "engine/cache/shared_bodies.h"
 #include "engine/cache/waiting_misses.h"
 #include "engine/connection/connection.h"
 #include "engine/requests/native_answer.h"
@@ -84,7 +85,8 @@ class CachedAnswers {
   Outcome Give(const Asked& asked, const cache::FoundEntry& found,
                const cache::Judgement& judgement);
   Outcome GiveUnsatisfied(const Asked& asked);
-  Outcome Send(const Asked& asked);
+  // `body` keeps what the answer has of an entry's body; nullptr = that is copied.
+  Outcome Send(const Asked& asked, const std::shared_ptr<const std::string>& body);
   // `forward` is the parameter of Cache-Status that says why JavaScript is asked.
   std::unique_ptr<CacheExchange> NewExchange(const Asked& asked, std::string_view forward) const;
 
@@ -97,6 +99,7 @@ class CachedAnswers {
   Compressor* compressor_;
   CacheReader reader_;
   EntryAnswer answer_;
+  SharedBodies bodies_;
   std::string key_;
   std::string url_key_;      // That of the URL; key_ may be that of a variant.
   std::string status_text_;  // The value of Cache-Status that is being made.

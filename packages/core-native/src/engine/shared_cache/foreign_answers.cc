@@ -180,6 +180,8 @@ ForeignCache::Outcome ForeignAnswers::Give(const Request& request, const Asked& 
     entry.cache_status = status_text_;
   }
   const bool is_head = asked.facts.method == MethodKind::kHead;
+  std::shared_ptr<const std::string> body;
+  if (!is_head) body = bodies_.ForStream(request.connection, terms.stamp, &entry.body);
   answer_.Make(entry, {&request.head, is_head, request.closes}, ForeignWallSeconds());
   NativeAnswer answer;
   answer.counter = LaneCounter::kCached;
@@ -188,7 +190,9 @@ ForeignCache::Outcome ForeignAnswers::Give(const Request& request, const Asked& 
   answer.closes = request.closes;
   std::array<NativeAnswer::Piece, EntryAnswer::kPiecesMax> pieces;
   size_t count = 0;
-  for (const std::string_view bytes : answer_.pieces()) pieces[count++].bytes = bytes;
+  for (const std::string_view bytes : answer_.pieces()) {
+    pieces[count++] = SharedBodies::PieceOf(body, bytes);
+  }
   answer.pieces = std::span(pieces).first(count);
   const AnswerOutcome outcome =
       answers_->Answer(request.writer, request.connection, &request.head, answer);

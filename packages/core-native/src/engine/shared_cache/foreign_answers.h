@@ -7,6 +7,7 @@
 #include "cache/request_facts.h"
 #include "engine/cache/entry_answer.h"
 #include "engine/cache/find_response.h"
+#include "engine/cache/shared_bodies.h"
 #include "engine/peers/foreign_cache.h"
 #include "engine/requests/native_answer.h"
 #include "engine/shared_cache/arena_readers.h"
@@ -72,6 +73,7 @@ class ForeignAnswers final : public ForeignCache {
   NativeAnswers* answers_;
   ArenaReaders readers_;
   EntryAnswer answer_;
+  SharedBodies bodies_;
   // The entry that was found last.
   FindMemory memory_;
   cache::FoundEntry found_;
