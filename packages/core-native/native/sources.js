@@ -101,6 +101,7 @@ const kEngine = [
   'engine/cache/entry_answer.cc',
   'engine/cache/process_cache.cc',
   'engine/cache/refreshes.cc',
+  'engine/cache/refused_targets.cc',
   'engine/cache/same_origin.cc',
   'engine/cache/server_caches.cc',
   'engine/cache/stored_head.cc',

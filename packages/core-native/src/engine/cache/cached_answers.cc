@@ -45,6 +45,15 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
   const CacheTerms& terms = *connection->server()->config->cache();
   const uint32_t scope = terms.ScopeOf(prefix_id);
   if (scope == 0 || head.is_connect) return Outcome::kNone;
+  target_hash_ = HashIfPlain(connection, head, terms, scope);
+  if (target_hash_ != 0) {
+    const Refusal refusal = captures_->refused().Find(target_hash_);
+    if (refusal != Refusal::kNone) {
+      terms.counters->Add(CacheCounter::kMisses);
+      terms.counters->AddRefusal(refusal);
+      return Outcome::kNone;
+    }
+  }
   Asked asked{writer,
               connection,
               head,
@@ -69,6 +78,16 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
   return Outcome::kNone;
 }
 
+// The hash of a target whose responses may be known to be refused, or 0 if the request concerns
+// more of the cache than the entries of its target.
+uint64_t CachedAnswers::HashIfPlain(const Connection* connection, const http1::RequestHead& head,
+                                    const CacheTerms& terms, uint32_t scope) const {
+  const bool is_plain = !terms.tells_status && methods_->Name(head.method) == "GET" &&
+                        !waiting_->has_waiting() && !refreshes_->Has(connection) &&
+                        !WasAskedForCertificate(connection);
+  return is_plain ? captures_->refused().HashOf(head, scope, IsSecure(connection)) : 0;
+}
+
 // The request has nothing to do with the cache.
 CachedAnswers::Outcome CachedAnswers::Bypass(const Asked& asked, Refusal refusal,
                                              std::string_view forward) {
@@ -84,9 +103,12 @@ CachedAnswers::Outcome CachedAnswers::Bypass(const Asked& asked, Refusal refusal
 CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
   CacheCounters& counters = *asked.terms.counters;
   url_key_.assign(key_);
+  if (target_hash_ != 0) mark_ = cache_->StoresOf(url_key_);
   cache::FoundEntry found;
   const FindResult result = reader_.Find(asked.head, &key_, &found);
   if (result == FindResult::kChanged) counters.Add(CacheCounter::kChanged);
+  // If the responses vary, another request for the target may find one.
+  if (result != FindResult::kMiss || key_ != url_key_) target_hash_ = 0;
   if (result != FindResult::kHit) return Miss(asked, nullptr, {});
   const Refusal refusal = cache::MayServe(found.entry.terms, asked.facts);
   if (refusal != Refusal::kNone) {
@@ -173,6 +195,8 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
   exchange->capture = std::make_unique<Capture>(
       std::make_unique<CapturedRequest>(asked.head, asked.facts, url_key_), exchange->terms,
       cache_);
+  exchange->target_hash = target_hash_;
+  exchange->mark = mark_;
   if (found != nullptr && is_rfc) AskAbout(asked, *found, judgement, exchange.get());
   pending_ = std::move(exchange);
   return Outcome::kNone;

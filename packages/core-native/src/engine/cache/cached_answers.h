@@ -71,6 +71,8 @@ class CachedAnswers {
 
   Outcome LookUp(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                  uint32_t prefix_id, bool closes);
+  uint64_t HashIfPlain(const Connection* connection, const http1::RequestHead& head,
+                       const CacheTerms& terms, uint32_t scope) const;
   Outcome LookUpKey(const Asked& asked);
   // Looks for the variant of an entry that the client gets, if there is one. An entry that is used
   // again gets one.
@@ -101,7 +103,10 @@ class CachedAnswers {
   EntryAnswer answer_;
   SharedBodies bodies_;
   std::string key_;
-  std::string url_key_;      // That of the URL; key_ may be that of a variant.
+  std::string url_key_;  // That of the URL; key_ may be that of a variant.
+  // Of the target, for Captures::refused(), or 0; with a mark from before the look-up.
+  uint64_t target_hash_ = 0;
+  ProcessCache::StoreMark mark_;
   std::string status_text_;  // The value of Cache-Status that is being made.
   // What the answer to the request that was looked up last does to the cache.
   std::unique_ptr<CacheExchange> pending_;

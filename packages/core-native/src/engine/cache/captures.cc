@@ -140,8 +140,18 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
       break;
   }
   if (is_all) capture->OnEnd(Now());
+  NoteTarget(exchange);
   DropSuperseded(exchange);
   Decide(exchange);
+}
+
+void Captures::NoteTarget(CacheExchange* exchange) {
+  if (exchange->target_hash == 0) return;
+  const Capture& capture = *exchange->capture;
+  const bool is_refused = capture.state() == Capture::State::kRefused;
+  if (!is_refused && capture.state() != Capture::State::kStored) return;
+  refused_.OnResponse(std::exchange(exchange->target_hash, 0), exchange->mark,
+                      is_refused ? capture.refusal() : Refusal::kNone);
 }
 
 // An answer that is not stored takes the place of a stale entry all the same, unless the

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "engine/cache/capture.h"
+#include "engine/cache/refused_targets.h"
 #include "engine/cache/substitute_replies.h"
 #include "engine/cache/waiting_misses.h"
 #include "engine/connection/connection.h"
@@ -62,6 +63,9 @@ struct CacheExchange {
   bool has_failed = false;                 // The answer is a failure of the application.
   std::string key;
   uint64_t hash = 0;
+  // Not 0: nothing was found under the key of the URL, and RefusedTargets hears of the answer.
+  uint64_t target_hash = 0;
+  ProcessCache::StoreMark mark;  // From before the look-up.
 };
 
 // Sees each reply record before it is handled, so that a response is in the cache before its last
@@ -77,13 +81,15 @@ class Captures {
   };
 
   Captures(ProcessCache* cache, WaitingMisses* waiting, OutputPass* output)
-      : cache_(cache), waiting_(waiting), output_(output) {}
+      : cache_(cache), waiting_(waiting), output_(output), refused_(cache) {}
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
   // JavaScript was given a request, the newest one of the connection or stream. nullptr = its
   // answer does not concern the cache.
   void Add(const Connection* connection, std::unique_ptr<CacheExchange> exchange);
+  // What the answers say of their targets.
+  const RefusedTargets& refused() const { return refused_; }
   // False if no answer is awaited that concerns the cache.
   bool is_active() const { return !exchanges_.empty(); }
   // Sees a record before it is handled. `other` is set with kInstead and kBefore.
@@ -100,6 +106,7 @@ class Captures {
                 ReplyRecord* other);
   Pass OnDestroy(Connection* connection, const ReplyRecord& reply, ReplyRecord* other);
   void Take(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply);
+  void NoteTarget(CacheExchange* exchange);
   void DropSuperseded(CacheExchange* exchange);
   // Answers with what is stored, if the head of JavaScript's response says so.
   bool AnswerStored(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply,
@@ -119,6 +126,7 @@ class Captures {
   WaitingMisses* waiting_;
   OutputPass* output_;
   SubstituteReplies substitutes_;
+  RefusedTargets refused_;
   std::string head_;  // Of an entry that is being confirmed.
   std::unordered_map<const Connection*, Exchanges> exchanges_;
 };

@@ -244,6 +244,11 @@ ProcessCache::Mark ProcessCache::MarkOf(std::string_view key) const {
           flushes_.load(std::memory_order_acquire)};
 }
 
+ProcessCache::StoreMark ProcessCache::StoresOf(std::string_view key) const {
+  const size_t counter = CounterOf(key);
+  return {static_cast<uint32_t>(counter), stores_[counter].load(std::memory_order_acquire)};
+}
+
 cache::Refusal ProcessCache::Store(const Response& response) {
   const std::scoped_lock lock(mutex_);
   if (store_ == nullptr || is_suspended_) return cache::Refusal::kTooLarge;
@@ -270,6 +275,8 @@ cache::Refusal ProcessCache::Store(const Response& response) {
     parts.key = key_;
   }
   is_stored = is_stored && store_->Store(parts);
+  // Only now can every lane find the entry.
+  stores_[CounterOf(response.parts.key)].fetch_add(1, std::memory_order_release);
   OnChanged();
   return is_stored ? cache::Refusal::kNone : cache::Refusal::kTooLarge;
 }

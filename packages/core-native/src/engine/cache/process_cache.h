@@ -104,6 +104,18 @@ class ProcessCache {
     bool operator==(const Mark&) const = default;
   };
   Mark MarkOf(std::string_view key) const;
+  // The responses stored so far for a URL with this key, or for another one with the same counter:
+  // if none was found, there is none as long as the mark is that of now.
+  struct StoreMark {
+    uint32_t counter = 0;
+    uint32_t stores = 0;
+  };
+  StoreMark StoresOf(std::string_view key) const;
+  bool IsCurrent(StoreMark mark) const {
+    return stores_[mark.counter].load(std::memory_order_acquire) == mark.stores;
+  }
+  // Of hashes that are not told to anybody.
+  uint64_t seed() const { return counter_seed_; }
 
   // A response to be stored. `parts.key` is the key of the URL.
   struct Response {
@@ -193,6 +205,7 @@ class ProcessCache {
   static constexpr size_t kUrlCounters = 4096;
   std::array<std::atomic<uint32_t>, kUrlCounters> invalidations_{};
   std::atomic<uint32_t> flushes_{0};
+  std::array<std::atomic<uint32_t>, kUrlCounters> stores_{};  // As invalidations_.
   const uint64_t counter_seed_ = RandomSeed();
   std::atomic<uint64_t> version_{0};
   std::atomic<uint64_t> bytes_{kDefaultBytes};

@@ -72,6 +72,8 @@ class WaitingMisses {
   // There is no response to the request of this connection, if that leads.
   void OnLost(const Connection* connection, const std::string& key);
 
+  // False if no request waits.
+  bool has_waiting() const { return !waiting_.empty(); }
   void OnDetached(Connection* connection);
   // Must be called before the loop is closed.
   void Close();
