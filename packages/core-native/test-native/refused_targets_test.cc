@@ -49,6 +49,14 @@ TEST_F(RefusedTargetsTest, KnowsTargetsThatWereRefusedSeveralTimes) {
   EXPECT_EQ(targets_.Find(HashOf(other)), Refusal::kNone);
 }
 
+TEST_F(RefusedTargetsTest, AnswersToUsersWithACookieDecideNothingForOthers) {
+  const TestRequest user("Cookie: session=1");
+  const TestRequest anybody;
+  Refuse(user, RefusedTargets::kRefusalsMin, Refusal::kPrivate);
+  EXPECT_EQ(targets_.Find(HashOf(user)), Refusal::kPrivate);
+  EXPECT_EQ(targets_.Find(HashOf(anybody)), Refusal::kNone);
+}
+
 TEST_F(RefusedTargetsTest, ForgetsATargetWhoseResponseIsRefusedForAnotherReason) {
   const TestRequest request;
   Refuse(request, RefusedTargets::kRefusalsMin);
@@ -76,7 +84,7 @@ TEST_F(RefusedTargetsTest, TellsTargetsApartByWhatIsInTheirKeys) {
   const TestRequest request;
   const uint64_t hash = HashOf(request);
   EXPECT_NE(hash, 0u);
-  EXPECT_EQ(HashOf(TestRequest("User-Agent: a|Cookie: b=c|Accept: text/html|TE: trailers")), hash);
+  EXPECT_EQ(HashOf(TestRequest("User-Agent: a|Accept: text/html|TE: trailers")), hash);
   EXPECT_NE(targets_.HashOf(request.head(), scope_ + 1, false), hash);
   EXPECT_NE(targets_.HashOf(request.head(), scope_, true), hash);
 }

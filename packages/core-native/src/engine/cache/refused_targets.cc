@@ -53,10 +53,15 @@ uint64_t RefusedTargets::HashOf(const http1::RequestHead& head, uint32_t scope,
                         head.expect == http1::Expectation::kNone && head.has_host &&
                         !head.repeats_host;
   if (!is_plain) return 0;
+  // Users who are known by a cookie often get `private` where all others get what may be stored:
+  // the answers to some say nothing about those to the others.
+  bool has_cookie = false;
   for (const auto& [name, value] : head.lines) {
     if (MayMatter(name)) return 0;
+    has_cookie = has_cookie || EqualsIgnoringCase(name, "cookie");
   }
-  const uint64_t place = cache_->seed() ^ (uint64_t{scope} << 1 | (is_secure ? 1 : 0));
+  const uint64_t place =
+      cache_->seed() ^ (uint64_t{scope} << 2 | (has_cookie ? 2 : 0) | (is_secure ? 1 : 0));
   return HashText(head.target, HashText(head.host, place));
 }
 
