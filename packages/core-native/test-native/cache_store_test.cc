@@ -158,6 +158,33 @@ TEST(CacheStoreTest, EntriesOfAUrlAreDroppedByAWalk) {
   EXPECT_EQ(store->counts().entries, 14u);
 }
 
+TEST(CacheStoreTest, AWalkInStepsMeetsWhatMovesInBetween) {
+  TestStore store(kShape);
+  for (int i = 0; i < 28; ++i) {
+    ASSERT_TRUE(store.Store(KeyOf(i), kBody));
+    // Two hits, so that the entries are kept when others need their room.
+    ASSERT_TRUE(store.Find(KeyOf(i)));
+    ASSERT_TRUE(store.Find(KeyOf(i)));
+  }
+  std::set<std::string> left;
+  for (int i = 0; i < 28; ++i) {
+    if (store.Find(KeyOf(i))) left.insert(KeyOf(i));
+  }
+  ASSERT_GT(left.size(), 8u);
+  const auto is_old = [&](std::string_view key, const EntryHead&) {
+    return left.contains(std::string(key));
+  };
+  CacheStore::Walk walk;
+  int number = 100;
+  int steps = 1;
+  for (; store->DropSomeIf(is_old, &walk); ++steps) {
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(store.Store(KeyOf(number++), kBody));
+  }
+  EXPECT_GT(steps, 2);
+  for (const std::string& key : left) EXPECT_FALSE(store.Find(key));
+  EXPECT_TRUE(store.Find(KeyOf(number - 1)));
+}
+
 TEST(CacheStoreTest, MemoryIsGivenBack) {
   TestStore store(kShape);
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(store.Store(KeyOf(i), kBody));

@@ -84,6 +84,10 @@ class ArenaWriter {
   [[nodiscard]] bool ReadEntry(uint32_t segment, uint32_t position, EntryHead* entry) const;
   // Reads the key of an entry, of EntryHead::key_bytes.
   void ReadKey(uint64_t offset, const EntryHead& entry, char* key) const;
+  // Changes whenever the segment is emptied or opened.
+  uint64_t segment_generation(uint32_t segment) const {
+    return generation(segment).load(std::memory_order_relaxed);
+  }
   uint64_t OffsetOf(uint32_t segment, uint32_t position) const {
     return uint64_t{segment} * shape_.segment_bytes + position;
   }

@@ -212,22 +212,45 @@ bool CacheStore::DropHash(uint64_t hash) {
 }
 
 size_t CacheStore::DropIf(const Visit& visit) {
-  size_t dropped = 0;
-  EntryHead entry;
+  Walk walk;
+  while (DropSomeIf(visit, &walk)) {
+  }
+  return walk.dropped;
+}
+
+// Entries are only added to, and moved to, the last segment of a log: that one is visited last, in
+// one step with that of the other log, when nothing can come from a segment that was not visited.
+bool CacheStore::DropSomeIf(const Visit& visit, Walk* walk) {
+  walk->visited.resize(arena_->shape().segments());
   for (const Log log : {Log::kSmall, Log::kMain}) {
     for (const uint32_t segment : logs_.Of(log)) {
-      for (uint32_t position = 0; arena_->ReadEntry(segment, position, &entry);
-           position += static_cast<uint32_t>(entry.total_bytes())) {
-        const uint64_t offset = arena_->OffsetOf(segment, position);
-        const ArenaWriter::Place place = arena_->FindSlot(entry.hash, offset);
-        if (place.slot.is_empty()) continue;
-        key_.resize(entry.key_bytes);
-        arena_->ReadKey(offset, entry, key_.data());
-        if (!visit(key_, entry)) continue;
-        Forget(place);
-        ++dropped;
-      }
+      if (segment == logs_.Of(log).back()) break;
+      const uint64_t now = arena_->segment_generation(segment) + 1;
+      if (walk->visited[segment] == now) continue;
+      walk->visited[segment] = now;
+      walk->dropped += DropOfSegment(segment, visit);
+      return true;
     }
+  }
+  for (const Log log : {Log::kSmall, Log::kMain}) {
+    if (!logs_.Of(log).empty()) walk->dropped += DropOfSegment(logs_.Of(log).back(), visit);
+  }
+  return false;
+}
+
+size_t CacheStore::DropOfSegment(uint32_t segment, const Visit& visit) {
+  size_t dropped = 0;
+  EntryHead entry;
+  for (uint32_t position = 0; arena_->ReadEntry(segment, position, &entry);
+       position += static_cast<uint32_t>(entry.total_bytes())) {
+    const uint64_t offset = arena_->OffsetOf(segment, position);
+    const ArenaWriter::Place place = arena_->FindSlot(entry.hash, offset);
+    if (place.slot.is_empty()) continue;
+    key_.resize(entry.key_bytes);
+    arena_->ReadKey(offset, entry, key_.data());
+    if (!visit(key_, entry)) continue;
+    Forget(place);
+    ++dropped;
   }
   return dropped;
 }

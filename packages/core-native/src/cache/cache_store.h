@@ -61,6 +61,14 @@ class CacheStore {
   // if it returns true. Returns the number of those.
   using Visit = std::function<bool(std::string_view key, const EntryHead& entry)>;
   size_t DropIf(const Visit& visit);
+  // The same in steps, between which entries may come and go: those that are stored meanwhile are
+  // visited or not, and those that are moved may be visited twice.
+  struct Walk {
+    std::vector<uint64_t> visited;  // By segment: its generation when it was visited, plus 1.
+    size_t dropped = 0;
+  };
+  // Returns false if that was the last step.
+  bool DropSomeIf(const Visit& visit, Walk* walk);
 
   // Changes how many chunks may be used, from 1 to those of the shape. What is in others is
   // forgotten, and their memory is given back.
@@ -84,6 +92,7 @@ class CacheStore {
   ArenaWriter::Place PlaceFor(uint64_t hash) const;
   void SetEntry(const ArenaWriter::Place& place, Slot slot, uint32_t hits);
   void Forget(const ArenaWriter::Place& place);
+  size_t DropOfSegment(uint32_t segment, const Visit& visit);
   std::optional<uint64_t> Append(Log log, uint64_t hash, const EntryParts& parts);
   void Extend(Log log);
   bool AddChunk();

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "base/process.h"
@@ -307,11 +308,18 @@ bool ProcessCache::Drop(std::string_view key) {
 }
 
 size_t ProcessCache::DropIf(const Visit& visit) {
-  const std::scoped_lock lock(mutex_);
-  if (store_ == nullptr) return 0;
-  return store_->DropIf([&](std::string_view key, const cache::EntryHead& entry) {
-    return visit(key, entry, store_->Hits(entry.hash));
-  });
+  std::shared_ptr<cache::CacheStore> walked;
+  cache::CacheStore::Walk walk;
+  const auto visit_entry = [&](std::string_view key, const cache::EntryHead& entry) {
+    return visit(key, entry, walked->Hits(entry.hash));
+  };
+  for (;; std::this_thread::yield()) {
+    const std::scoped_lock lock(mutex_);
+    if (walked == nullptr) walked = store_;
+    // A store that was made anew has nothing from before.
+    if (walked == nullptr || walked != store_ || !walked->DropSomeIf(visit_entry, &walk)) break;
+  }
+  return walk.dropped;
 }
 
 cache::StoreCounts ProcessCache::counts() const {

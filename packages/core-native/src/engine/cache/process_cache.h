@@ -140,8 +140,9 @@ class ProcessCache {
   // Forgets what is stored for the key of a URL, with all variants. Returns false if there was
   // nothing.
   bool Drop(std::string_view key);
-  // Visits entries as CacheStore::DropIf() does, with their hits as far as eviction counts them;
-  // those that a VaryRecord has made unreachable are among them until they are evicted.
+  // Visits entries as CacheStore::DropSomeIf() does, with their hits as far as eviction counts
+  // them, and lets lanes store in between; those that a VaryRecord has made unreachable are among
+  // them until they are evicted.
   using Visit =
       std::function<bool(std::string_view key, const cache::EntryHead& entry, uint32_t hits)>;
   size_t DropIf(const Visit& visit);
