@@ -99,6 +99,7 @@ const kEngine = [
   'engine/cache/captures.cc',
   'engine/cache/compressor.cc',
   'engine/cache/entry_answer.cc',
+  'engine/cache/leading_lanes.cc',
   'engine/cache/process_cache.cc',
   'engine/cache/refreshes.cc',
   'engine/cache/refused_targets.cc',

@@ -103,7 +103,7 @@ CachedAnswers::Outcome CachedAnswers::Bypass(const Asked& asked, Refusal refusal
 CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
   CacheCounters& counters = *asked.terms.counters;
   url_key_.assign(key_);
-  if (target_hash_ != 0) mark_ = cache_->StoresOf(url_key_);
+  mark_ = cache_->StoresOf(url_key_);
   cache::FoundEntry found;
   const FindResult result = reader_.Find(asked.head, &key_, &found);
   if (result == FindResult::kChanged) counters.Add(CacheCounter::kChanged);
@@ -169,9 +169,17 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
   exchange->hash = reader_.Hash(exchange->key);
   // An answer to a request with cookies is mostly for its sender alone.
   if (!asked.facts.has_cookie && !exchange->is_background) {
+    // The answer to a request that is not the oldest one of its client stands behind others, which
+    // may never end: nobody waits for that.
+    const bool may_lead = asked.writer->IsTurn(*asked.connection);
     const WaitingMisses::Turn turn =
-        waiting_->Join(asked.connection, exchange->key, exchange->hash);
+        waiting_->Join(asked.connection, exchange->key, exchange->hash, may_lead);
     if (turn == WaitingMisses::Turn::kWaits) return Outcome::kWaiting;
+    // Another lane has stored the response since, so that nobody leads any more.
+    if (waiting_->has_claim() && !cache_->IsCurrent(mark_)) {
+      key_.assign(url_key_);
+      return LookUpKey(asked);
+    }
     if (turn == WaitingMisses::Turn::kFailed && found != nullptr && judgement.may_answer_errors) {
       return Give(asked, *found, judgement);
     }
@@ -181,11 +189,8 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
       waiting_->WaitFirst(asked.connection, exchange->key);
       return Outcome::kWaiting;
     }
-    // The answer to a request that is not the oldest one of its client stands behind others, which
-    // may never end: nobody waits for that.
-    exchange->leads =
-        asked.writer->IsTurn(*asked.connection) &&
-        (turn == WaitingMisses::Turn::kLeads || turn == WaitingMisses::Turn::kLeadsAnew);
+    exchange->leads = may_lead && (turn == WaitingMisses::Turn::kLeads ||
+                                   turn == WaitingMisses::Turn::kLeadsAnew);
   }
   if (exchange->is_background && refreshes_->TakeAwaited(asked.connection, &exchange->key)) {
     exchange->leads = true;

@@ -103,11 +103,10 @@ class CachedAnswers {
   EntryAnswer answer_;
   SharedBodies bodies_;
   std::string key_;
-  std::string url_key_;  // That of the URL; key_ may be that of a variant.
-  // Of the target, for Captures::refused(), or 0; with a mark from before the look-up.
-  uint64_t target_hash_ = 0;
-  ProcessCache::StoreMark mark_;
-  std::string status_text_;  // The value of Cache-Status that is being made.
+  std::string url_key_;           // That of the URL; key_ may be that of a variant.
+  uint64_t target_hash_ = 0;      // Of the target, for Captures::refused(), or 0.
+  ProcessCache::StoreMark mark_;  // Of the URL, from before the look-up.
+  std::string status_text_;       // The value of Cache-Status that is being made.
   // What the answer to the request that was looked up last does to the cache.
   std::unique_ptr<CacheExchange> pending_;
   // The head that JavaScript gets, whose views are those of the request and of pending_.

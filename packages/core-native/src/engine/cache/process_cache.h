@@ -18,6 +18,7 @@
 #include "cache/cache_store.h"
 #include "cache/refusal.h"
 #include "cache/vary.h"
+#include "engine/cache/leading_lanes.h"
 #include "http1/header_line.h"
 #include "semantics/content_coding.h"
 
@@ -148,6 +149,8 @@ class ProcessCache {
   size_t DropIf(const Visit& visit);
   // Must be called before entries of any URL are dropped at the wish of somebody.
   void BeginFlush() { flushes_.fetch_add(1, std::memory_order_acq_rel); }
+  // Of missing responses each is made once in the process.
+  LeadingLanes& leading_lanes() { return leading_lanes_; }
   cache::StoreCounts counts() const;
   uint64_t memory_bytes() const;
 
@@ -208,6 +211,7 @@ class ProcessCache {
   std::atomic<uint32_t> flushes_{0};
   std::array<std::atomic<uint32_t>, kUrlCounters> stores_{};  // As invalidations_.
   const uint64_t counter_seed_ = RandomSeed();
+  LeadingLanes leading_lanes_;
   std::atomic<uint64_t> version_{0};
   std::atomic<uint64_t> bytes_{kDefaultBytes};
   std::atomic<uint64_t> captured_bytes_{0};

@@ -17,21 +17,26 @@ void Count(const Connection* connection, CacheCounter counter) {
 
 }  // namespace
 
-WaitingMisses::WaitingMisses(uv_loop_t* loop, Input* input, OutputPass* output,
+WaitingMisses::WaitingMisses(uv_loop_t* loop, Input* input, OutputPass* output, LeadingLanes* lanes,
                              FileOutput::Post post)
-    : loop_(loop), input_(input), output_(output), post_(std::move(post)) {
+    : loop_(loop), input_(input), output_(output), lanes_(lanes), post_(std::move(post)) {
   uv_timer_init(loop_, &timer_);
   timer_.data = this;
+  lanes_->Enter(this, [this](const std::string& key, uint64_t hash, LeadingLanes::Event event) {
+    post_([this, key, hash, event] { OnEvent(key, hash, event); });
+  });
 }
 
 void WaitingMisses::Close() {
   if (is_closed_) return;
   is_closed_ = true;
+  lanes_->Leave(this);
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
 }
 
 WaitingMisses::Turn WaitingMisses::Join(Connection* connection, const std::string& key,
-                                        uint64_t hash) {
+                                        uint64_t hash, bool may_lead) {
+  DropClaim();
   if (resumed_ == connection) {
     resumed_ = nullptr;
     // With another key it is one of several variants, each of which has a leader of its own.
@@ -50,13 +55,26 @@ WaitingMisses::Turn WaitingMisses::Join(Connection* connection, const std::strin
     if (remembered.hash == hash && uv_now(loop_) < remembered.until_ms) return Turn::kGoesOn;
   }
   const auto found = waits_.find(key);
-  if (found == waits_.end()) return Turn::kLeads;
-  if (found->second.connections.size() >= kWaitingMax || waiting_.size() >= kWaitingAllMax) {
+  if (found == waits_.end() && !may_lead) return Turn::kGoesOn;
+  if (waiting_.size() >= kWaitingAllMax) return Turn::kGoesOn;
+  if (found == waits_.end()) {
+    if (lanes_->Begin(this, key)) {
+      claimed_.assign(key);
+      return Turn::kLeads;
+    }
+    waits_[key].is_elsewhere = true;
+  } else if (found->second.connections.size() >= kWaitingMax) {
     return Turn::kGoesOn;
   }
   Add(connection, key, false);
   Count(connection, CacheCounter::kCoalesced);
   return Turn::kWaits;
+}
+
+void WaitingMisses::DropClaim() {
+  if (claimed_.empty()) return;
+  lanes_->Pass(this, claimed_);
+  claimed_.clear();
 }
 
 void WaitingMisses::WaitFirst(Connection* connection, const std::string& key) {
@@ -81,13 +99,18 @@ void WaitingMisses::Lead(const Connection* connection, const std::string& key) {
   Wait& wait = waits_[key];
   wait.leader = connection;
   wait.was_held = false;
+  wait.is_elsewhere = false;
+  if (claimed_ == key) claimed_.clear();
+}
+
+void WaitingMisses::Remember(uint64_t hash) {
+  if (remembered_.empty()) remembered_.resize(kRememberedMax);
+  remembered_[hash % kRememberedMax] = {hash, uv_now(loop_) + kRememberedMs};
 }
 
 void WaitingMisses::OnDecided(const std::string& key, uint64_t hash, Decision decision) {
-  if (decision == Decision::kRefused) {
-    if (remembered_.empty()) remembered_.resize(kRememberedMax);
-    remembered_[hash % kRememberedMax] = {hash, uv_now(loop_) + kRememberedMs};
-  }
+  if (decision == Decision::kRefused) Remember(hash);
+  lanes_->Finish(this, key, hash, decision);
   const auto found = waits_.find(key);
   if (found == waits_.end()) return;
   if (found->second.connections.empty()) {
@@ -102,11 +125,36 @@ void WaitingMisses::OnLost(const Connection* connection, const std::string& key)
   const auto found = waits_.find(key);
   if (found == waits_.end() || found->second.leader != connection) return;
   found->second.leader = nullptr;
-  if (found->second.connections.empty()) {
-    waits_.erase(found);
-    return;
-  }
+  if (found->second.connections.empty()) return LetNextLead(key);
   post_([this, key] { LetNextLead(key); });
+}
+
+void WaitingMisses::OnEvent(const std::string& key, uint64_t hash, LeadingLanes::Event event) {
+  using Event = LeadingLanes::Event;
+  if (is_closed_) return;
+  if (event == Event::kRefused) Remember(hash);
+  const auto found = waits_.find(key);
+  const bool waits_elsewhere = found != waits_.end() && found->second.is_elsewhere;
+  switch (event) {
+    case Event::kLook:
+      if (found == waits_.end()) {
+        lanes_->Pass(this, key);
+      } else if (IsHeld(&found->second)) {
+        ReplaceLeader(key);
+      }
+      return;
+    case Event::kLeadsNow:
+      if (found == waits_.end()) {
+        lanes_->Pass(this, key);
+      } else if (waits_elsewhere) {
+        found->second.is_elsewhere = false;
+        LetNextLead(key);
+      }
+      return;
+    default:
+      if (waits_elsewhere) Release(key, event == Event::kFailed ? Turn::kFailed : Turn::kGoesOn);
+      return;
+  }
 }
 
 void WaitingMisses::Resume(Connection* connection, Turn turn, const std::string& key) {
@@ -137,9 +185,11 @@ void WaitingMisses::Release(const std::string& key, Turn turn) {
 void WaitingMisses::LetNextLead(const std::string& key) {
   for (;;) {
     const auto found = waits_.find(key);
-    if (found == waits_.end() || found->second.leader != nullptr) return;
+    if (found == waits_.end()) return;
+    if (found->second.leader != nullptr || found->second.is_elsewhere) return;
     if (found->second.connections.empty()) {
       waits_.erase(found);
+      lanes_->Pass(this, key);
       return;
     }
     Connection* const next = found->second.connections.front();
@@ -180,19 +230,29 @@ void WaitingMisses::ReplaceHeldLeaders() {
   look_due_ms_ = uv_now(loop_) + kLookMs;
   std::vector<std::string> held;
   for (auto& [key, wait] : waits_) {
-    if (wait.leader == nullptr || wait.connections.empty()) continue;
-    const Connection& leader = *wait.leader;
-    const bool is_held = leader.stream != nullptr ? output_->OutputBytes(&leader) != 0
-                                                  : OutputPass::UnsentBytes(leader) != 0;
-    if (is_held && wait.was_held) held.push_back(key);
-    wait.was_held = is_held;
+    if (wait.connections.empty()) continue;
+    if (wait.is_elsewhere) lanes_->Look(key);
+    if (IsHeld(&wait)) held.push_back(key);
   }
-  for (const std::string& key : held) {
-    const auto found = waits_.find(key);
-    if (found == waits_.end()) continue;
-    found->second.leader = nullptr;
-    LetNextLead(key);
-  }
+  for (const std::string& key : held) ReplaceLeader(key);
+}
+
+bool WaitingMisses::IsHeld(Wait* wait) const {
+  // Several lanes may ask.
+  const bool is_due = uv_now(loop_) >= wait->looked_ms + kLookMs / 2;
+  if (wait->leader == nullptr || !is_due) return false;
+  wait->looked_ms = uv_now(loop_);
+  const Connection& leader = *wait->leader;
+  const bool is_held = leader.stream != nullptr ? output_->OutputBytes(&leader) != 0
+                                                : OutputPass::UnsentBytes(leader) != 0;
+  return std::exchange(wait->was_held, is_held) && is_held;
+}
+
+void WaitingMisses::ReplaceLeader(const std::string& key) {
+  const auto found = waits_.find(key);
+  if (found == waits_.end()) return;
+  found->second.leader = nullptr;
+  LetNextLead(key);
 }
 
 void WaitingMisses::ReleaseOverdue() {
