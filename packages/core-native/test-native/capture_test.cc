@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -179,6 +180,47 @@ TEST_F(CaptureTest, StoresAConfirmedResponseAgainOrForgetsIt) {
   second->OnConfirmed(200, "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\n", "abc", kNow);
   EXPECT_EQ(second->refusal(), Refusal::kNoStore);
   EXPECT_EQ(Entry(), "");
+}
+
+// What the text of a head tells at a glance, and what it does not.
+TEST_F(CaptureTest, ReadsHeadsThatSayNothingOfCaches) {
+  struct Case {
+    std::string_view head;
+    Refusal refusal;  // kNone: stored.
+  };
+  for (const auto& [head, refusal] : std::initializer_list<Case>{
+           {"HTTP/1.1 200 OK\r\nContent-Type: a\r\nETag: \"a\"\r\n", Refusal::kNoFreshness},
+           {"HTTP/1.1 200\r\n", Refusal::kNoFreshness},
+           {"HTTP/1.1 404 No\r\n", Refusal::kNoFreshness},
+           {"HTTP/1.1 206 Part\r\n", Refusal::kPartial},
+           {"HTTP/1.1 304 Same\r\n", Refusal::kNotModified},
+           {"HTTP/1.1 200 OK\r\nA: b\r\nSET-COOKIE: a=b\r\n", Refusal::kSetCookie},
+           {"HTTP/1.1 200 OK\r\nvary: *\r\n", Refusal::kVaryStar},
+           {"HTTP/1.1 200 OK\r\nX: y\r\ncache-control: max-age=60\r\n", Refusal::kNone},
+           {"HTTP/1.1 200 OK\r\nCDN-Cache-Control: max-age=60\r\n", Refusal::kNone},
+           {"HTTP/1.1 200 OK\r\nExpires: Sat, 28 Nov 2026 12:00:00 GMT\r\n", Refusal::kNone}}) {
+    const std::unique_ptr<Capture> capture = Begin();
+    capture->OnText(std::string(head).append("Content-Length: 2\r\n\r\nab"), true, kNow);
+    capture->OnEnd(kNow);
+    EXPECT_EQ(capture->refusal(), refusal) << head;
+    EXPECT_EQ(capture->state() == Capture::State::kStored, refusal == Refusal::kNone) << head;
+  }
+}
+
+TEST_F(CaptureTest, StoresWhatSaysNothingOfCachesByAPolicyOrAGuess) {
+  constexpr std::string_view kSilent =
+      "HTTP/1.1 200 OK\r\nLast-Modified: Thu, 26 Nov 2026 12:00:00 GMT\r\nContent-Length: "
+      "0\r\n\r\n";
+  std::unique_ptr<Capture> capture = Begin();
+  capture->SetPolicy({cache::ResponsePolicy::Kind::kTimeToLive, 60});
+  capture->OnText(kSilent, true, kNow);
+  capture->OnEnd(kNow);
+  EXPECT_EQ(capture->state(), Capture::State::kStored);
+  terms_->options.freshness.allows_heuristics = true;
+  capture = Begin();
+  capture->OnText(kSilent, true, kNow);
+  capture->OnEnd(kNow);
+  EXPECT_EQ(capture->state(), Capture::State::kStored);
 }
 
 }  // namespace

@@ -16,6 +16,35 @@ using http2::ResponseText;
 // The memory of captures is counted in pieces of this size.
 constexpr uint64_t kPieceBytes = 64 * 1024;
 
+// True if a line of a response with 200 may make a difference: for its lifetime, or for the reason
+// why it is not stored.
+bool ConcernsCaches(std::string_view line) {
+  switch (line.empty() ? '\0' : LowerCase(line.front())) {
+    case 'c':
+      return StartsIgnoringCase(line, "cache-control") ||
+             StartsIgnoringCase(line, "cdn-cache-control");
+    case 'e':
+      return StartsIgnoringCase(line, "expires");
+    case 's':
+      return StartsIgnoringCase(line, "set-cookie");
+    case 'v':
+      return StartsIgnoringCase(line, "vary");
+    default:
+      return false;
+  }
+}
+
+// True for the head of a response with 200 that says nothing of caches: told from the text, because
+// most responses of most applications are such.
+bool SaysNothing(std::string_view head) {
+  std::string_view line;
+  if (!TakeHeadLine(&head, &line) || line.size() < 12 || line.substr(8, 4) != " 200") return false;
+  while (TakeHeadLine(&head, &line)) {
+    if (ConcernsCaches(line)) return false;
+  }
+  return true;
+}
+
 bool IsWithoutBody(uint16_t status) { return status == 204 || status == 304; }
 
 // True if at most one line says where the body ends. Clients differ in which of several lines they
@@ -108,6 +137,13 @@ void Capture::OnBody(std::string_view bytes) {
 }
 
 void Capture::OnHead(std::string_view text, bool is_all, const cache::Received& now) {
+  const bool needs_lifetime = policy_.kind == cache::ResponsePolicy::Kind::kNone &&
+                              terms_->options.rules == cache::RuleSet::kRfc9111 &&
+                              !terms_->options.freshness.allows_heuristics;
+  if (needs_lifetime && SaysNothing(text)) {
+    status_ = 200;
+    return Refuse(Refusal::kNoFreshness);
+  }
   http2::ResponseHead head;
   if (!http2::ParseResponseHead(text, &head) || head.status > 999 || head.status == 101) {
     return Refuse(Refusal::kStatus);
