@@ -180,13 +180,14 @@ TEST_F(CompressorTest, VariantsAreDroppedWithWhatTheirKeysName) {
   Store(key, Body(5000));
   Make(key);
   size_t responses = 0;
-  const size_t dropped = cache_.DropIf([&](std::string_view found, const cache::EntryHead& entry) {
-    cache::KeyParts parts;
-    EXPECT_TRUE(cache::SplitKey(found, &parts));
-    EXPECT_EQ(parts.target, "/a");
-    if (entry.kind == cache::EntryKind::kResponse) ++responses;
-    return parts.target == "/a";
-  });
+  const size_t dropped =
+      cache_.DropIf([&](std::string_view found, const cache::EntryHead& entry, uint32_t) {
+        cache::KeyParts parts;
+        EXPECT_TRUE(cache::SplitKey(found, &parts));
+        EXPECT_EQ(parts.target, "/a");
+        if (entry.kind == cache::EntryKind::kResponse) ++responses;
+        return parts.target == "/a";
+      });
   EXPECT_EQ(dropped, 2u);
   EXPECT_EQ(responses, 1u);
   EXPECT_EQ(cache_.counts().entries, 0u);

@@ -45,8 +45,8 @@ class RequestRouter {
   virtual Outcome FindServer(Connection* connection, const http1::RequestHead& head,
                              std::string_view input, size_t head_bytes, Route* route) = 0;
   // The same for a stream of HTTP/2. The outcome is kHere, kUnrouted, kWaiting or kAnswered, or
-  // kRelayed with the `member` to which the caller sends the request by RelayStream(); kRelayed only if
-  // `may_relay`, or if nobody here owns the request.
+  // kRelayed with the `member` to which the caller sends the request by RelayStream(); kRelayed
+  // only if `may_relay`, or if nobody here owns the request.
   virtual Outcome FindStreamServer(Connection* stream, const http1::RequestHead& head,
                                    bool may_relay, Route* route, uint64_t* member) = 0;
 
