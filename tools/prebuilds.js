@@ -26,6 +26,16 @@ const kFolder = path.join(kCoreNative, 'build', 'prebuilds')
 const kExports = '{ global: napi_register_module_v1; node_api_module_get_api_version_v1; local: *; };\n'
 
 /**
+ * In place of the one of libc++abi, which would be a twentieth of the addon: only the message of an uncaught exception wants
+ * names that people can read, and nothing is thrown here.
+ */
+const kDemangler = `extern "C" char* __cxa_demangle(const char*, char*, decltype(sizeof 0)*, int* status) {
+  if (status != nullptr) *status = -1;
+  return nullptr;
+}
+`
+
+/**
  * Baseline of each architecture; nothing that finds undefined behaviour, which zig has on by default. Nothing is thrown through our functions: the
  * tables for that would be a seventh of the addon. Debuggers have them from the symbols.
  */
@@ -69,7 +79,7 @@ function surroundings () {
 
 /** @param {Target} target @returns {string} of everything that the file depends on, by content: where the clone is counts for nothing */
 function fingerprint (target) {
-  const settings = [...compilerFlags(target), ...linkerFlags(target), ...Object.values(surroundings().env)]
+  const settings = [kDemangler, ...compilerFlags(target), ...linkerFlags(target), ...Object.values(surroundings().env)]
   const hash = crypto.createHash('sha256').update(settings.join('\n').replaceAll(kRoot, '').replaceAll(cacheFolder(), ''))
   const manifest = path.join(nodeAddonApi(), 'package.json')
   for (const file of [path.join(kNative, 'binding.gyp'), path.join(kNative, 'sources.js'), manifest, ...listFiles(path.join(kCoreNative, 'src'))]) {
@@ -94,12 +104,14 @@ async function buildWithZig (target, addon) {
   fs.mkdirSync(objects, { recursive: true })
   fs.writeFileSync(path.join(kFolder, 'exports.map'), kExports)
   const { main, control } = writeBatches(target.gyp, path.join(objects, 'batches'))
-  const sources = [...main, ...control]
+  const demangler = path.join(objects, 'batches', 'demangler.cc')
+  if (target.os === 'linux') fs.writeFileSync(demangler, kDemangler)
+  const sources = [...main, ...control, ...(target.os === 'linux' ? [demangler] : [])]
   const objectOf = (/** @type {string} */ source) => path.join(objects, path.basename(source).replace(/\.cc$/, '.o'))
   const progress = new Progress({ unit: 'batches compiled', total: sources.length })
   try {
     await forEachParallel(sources, async (source) => {
-      const size = control.includes(source) ? ['-Os'] : []
+      const size = control.includes(source) ? ['-Oz'] : []
       await run(zig, ['c++', ...compilerFlags(target), ...size, '-c', source, '-o', objectOf(source)], options)
       progress.add()
     }, kJobs)

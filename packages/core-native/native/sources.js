@@ -313,13 +313,56 @@ const kElsewhere = [
 /** <linux/tcp.h> of one and <netinet/tcp.h> of others declare the same names: in no batch. */
 const kAlone = ['engine/accept/listener_poll_epoll.cc', 'engine/connection/send_rate_linux.cc']
 
-/**
- * Compiled for size, by a target of its own: runs when members and prefixes of a port come and go. What is asked for requests,
- * or for each connection that moves, is not among it.
- */
-const isControl = (/** @type {string} */ file) => file.startsWith('sharing/') &&
-  !['sharing/cache_shares.cc',
-    'sharing/channel.cc', 'sharing/port_routes.cc', 'sharing/rank_owners.cc'].includes(file)
+/** Parts of `sharing/` that are asked for requests, or for each connection that moves. */
+const kAskedOften = ['sharing/cache_shares.cc', 'sharing/channel.cc', 'sharing/port_routes.cc', 'sharing/rank_owners.cc']
+
+/** Beside `sharing/`: what runs when servers are made, configured or looked at, once for a process, or before a disk is waited for. */
+const kSeldomRun = [
+  'backend/tls_contexts.cc',
+  'encoders/encode.cc',
+  'encoders/encoder_api.cc',
+  'engine/cache/cached_url.cc',
+  'engine/cache/compressor.cc',
+  'engine/cache/server_caches.cc',
+  'engine/config/bandwidths.cc',
+  'engine/engine.cc',
+  'engine/lane_commands.cc',
+  'engine/lane_parts.cc',
+  'engine/peers/port_statistics.cc',
+  'engine/shared_cache/arena_gifts.cc',
+  'engine/shared_cache/arena_links.cc',
+  'engine/shared_cache/arena_readers.cc',
+  'engine/shared_cache/foreign_arenas.cc',
+  'engine/statistics/error_log.cc',
+  'files/open_beneath_walk.cc',
+  'files/root_folder.cc',
+  'http2/nghttp2_api.cc',
+  'napi/cache_methods.cc',
+  'napi/constants.cc',
+  'napi/listening_methods.cc',
+  'napi/port_sharing.cc',
+  'napi/server_methods.cc',
+  'napi/server_settings.cc',
+  'napi/sharing_methods.cc',
+  'napi/signal_watch.cc',
+  'napi/system_config.cc',
+  'napi/tls_methods.cc',
+  'napi/tls_settings.cc',
+  'napi/url_methods.cc',
+  'static_files/file_search.cc',
+  'static_files/header_rules.cc',
+  'static_files/html_document.cc',
+  'static_files/static_sites.cc',
+  'tls/dev_certificate.cc',
+  'tls/negotiation.cc',
+  'tls/server_context.cc',
+  'tls/ticket_keys.cc',
+  'url/url_prefix.cc',
+]
+
+/** Compiled for size, by a target of its own: runs when servers, members and prefixes of a port come and go. */
+const isControl = (/** @type {string} */ file) =>
+  kSeldomRun.includes(file) || (file.startsWith('sharing/') && !kAskedOften.includes(file))
 
 /** Files a batch: with more of them the cores wait for the last one, and a change of one file takes longer to compile. */
 const kBatchSize = 8
