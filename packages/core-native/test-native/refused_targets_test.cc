@@ -15,6 +15,8 @@ namespace {
 using cache::Refusal;
 using cache::TestRequest;
 
+constexpr uint64_t kNowMs = 1000;
+
 class RefusedTargetsTest : public testing::Test {
  protected:
   RefusedTargetsTest() : scope_(cache_.Claim("http://a.example:80/")), targets_(&cache_) {}
@@ -29,7 +31,7 @@ class RefusedTargetsTest : public testing::Test {
   }
   void Refuse(const TestRequest& request, int times, Refusal refusal = Refusal::kNoFreshness) {
     for (int i = 0; i < times; ++i) {
-      targets_.OnResponse(HashOf(request), cache_.StoresOf(KeyOf(request)), refusal);
+      targets_.OnResponse(HashOf(request), cache_.StoresOf(KeyOf(request)), refusal, kNowMs);
     }
   }
 
@@ -40,13 +42,16 @@ class RefusedTargetsTest : public testing::Test {
 
 TEST_F(RefusedTargetsTest, KnowsTargetsThatWereRefusedSeveralTimes) {
   const TestRequest request;
-  EXPECT_EQ(targets_.Find(HashOf(request)), Refusal::kNone);
+  EXPECT_EQ(targets_.Find(HashOf(request), kNowMs), Refusal::kNone);
   Refuse(request, RefusedTargets::kRefusalsMin - 1);
-  EXPECT_EQ(targets_.Find(HashOf(request)), Refusal::kNone);
+  EXPECT_EQ(targets_.Find(HashOf(request), kNowMs), Refusal::kNone);
   Refuse(request, 1);
-  EXPECT_EQ(targets_.Find(HashOf(request)), Refusal::kNoFreshness);
+  EXPECT_EQ(targets_.Find(HashOf(request), kNowMs), Refusal::kNoFreshness);
+  constexpr uint64_t kEndMs = kNowMs + RefusedTargets::kRememberedMs;
+  EXPECT_EQ(targets_.Find(HashOf(request), kEndMs - 1), Refusal::kNoFreshness);
+  EXPECT_EQ(targets_.Find(HashOf(request), kEndMs), Refusal::kNone);
   const TestRequest other({}, "GET", "/b");
-  EXPECT_EQ(targets_.Find(HashOf(other)), Refusal::kNone);
+  EXPECT_EQ(targets_.Find(HashOf(other), kNowMs), Refusal::kNone);
 }
 
 TEST_F(RefusedTargetsTest, AnswersToUsersWithACookieDecideNothingForOthers) {
@@ -60,10 +65,10 @@ TEST_F(RefusedTargetsTest, AnswersToUsersWithACookieDecideNothingForOthers) {
 TEST_F(RefusedTargetsTest, ForgetsATargetWhoseResponseIsRefusedForAnotherReason) {
   const TestRequest request;
   Refuse(request, RefusedTargets::kRefusalsMin);
-  targets_.OnResponse(HashOf(request), cache_.StoresOf(KeyOf(request)), Refusal::kTooLarge);
-  EXPECT_EQ(targets_.Find(HashOf(request)), Refusal::kNone);
+  targets_.OnResponse(HashOf(request), cache_.StoresOf(KeyOf(request)), Refusal::kTooLarge, kNowMs);
+  EXPECT_EQ(targets_.Find(HashOf(request), kNowMs), Refusal::kNone);
   Refuse(request, RefusedTargets::kRefusalsMin - 1);
-  EXPECT_EQ(targets_.Find(HashOf(request)), Refusal::kNone);
+  EXPECT_EQ(targets_.Find(HashOf(request), kNowMs), Refusal::kNone);
 }
 
 TEST_F(RefusedTargetsTest, ForgetsATargetThatAnyLaneStores) {
@@ -77,7 +82,7 @@ TEST_F(RefusedTargetsTest, ForgetsATargetThatAnyLaneStores) {
   response.vary = &names;
   response.mark = cache_.MarkOf(key);
   ASSERT_EQ(cache_.Store(response), Refusal::kNone);
-  EXPECT_EQ(targets_.Find(HashOf(request)), Refusal::kNone);
+  EXPECT_EQ(targets_.Find(HashOf(request), kNowMs), Refusal::kNone);
 }
 
 TEST_F(RefusedTargetsTest, TellsTargetsApartByWhatIsInTheirKeys) {

@@ -40,7 +40,10 @@ function policyOf (res, { server }) {
  * @param {EngineResponse} res
  */
 function tellCachePolicy (socket, res) {
-  if (res[kCachePolicy] === null) return
+  const { [kCachePolicy]: set } = res
+  if (set === null) return
+  // Nothing is noted on such a response: setCachePolicy() refuses one whose head has left.
+  if (set === undefined && socket.server[kListener].cache?.isRfc9111 === true) return
   const told = policyOf(res, socket)
   res[kCachePolicy] = null
   if (told === null) return

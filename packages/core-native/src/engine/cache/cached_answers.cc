@@ -47,7 +47,7 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
   if (scope == 0 || head.is_connect) return Outcome::kNone;
   target_hash_ = HashIfPlain(connection, head, terms, scope);
   if (target_hash_ != 0) {
-    const Refusal refusal = captures_->refused().Find(target_hash_);
+    const Refusal refusal = captures_->refused().Find(target_hash_, waiting_->now_ms());
     if (refusal != Refusal::kNone) {
       terms.counters->Add(CacheCounter::kMisses);
       terms.counters->AddRefusal(refusal);

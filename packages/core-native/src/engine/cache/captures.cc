@@ -48,6 +48,7 @@ uint32_t AgeOf(const cache::EntryTerms& terms, uint64_t now_ms) {
 }  // namespace
 
 void Captures::Add(const Connection* connection, std::unique_ptr<CacheExchange> exchange) {
+  if (exchange == nullptr && exchanges_.empty()) return;
   const auto found = exchanges_.find(connection);
   if (found == exchanges_.end() && exchange == nullptr) return;
   Exchanges& exchanges = found == exchanges_.end() ? exchanges_[connection] : found->second;
@@ -151,7 +152,7 @@ void Captures::NoteTarget(CacheExchange* exchange) {
   const bool is_refused = capture.state() == Capture::State::kRefused;
   if (!is_refused && capture.state() != Capture::State::kStored) return;
   refused_.OnResponse(std::exchange(exchange->target_hash, 0), exchange->mark,
-                      is_refused ? capture.refusal() : Refusal::kNone);
+                      is_refused ? capture.refusal() : Refusal::kNone, waiting_->now_ms());
 }
 
 // An answer that is not stored takes the place of a stale entry all the same, unless the

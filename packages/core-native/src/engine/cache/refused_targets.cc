@@ -1,7 +1,5 @@
 #include "engine/cache/refused_targets.h"
 
-#include <uv.h>
-
 #include "base/ascii.h"
 #include "base/seeded_hash.h"
 
@@ -9,8 +7,6 @@ namespace httpsys::engine {
 namespace {
 
 using cache::Refusal;
-
-uint64_t RefusedNowMs() { return uv_hrtime() / 1'000'000; }
 
 // Whether the responses of a target are refused because of what they themselves say.
 bool IsSaidByResponse(Refusal refusal) {
@@ -65,15 +61,16 @@ uint64_t RefusedTargets::HashOf(const http1::RequestHead& head, uint32_t scope,
   return HashText(head.target, HashText(head.host, place));
 }
 
-Refusal RefusedTargets::Find(uint64_t hash) const {
+Refusal RefusedTargets::Find(uint64_t hash, uint64_t now_ms) const {
   if (targets_.empty()) return Refusal::kNone;
   const Target& target = targets_[hash % kTargetsMax];
   const bool is_known = target.hash == hash && target.refusals >= kRefusalsMin &&
-                        cache_->IsCurrent(target.mark) && RefusedNowMs() < target.until_ms;
+                        cache_->IsCurrent(target.mark) && now_ms < target.until_ms;
   return is_known ? target.refusal : Refusal::kNone;
 }
 
-void RefusedTargets::OnResponse(uint64_t hash, ProcessCache::StoreMark mark, Refusal refusal) {
+void RefusedTargets::OnResponse(uint64_t hash, ProcessCache::StoreMark mark, Refusal refusal,
+                                uint64_t now_ms) {
   const bool is_refused = IsSaidByResponse(refusal);
   if (targets_.empty()) {
     if (!is_refused) return;
@@ -87,7 +84,7 @@ void RefusedTargets::OnResponse(uint64_t hash, ProcessCache::StoreMark mark, Ref
   const bool is_same = target.hash == hash;
   const auto before = is_same ? target.refusals : uint8_t{0};
   target.hash = hash;
-  target.until_ms = RefusedNowMs() + kRememberedMs;
+  target.until_ms = now_ms + kRememberedMs;
   target.mark = mark;
   target.refusals = before < kRefusalsMin ? static_cast<uint8_t>(before + 1) : before;
   target.refusal = refusal;

@@ -33,17 +33,18 @@ class RefusedTargets {
   uint64_t HashOf(const http1::RequestHead& head, uint32_t scope, bool is_secure) const;
 
   // Returns why responses of the target are refused, or kNone: the request is looked up. `hash` is
-  // not 0.
-  cache::Refusal Find(uint64_t hash) const;
+  // not 0. `now_ms` is the clock of the lane, here and below.
+  cache::Refusal Find(uint64_t hash, uint64_t now_ms) const;
 
   // No entry of the URL was found, and the response was refused, or not (kNone). `mark` is from
   // before the look-up.
-  void OnResponse(uint64_t hash, ProcessCache::StoreMark mark, cache::Refusal refusal);
+  void OnResponse(uint64_t hash, ProcessCache::StoreMark mark, cache::Refusal refusal,
+                  uint64_t now_ms);
 
  private:
   struct Target {
     uint64_t hash = 0;
-    uint64_t until_ms = 0;  // Monotonic clock.
+    uint64_t until_ms = 0;
     ProcessCache::StoreMark mark;
     uint8_t refusals = 0;
     cache::Refusal refusal = cache::Refusal::kNone;

@@ -75,6 +75,8 @@ class WaitingMisses {
 
   // False if no request waits, or is being resumed.
   bool has_waiting() const { return !waiting_.empty() || resumed_ != nullptr; }
+  // The clock of the lane.
+  uint64_t now_ms() const { return uv_now(loop_); }
   void OnDetached(Connection* connection);
   // Must be called before the loop is closed.
   void Close();
