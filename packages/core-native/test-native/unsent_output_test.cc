@@ -73,11 +73,15 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
     exchanges_ = std::make_unique<Exchanges>(transport_.get(), &router_);
     statics_ =
         std::make_unique<StaticRequests>(&methods_, answers_.get(), input_.get(), nullptr, nullptr);
-    http2_ = std::make_unique<Http2Session>(&loop_, &methods_, transport_.get(), input_.get(),
-                                            &router_, gate_.get(), answers_.get(), statics_.get());
-    http1_ = std::make_unique<Http1Session>(&methods_, transport_.get(), input_.get(), &router_,
-                                            http2_.get(), gate_.get(), answers_.get(),
-                                            exchanges_.get(), statics_.get(), &clock_);
+    // No server here has a cache.
+    cached_ = std::make_unique<CachedAnswers>(&cache_, &methods_, answers_.get(), nullptr, nullptr,
+                                              nullptr, nullptr);
+    http2_ =
+        std::make_unique<Http2Session>(&loop_, &methods_, transport_.get(), input_.get(), &router_,
+                                       gate_.get(), answers_.get(), statics_.get(), cached_.get());
+    http1_ = std::make_unique<Http1Session>(
+        &methods_, transport_.get(), input_.get(), &router_, http2_.get(), gate_.get(),
+        answers_.get(), exchanges_.get(), statics_.get(), cached_.get(), &clock_);
     for (size_t phase = 0; phase < kInputPhases; ++phase) {
       protocols_.Set(static_cast<InputPhase>(phase), http1_.get());
     }
@@ -216,6 +220,8 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   std::unique_ptr<Exchanges> exchanges_;
   std::unique_ptr<Http1Session> http1_;
   std::unique_ptr<StaticRequests> statics_;
+  ProcessCache cache_;
+  std::unique_ptr<CachedAnswers> cached_;
   std::unique_ptr<Http2Session> http2_;
   std::vector<Connection*> touched_;
   std::string unfinished_;
