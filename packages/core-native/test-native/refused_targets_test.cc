@@ -58,8 +58,8 @@ TEST_F(RefusedTargetsTest, AnswersToUsersWithACookieDecideNothingForOthers) {
   const TestRequest user("Cookie: session=1");
   const TestRequest anybody;
   Refuse(user, RefusedTargets::kRefusalsMin, Refusal::kPrivate);
-  EXPECT_EQ(targets_.Find(HashOf(user)), Refusal::kPrivate);
-  EXPECT_EQ(targets_.Find(HashOf(anybody)), Refusal::kNone);
+  EXPECT_EQ(targets_.Find(HashOf(user), kNowMs), Refusal::kPrivate);
+  EXPECT_EQ(targets_.Find(HashOf(anybody), kNowMs), Refusal::kNone);
 }
 
 TEST_F(RefusedTargetsTest, ForgetsATargetWhoseResponseIsRefusedForAnotherReason) {
