@@ -45,6 +45,7 @@ std::vector<CacheShares::Grant> CacheShares::Update(bool keeps) {
   const uint64_t limit = Limit();
   // Those that want least get it first, and leave the more to the others.
   std::vector<Share*> order;
+  order.reserve(shares.size());
   for (auto& [pid, share] : shares) order.push_back(&share);
   std::stable_sort(order.begin(), order.end(), [](const Share* one, const Share* other) {
     return one->wanted < other->wanted;
