@@ -2,13 +2,13 @@
 
 #include <uv.h>
 
-#include <array>
 #include <ctime>
 #include <utility>
 
 #include "base/ascii.h"
 #include "cache/cache_key.h"
 #include "engine/cache/asker_facts.h"
+#include "engine/cache/send_entry.h"
 #include "engine/cache/stored_head.h"
 
 namespace httpsys::engine {
@@ -304,19 +304,9 @@ CachedAnswers::Outcome CachedAnswers::GiveUnsatisfied(const Asked& asked) {
 
 CachedAnswers::Outcome CachedAnswers::Send(const Asked& asked,
                                            const std::shared_ptr<const std::string>& body) {
-  NativeAnswer answer;
-  answer.counter = LaneCounter::kCached;
-  answer.status = answer_.status();
-  answer.head = answer_.head();
-  answer.closes = asked.closes;
-  std::array<NativeAnswer::Piece, EntryAnswer::kPiecesMax> pieces;
-  size_t count = 0;
-  for (const std::string_view bytes : answer_.pieces()) {
-    pieces[count++] = SharedBodies::PieceOf(body, bytes);
-  }
-  answer.pieces = std::span(pieces).first(count);
+  const AskedEntry request{&asked.head, asked.facts.method == MethodKind::kHead, asked.closes};
   const AnswerOutcome outcome =
-      answers_->Answer(asked.writer, asked.connection, &asked.head, answer);
+      SendEntry(answers_, asked.writer, asked.connection, request, answer_, body);
   reader_.Trim();
   return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
 }

@@ -2,12 +2,12 @@
 
 #include <uv.h>
 
-#include <array>
 #include <ctime>
 
 #include "cache/cache_key.h"
 #include "cache/store_policy.h"
 #include "engine/cache/asker_facts.h"
+#include "engine/cache/send_entry.h"
 #include "engine/shared_cache/foreign_head.h"
 #include "peer/messages.h"
 #include "tls/server_context.h"
@@ -182,20 +182,10 @@ ForeignCache::Outcome ForeignAnswers::Give(const Request& request, const Asked& 
   const bool is_head = asked.facts.method == MethodKind::kHead;
   std::shared_ptr<const std::string> body;
   if (!is_head) body = bodies_.ForStream(request.connection, terms.stamp, &entry.body);
-  answer_.Make(entry, {&request.head, is_head, request.closes}, ForeignWallSeconds());
-  NativeAnswer answer;
-  answer.counter = LaneCounter::kCached;
-  answer.status = answer_.status();
-  answer.head = answer_.head();
-  answer.closes = request.closes;
-  std::array<NativeAnswer::Piece, EntryAnswer::kPiecesMax> pieces;
-  size_t count = 0;
-  for (const std::string_view bytes : answer_.pieces()) {
-    pieces[count++] = SharedBodies::PieceOf(body, bytes);
-  }
-  answer.pieces = std::span(pieces).first(count);
+  const AskedEntry asking{&request.head, is_head, request.closes};
+  answer_.Make(entry, asking, ForeignWallSeconds());
   const AnswerOutcome outcome =
-      answers_->Answer(request.writer, request.connection, &request.head, answer);
+      SendEntry(answers_, request.writer, request.connection, asking, answer_, body);
   memory_.buffer.Trim(kForeignBytesKept);
   memory_.coded.Trim(kForeignBytesKept);
   return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
