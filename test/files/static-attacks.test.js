@@ -91,13 +91,13 @@ function targetsFor (base, secret) {
 function makeFolders (t) {
   const outer = temporaryFolder(t)
   const canary = `canary-${randomBytes(12).toString('hex')}`
-  const root = path.join(outer, 'root')
+  const root = path.join(outer, 'site')
   const write = (/** @type {string} */ name, content = canary) => {
     fs.mkdirSync(path.dirname(path.join(outer, name)), { recursive: true })
     fs.writeFileSync(path.join(outer, name), content)
   }
-  for (const name of ['secret.txt', 'outside/secret.txt', 'root/.env', 'root/.hidden/secret.txt', 'root/sub/.env', 'root-neighbour/secret.txt']) write(name)
-  for (const name of ['root/a.txt', 'root/sub/b.txt', 'root/sub/deep/c.txt']) write(name, 'public')
+  for (const name of ['secret.txt', 'outside/secret.txt', 'site/.env', 'site/.hidden/secret.txt', 'site/sub/.env', 'site-neighbour/secret.txt']) write(name)
+  for (const name of ['site/a.txt', 'site/sub/b.txt', 'site/sub/deep/c.txt']) write(name, 'public')
   const link = (/** @type {string} */ to, /** @type {string} */ name) => fs.symlinkSync(to, path.join(root, name))
   link('../outside', 'out')
   link('../secret.txt', 'out-file')
@@ -208,7 +208,7 @@ test('the secret is found where it may be served, so that the tests above can fa
   t.after(() => stop(server))
   await server.serveFiles('/', outer, { symlinks: true, dotfiles: 'allow' })
   const port = await listen(server)
-  for (const target of ['/secret.txt', '/root/out/secret.txt', '/root/.env', '/root/sub/../../secret.txt', '//outside/./secret.txt']) {
+  for (const target of ['/secret.txt', '/site/out/secret.txt', '/site/.env', '/site/sub/../../secret.txt', '//outside/./secret.txt']) {
     assert.equal(isLeak(await exchange(port, [target])), true, target)
   }
 })

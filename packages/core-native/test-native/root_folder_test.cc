@@ -28,19 +28,19 @@ namespace {
 class RootFolderTest : public testing::TestWithParam<OpenWay> {
  protected:
   RootFolderTest() {
-    folder_.MakeFolder("root/sub/deep");
-    folder_.MakeFolder("root-other");
-    folder_.Write("root/a.txt", "a");
-    folder_.Write("root/sub/b.txt", "bb");
-    folder_.Write("root/sub/deep/c.txt", "ccc");
-    folder_.Write("root/empty", "");
+    folder_.MakeFolder("site/sub/deep");
+    folder_.MakeFolder("site-other");
+    folder_.Write("site/a.txt", "a");
+    folder_.Write("site/sub/b.txt", "bb");
+    folder_.Write("site/sub/deep/c.txt", "ccc");
+    folder_.Write("site/empty", "");
     folder_.Write("secret", "secret");
-    folder_.Write("root-other/d.txt", "secret");
+    folder_.Write("site-other/d.txt", "secret");
   }
 
   std::unique_ptr<RootFolder> Open(LinkPolicy links = LinkPolicy::kRefuse) const {
     int error = 0;
-    auto root = RootFolder::Open(folder_.PathOf("root"), links, GetParam(), &error);
+    auto root = RootFolder::Open(folder_.PathOf("site"), links, GetParam(), &error);
     EXPECT_EQ(error, 0);
     return root;
   }
@@ -87,14 +87,14 @@ TEST_P(RootFolderTest, PathsThatLeaveTheRootOpenNothing) {
     EXPECT_EQ(Read(*root, "../secret"), "EXDEV");
     EXPECT_EQ(Read(*root, ".."), "EXDEV");
     EXPECT_EQ(Read(*root, "sub/../../secret"), "EXDEV");
-    EXPECT_EQ(Read(*root, "../root-other/d.txt"), "EXDEV");
+    EXPECT_EQ(Read(*root, "../site-other/d.txt"), "EXDEV");
     EXPECT_EQ(Read(*root, "sub/../a.txt"), "a");
   }
 }
 
 TEST_P(RootFolderTest, LinksAreRefusedUnlessTheyAreAllowed) {
-  folder_.Link("root/link.txt", "a.txt");
-  folder_.Link("root/link", "sub");
+  folder_.Link("site/link.txt", "a.txt");
+  folder_.Link("site/link", "sub");
   const auto root = Open();
   EXPECT_EQ(Read(*root, "link.txt"), "ELOOP");
   EXPECT_EQ(Read(*root, "link/b.txt"), "ELOOP");
@@ -102,12 +102,12 @@ TEST_P(RootFolderTest, LinksAreRefusedUnlessTheyAreAllowed) {
 }
 
 TEST_P(RootFolderTest, LinksThatStayInTheRootAreFollowed) {
-  folder_.Link("root/link.txt", "a.txt");
-  folder_.Link("root/link", "sub/deep");
-  folder_.Link("root/chain", "./link//");
-  folder_.Link("root/sub/deep/up", "../../sub/b.txt");
-  folder_.Link("root/here", ".");
-  folder_.Link("root/sub/parent", "..");
+  folder_.Link("site/link.txt", "a.txt");
+  folder_.Link("site/link", "sub/deep");
+  folder_.Link("site/chain", "./link//");
+  folder_.Link("site/sub/deep/up", "../../sub/b.txt");
+  folder_.Link("site/here", ".");
+  folder_.Link("site/sub/parent", "..");
   const auto root = Open(LinkPolicy::kFollowBeneath);
   EXPECT_EQ(Read(*root, "link.txt"), "a");
   EXPECT_EQ(Read(*root, "link/c.txt"), "ccc");
@@ -121,13 +121,13 @@ TEST_P(RootFolderTest, LinksThatStayInTheRootAreFollowed) {
 }
 
 TEST_P(RootFolderTest, LinksThatLeaveTheRootAreNeverFollowed) {
-  folder_.Link("root/out", "../secret");
-  folder_.Link("root/absolute", folder_.PathOf("secret"));
-  folder_.Link("root/inside", folder_.PathOf("root/a.txt"));
-  folder_.Link("root/folder", "../root-other");
-  folder_.Link("root/sub/deep/far", "../../../secret");
-  folder_.Link("root/back", "../root/a.txt");
-  folder_.Link("root/slash", "/");
+  folder_.Link("site/out", "../secret");
+  folder_.Link("site/absolute", folder_.PathOf("secret"));
+  folder_.Link("site/inside", folder_.PathOf("site/a.txt"));
+  folder_.Link("site/folder", "../site-other");
+  folder_.Link("site/sub/deep/far", "../../../secret");
+  folder_.Link("site/back", "../site/a.txt");
+  folder_.Link("site/slash", "/");
   const auto root = Open(LinkPolicy::kFollowBeneath);
   EXPECT_EQ(Read(*root, "out"), "EXDEV");
   EXPECT_EQ(Read(*root, "absolute"), "EXDEV");
@@ -139,29 +139,29 @@ TEST_P(RootFolderTest, LinksThatLeaveTheRootAreNeverFollowed) {
 }
 
 TEST_P(RootFolderTest, ALoopOfLinksEnds) {
-  folder_.Link("root/self", "self");
-  folder_.Link("root/x", "y");
-  folder_.Link("root/y", "x");
+  folder_.Link("site/self", "self");
+  folder_.Link("site/x", "y");
+  folder_.Link("site/y", "x");
   const auto root = Open(LinkPolicy::kFollowBeneath);
   EXPECT_EQ(Read(*root, "self"), "ELOOP");
   EXPECT_EQ(Read(*root, "x/a"), "ELOOP");
 }
 
 TEST_P(RootFolderTest, ALinkToNothingIsNotFound) {
-  folder_.Link("root/dangling", "nothing");
+  folder_.Link("site/dangling", "nothing");
   EXPECT_EQ(Read(*Open(LinkPolicy::kFollowBeneath), "dangling"), "ENOENT");
   EXPECT_EQ(Read(*Open(LinkPolicy::kFollowBeneath), "dangling/a"), "ENOENT");
 }
 
 TEST_P(RootFolderTest, AFifoIsOpenedWithoutWaitingAndIsNoFile) {
-  ASSERT_EQ(mkfifo(folder_.PathOf("root/fifo").c_str(), 0644), 0);
+  ASSERT_EQ(mkfifo(folder_.PathOf("site/fifo").c_str(), 0644), 0);
   EXPECT_EQ(Read(*Open(), "fifo"), "other");
 }
 
 TEST_P(RootFolderTest, TheFactsAreThoseOfStat) {
   const auto root = Open();
   struct stat found {};
-  ASSERT_EQ(stat(folder_.PathOf("root/sub/b.txt").c_str(), &found), 0);
+  ASSERT_EQ(stat(folder_.PathOf("site/sub/b.txt").c_str(), &found), 0);
   const OpenedFile opened = root->OpenFile("sub/b.txt");
   ASSERT_EQ(opened.error, 0);
   close(opened.fd);
@@ -175,24 +175,24 @@ TEST_P(RootFolderTest, TheFactsAreThoseOfStat) {
 TEST_P(RootFolderTest, AnotherFolderWithTheNameIsNotCurrent) {
   const auto root = Open();
   EXPECT_TRUE(root->IsCurrent());
-  folder_.Rename("root", "old");
+  folder_.Rename("site", "old");
   EXPECT_FALSE(root->IsCurrent());
-  folder_.Rename("root-other", "root");
+  folder_.Rename("site-other", "site");
   EXPECT_FALSE(root->IsCurrent());
   EXPECT_EQ(Read(*root, "a.txt"), "a") << "the folder that was opened";
-  folder_.Rename("root", "root-other");
-  folder_.Rename("old", "root");
+  folder_.Rename("site", "site-other");
+  folder_.Rename("old", "site");
   EXPECT_TRUE(root->IsCurrent());
 }
 
 TEST_P(RootFolderTest, ALinkThatIsSwitchedIsNotCurrent) {
-  folder_.Link("current", "root");
+  folder_.Link("current", "site");
   int error = 0;
   const auto root =
       RootFolder::Open(folder_.PathOf("current"), LinkPolicy::kRefuse, GetParam(), &error);
   ASSERT_NE(root, nullptr);
   EXPECT_TRUE(root->IsCurrent());
-  folder_.Link("next", "root-other");
+  folder_.Link("next", "site-other");
   folder_.Rename("next", "current");
   EXPECT_FALSE(root->IsCurrent());
 }
@@ -208,8 +208,8 @@ TEST_P(RootFolderTest, WhatIsNoFolderIsNoRoot) {
 }
 
 TEST_P(RootFolderTest, NoDescriptorIsLeftOpen) {
-  folder_.Link("root/link", "sub/deep/../../sub");
-  folder_.Link("root/out", "sub/deep/../../../secret");
+  folder_.Link("site/link", "sub/deep/../../sub");
+  folder_.Link("site/out", "sub/deep/../../../secret");
   const auto root = Open(LinkPolicy::kFollowBeneath);
   const auto next_descriptor = [] {
     const int fd = dup(0);
@@ -240,7 +240,7 @@ TEST_P(RootFolderTest, DescriptorZeroIsADescriptor) {
 }
 
 TEST_P(RootFolderTest, AWalkHasALimitOfDepth) {
-  std::string path = "root";
+  std::string path = "site";
   std::string relative;
   for (size_t i = 0; i <= kWalkDepthMax; ++i) {
     path += "/d";
@@ -256,17 +256,17 @@ TEST_P(RootFolderTest, AWalkHasALimitOfDepth) {
 
 // A folder is swapped with a link out of the root, as fast as possible.
 TEST_P(RootFolderTest, ARaceOfRenamesOpensNothingOutside) {
-  folder_.MakeFolder("root/swap");
-  folder_.Write("root/swap/d.txt", "inside");
-  folder_.Link("root/link", "../root-other");
+  folder_.MakeFolder("site/swap");
+  folder_.Write("site/swap/d.txt", "inside");
+  folder_.Link("site/link", "../site-other");
   std::atomic<bool> stop = false;
   std::atomic<int> rounds = 0;
   std::thread renamer([&] {
     while (!stop) {
-      folder_.Rename("root/swap", "root/away");
-      folder_.Rename("root/link", "root/swap");
-      folder_.Rename("root/swap", "root/link");
-      folder_.Rename("root/away", "root/swap");
+      folder_.Rename("site/swap", "site/away");
+      folder_.Rename("site/link", "site/swap");
+      folder_.Rename("site/swap", "site/link");
+      folder_.Rename("site/away", "site/swap");
       ++rounds;
     }
   });
