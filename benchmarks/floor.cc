@@ -70,7 +70,7 @@ void Accept(int poll, int listener) {
   Watch(poll, connection);
 }
 
-// What of a connection's requests has come.
+// How much of a connection's requests has been received.
 struct Requests {
   // Zero before the end of the first request.
   size_t length = 0;

@@ -1,6 +1,6 @@
 'use strict'
 
-// What servers and the benchmark must agree on.
+// Paths and contents on which the servers and the benchmark of the cache must agree.
 
 const { Buffer } = require('node:buffer')
 const { textOf } = require('../files/content')

@@ -1,6 +1,6 @@
 'use strict'
 
-// What a cache costs a server whose answers say nothing of caches: instructions in user mode per request, counted by callgrind.
+// Measures the price of a cache for a server whose answers say nothing of caches: instructions in user mode per request, counted by callgrind.
 
 const { CountedServer } = require('../lib/callgrind')
 const { runWrk } = require('../lib/load')

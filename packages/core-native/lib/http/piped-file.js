@@ -207,7 +207,7 @@ class PipedFile {
     if (headOf(res) === null) {
       // Before the head is made: the application may still answer something else when the first read fails.
       if ((announcedBy(res) ?? bytes) !== bytes) return this.#leave('another length')
-      // Where the head cannot be made, the first write of Node's fails in the same way.
+      // A head that cannot be made here fails in the same way at the first write of Node's own pipe().
       if (!tryHead(res)) return this.#leave('head')
     }
     const announced = isHeadSent(res) ? null : announcedBy(res)

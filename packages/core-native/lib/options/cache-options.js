@@ -8,7 +8,7 @@ const { nearest } = require('../base/nearest')
 const { namesGiven } = require('./given-options')
 
 /**
- * What a server asks of its cache.
+ * Settings of the output cache of one server.
  *
  * @typedef {object} CacheSettings
  * @property {boolean} isRfc9111 otherwise the rules of HTTP.SYS
@@ -184,7 +184,7 @@ function durationOf ({ HTTPSYS_CACHE_DURATION: text }) {
 }
 
 /**
- * What the environment asks for, for a server that is created without the option.
+ * Reads the option `cache` of servers that are created without it from environment variables.
  *
  * @param {NodeJS.ProcessEnv} env
  * @returns {unknown} as the option
@@ -202,7 +202,7 @@ function optionOf (env) {
 }
 
 /**
- * Where a server is created.
+ * Surroundings of a server that is created: its backend and its environment.
  *
  * @typedef {object} Place
  * @property {Pick<import('../../types/binding').Capabilities, 'name' | 'caches' | 'cacheRules' | 'cacheCodings'>} capabilities

@@ -400,7 +400,7 @@ struct BackendCapabilities {
   bool named_queues = false;
   bool caches = false;
   bool cache_rules = false;
-  uint32_t cache_codings = 0;  // As CacheSettings::codings.
+  uint32_t cache_codings = 0;  // Codings that node has encoders for, as CacheSettings::codings.
   bool sends_files = false;
   bool serves_files = false;
   bool kernel_options = false;

@@ -55,7 +55,7 @@ bool HasHttp2();
 int ChooseRuntimeDirectory(const std::string& path);
 // The name of the meeting place of a port, as sharing::PortName().
 std::string MeetingPlaceOf(uint16_t port);
-// What is asked of the output caches of a port: nothing; entries, up to `limit` of each member; or
+// A question to the output caches of a port: nothing; entries, up to `limit` of each member; or
 // that they forget entries.
 struct CacheQuestion {
   enum class Wants : uint8_t { kNothing, kEntries, kFlush, kFlushBelow };

@@ -1,5 +1,5 @@
 #pragma once
-// Which stored responses get compressed variants, and who gets them.
+// Decides which stored responses get compressed variants, and which requests get variants.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace httpsys::cache {
 
 // Shorter bodies fit into one packet anyway.
 inline constexpr size_t kCodedBytesMin = 1024;
-// What a variant has to save: its head is longer than that of the plain response.
+// Bytes that a variant has to save, because its head is longer than that of the plain response.
 inline constexpr size_t kCodedGainMin = 64;
 
 // All of EntryTerms::flags that are about codings.

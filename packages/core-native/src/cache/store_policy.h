@@ -45,7 +45,7 @@ struct StoreOptions {
   // Default time to live of a server with HTTP.SYS rules, in seconds. 0 = none.
   uint32_t default_seconds = 0;
   uint64_t entry_bytes_max = 1024 * 1024;
-  // Those in which stored responses are compressed.
+  // Codings in which stored responses are compressed.
   semantics::CodingSet codings;
 };
 
