@@ -33,16 +33,20 @@ std::vector<CommandQueue::Command> CommandQueue::TakeOrders() {
 std::vector<CommandQueue::Command> CommandQueue::TakeConfigs() {
   const std::lock_guard lock(mutex_);
   has_configs_.store(false, std::memory_order_relaxed);
-  return TakeUntil([](const Command& command) { return command.kind != Kind::kConfig; });
+  return TakeUntil([](const Command& command) {
+    return command.kind != Kind::kConfig && command.kind != Kind::kUnordered;
+  });
 }
 
-// Takes the commands before the first for which the condition is true.
+// Takes the commands before the first for which the condition is true, and leaves kUnordered ones.
 template <typename Condition>
 std::vector<CommandQueue::Command> CommandQueue::TakeUntil(Condition is_last) {
   const auto last = std::find_if(commands_.begin(), commands_.end(), is_last);
-  std::vector<Command> taken(std::make_move_iterator(commands_.begin()),
-                             std::make_move_iterator(last));
-  commands_.erase(commands_.begin(), last);
+  const auto first_taken = std::stable_partition(
+      commands_.begin(), last,
+      [](const Command& command) { return command.kind == Kind::kUnordered; });
+  std::vector<Command> taken(std::make_move_iterator(first_taken), std::make_move_iterator(last));
+  commands_.erase(first_taken, last);
   return taken;
 }
 

@@ -11,9 +11,10 @@ namespace httpsys::engine {
 // The commands that other threads give a lane, in the order in which they came.
 class CommandQueue {
  public:
-  // kConfig: settings and routes. kUnlisten, kAdopt: commands of these names. kOther: everything
-  // else.
-  enum class Kind : uint8_t { kConfig, kUnlisten, kAdopt, kOther };
+  // kConfig: settings and routes. kUnlisten, kAdopt: commands of these names. kUnordered: commands
+  // of other threads than JavaScript's, which have no order but among themselves. kOther:
+  // everything else.
+  enum class Kind : uint8_t { kConfig, kUnlisten, kAdopt, kUnordered, kOther };
 
   struct Command {
     std::function<void()> run;
@@ -26,9 +27,10 @@ class CommandQueue {
   // -- Thread: the lane.
 
   std::vector<Command> TakeAll();
-  // Takes the commands that replies may depend on: those up to the first kOther.
+  // Takes the commands that replies may depend on: those up to the first kOther, without
+  // kUnordered.
   std::vector<Command> TakeOrders();
-  // Takes the kConfig commands that are first in the queue.
+  // Takes the kConfig commands before which nothing is but kUnordered ones.
   std::vector<Command> TakeConfigs();
   bool has_configs() const { return has_configs_.load(std::memory_order_acquire); }
   bool has_orders() const { return has_orders_.load(std::memory_order_acquire); }

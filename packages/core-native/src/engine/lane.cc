@@ -43,7 +43,7 @@ int Lane::Start(Acceptor* lender) {
   uv_check_start(&check_,
                  [](uv_check_t* handle) { static_cast<Lane*>(handle->data)->AfterPoll(); });
   const FileOutput::Post post = [this](std::function<void()> run) {
-    queue_.Add(std::move(run), CommandQueue::Kind::kOther);
+    queue_.Add(std::move(run), CommandQueue::Kind::kUnordered);
     Wake();
   };
   parts_ = std::make_unique<LaneParts>(LaneParts::Wanted{

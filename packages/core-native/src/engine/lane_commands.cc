@@ -226,25 +226,31 @@ void LaneCommands::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
 }
 
 void LaneCommands::AcceptLink(int fd) {
-  Post([this, fd] {
-    if (is_stopping_) {
-      close(fd);
-    } else {
-      parts_->router->links().Accept(fd);
-    }
-  });
+  Post(
+      [this, fd] {
+        if (is_stopping_) {
+          close(fd);
+        } else {
+          parts_->router->links().Accept(fd);
+        }
+      },
+      Kind::kUnordered);
 }
 
 void LaneCommands::AskCache(uint64_t member, uint32_t server_id, uint32_t prefix_id) {
-  Post([this, member, server_id, prefix_id] {
-    if (!is_stopping_) parts_->arena_links->Ask(member, server_id, prefix_id);
-  });
+  Post(
+      [this, member, server_id, prefix_id] {
+        if (!is_stopping_) parts_->arena_links->Ask(member, server_id, prefix_id);
+      },
+      Kind::kUnordered);
 }
 
 void LaneCommands::SetCacheRoutes(std::shared_ptr<const sharing::PortRoutes> routes) {
-  Post([this, routes = std::move(routes)] {
-    if (!is_stopping_) parts_->arena_links->OnRoutes(routes);
-  });
+  Post(
+      [this, routes = std::move(routes)] {
+        if (!is_stopping_) parts_->arena_links->OnRoutes(routes);
+      },
+      Kind::kUnordered);
 }
 
 // -- Draining.
