@@ -128,7 +128,7 @@ void Lane::BeforePoll() {
     WaitingRequests& waiting = parts_->router->waiting();
     if (waiting.has_due() || (waiting.has_waiting() && !attachments_.HasUnread())) waiting.Retry();
     FlushAndResume();
-    parts_->router->links().Flush();
+    parts_->router->FlushPeers();
     PublishRecords();
     const bool may_wait =
         naps < limits::kNapsPerPoll && attachments_.HasUnread() && !commands_->has_drains();
@@ -184,7 +184,7 @@ void Lane::OnWake() {
 void Lane::TakeEarly() {
   if (!commands_->OpenEarly()) return;
   FlushAndResume();
-  parts_->router->links().Flush();
+  parts_->router->FlushPeers();
   PublishRecords();
 }
 

@@ -49,6 +49,13 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   OwnerChoice& choice() { return choice_; }
   PeerLinks& links() { return links_; }
   WaitingRequests& waiting() { return waiting_; }
+  // Must be called in each turn of the loop after input has been read: sends requests and
+  // connections to other members. The requests first, so that they are there when a member opens
+  // their connection.
+  void FlushPeers() {
+    relays_.Flush();
+    links_.Flush();
+  }
   OwnerCaches& caches() { return caches_; }
   void OnOutputEnding(Connection* connection);
   void OnAnnounced(Connection* connection);

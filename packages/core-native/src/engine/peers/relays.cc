@@ -116,9 +116,31 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view head
   // The member that answers keeps its own limit.
   transport_->output()->throttle()->End(connection);
   ++relay->pending;
-  if (connection->stream == nullptr) relay->kept.Begin();
-  SendMore(connection, head);
+  // A stream's request comes in one piece.
+  if (connection->stream != nullptr) {
+    SendMore(connection, head);
+    return true;
+  }
+  relay->kept.Begin();
+  relay->kept.Append(head);
+  relay->unsent.append(head);
+  if (is_flushing_) {
+    Write(relay);
+  } else {
+    unwritten_.push_back(relay->id);
+  }
   return true;
+}
+
+// What is read while this runs is written at once, so that no client can make it run for ever.
+void Relays::Flush() {
+  if (unwritten_.empty()) return;
+  is_flushing_ = true;
+  for (const uint32_t id : std::exchange(unwritten_, {})) {
+    const auto found = relays_.find(id);
+    if (found != relays_.end() && found->second->connection != nullptr) Write(found->second);
+  }
+  is_flushing_ = false;
 }
 
 bool Relays::CanSend(const Connection* connection) {

@@ -85,7 +85,8 @@ class Relays {
   // false if that is not possible now: the relay to another member has pending requests, or there
   // are too many relays or descriptors.
   bool Send(Connection* connection, uint64_t member, std::string_view head);
-  // Sends what follows the head. Dropped if the relay has ended.
+  // Sends what follows the head. Dropped if the relay has ended. What has been read together with
+  // the head of a connection's request leaves together with it: see Flush().
   void SendMore(Connection* connection, std::string_view bytes);
   // True if the member has taken enough to be sent more.
   static bool CanSend(const Connection* connection);
@@ -96,6 +97,10 @@ class Relays {
   static bool IsOnlyAt(const Connection* connection, uint64_t member);
   // True if some relayed request of the connection has no complete answer.
   static bool HasPending(const Connection* connection);
+  // Must be called in each turn of the loop after input has been read. Writes the requests that
+  // have begun since: if a member got a head before the rest, its lane could not return the request
+  // any more when its JavaScript is blocked.
+  void Flush();
   // The client has taken the output: reads from the member again.
   void Resume(Connection* connection);
   void OnDetached(Connection* connection);
@@ -140,6 +145,8 @@ class Relays {
   RelayedStreams* streams_ = nullptr;
   std::map<uint32_t, Relay*> relays_;
   uint32_t next_id_ = 1;
+  std::vector<uint32_t> unwritten_;  // Relays whose request waits for Flush().
+  bool is_flushing_ = false;
   std::vector<char> buffer_;
 };
 

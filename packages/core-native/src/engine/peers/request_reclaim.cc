@@ -121,7 +121,7 @@ void RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
   for (Connection* connection : taken_) {
     LookForOwner(connection);
     // Others begin to work while the rest is still on its way.
-    if (++moved % limits::kReclaimedPerFlush == 0) router_->links().Flush();
+    if (++moved % limits::kReclaimedPerFlush == 0) router_->FlushPeers();
   }
   taken_.clear();
 }
