@@ -30,9 +30,12 @@ async function start (t, how, queueName = '') {
   const prefix = `http://*:${port}/back/`
   const one = new Member()
   t.after(() => one.kill())
-  await one.tell('listen', { name: 'a', options: { http2: skipHttp2 === false }, on: [`http://*:${port}/a/`] })
+  const other = await member(t)
+  // Whoever accepts a connection decides whether it may speak HTTP/2.
+  const options = { http2: skipHttp2 === false }
+  await one.tell('listen', { name: 'a', options, on: [`http://*:${port}/a/`] })
   if (queueName !== '') await one.listen('q', { prefix, queueName, queueMode: 'createOrAttach' })
-  await member(t, 'b', `http://*:${port}/b/`)
+  await other.tell('listen', { name: 'b', options, on: [`http://*:${port}/b/`] })
   const stranger = new Stranger(t)
   const id = randomId()
   await stranger.tell({ giveBack: dataSocket(id.toString(16).padStart(16, '0')), how })
