@@ -31,6 +31,7 @@ const kSettings = {
   maxConnectionsPerPrefix: 0,
   queueLimit: 0,
   queueTimeout: 0,
+  idleMs: 5000,
   minSendRate: 0,
   sendRateMs: 60_000,
   maxBandwidth: 0,

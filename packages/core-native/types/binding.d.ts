@@ -42,6 +42,8 @@ export interface ServerConfig extends CacheConfig {
   maxConnectionsPerPrefix: number
   /** Requests given to JavaScript and not begun by it; 0 = no limit. */
   queueLimit: number
+  /** ms for which a connection may be idle after answers that JavaScript has no part in; 0 = for ever. */
+  idleMs: number
   /** ms until a request is begun; 0 = no limit. */
   queueTimeout: number
   /** Bytes per second that a client acknowledges; 0 = no limit. */

@@ -61,7 +61,7 @@ module.exports = [
   // What comes behind it.
   ofExchange('response-keeps-socket', 'res.socket = null', ''),
   ofExchange('unread-body-stays', '!== true) dumpUnread(req)', '!== true) return'),
-  ofShortWay('idle-connection-kept', 'return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)', 'return 40_000'),
+  ofShortWay('idle-connection-kept', 'return idleTimeoutOf(server)', 'return 40_000'),
 
   // Options are read when they are used.
   ofExchange('keep-alive-read-once', 'setConnectionLimits(res, server.keepAliveTimeout, ',

@@ -173,7 +173,7 @@ module.exports = [
   {
     name: 'keep-alive-forever',
     file: 'lib/http/short-way.js',
-    find: 'return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)',
+    find: 'return idleTimeoutOf(server)',
     replace: 'return 60_000',
   },
   {

@@ -28,7 +28,7 @@ const { isBodyRefused, limitBody, mayHave } = require('./body-limit')
 const { answerBegins, answerEnds, emitClose, endResource, flushHeldEnd } = require('./connection-end')
 const { State, isLight, publish } = require('./socket-state')
 const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
-const { idleTimeout, kKeepAliveMarginMs, tellIdleTimeout } = require('./short-way')
+const { idleTimeout, idleTimeoutOf, tellIdleTimeout } = require('./short-way')
 const { served } = require('./served')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
@@ -580,7 +580,7 @@ function afterFinish (req, res) {
 function startKeepAliveTimer (server, socket) {
   if ((socket[kState] & (State.kStream | State.kIdleCounted)) !== 0) return
   if (!server.keepAliveTimeout || idleTimeout(socket) !== 0) return
-  socket.setTimeout(server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs))
+  socket.setTimeout(idleTimeoutOf(server))
   socket[kState] |= State.kKeepAliveTimer
 }
 

@@ -57,15 +57,19 @@ function isLongHead (res) {
  */
 function idleTimeout (socket) {
   const { server } = socket
-  const timeout = server.keepAliveTimeout
-  if (!timeout) return 0
+  if (!server.keepAliveTimeout) return 0
   // A stream's socket knows nothing of the timer of its HTTP/2 connection.
   if ((socket[kState] & State.kStream) === 0) {
     // A 'timeout' listener decides instead of the lane: JavaScript counts (see exchange.js).
     if (server.listenerCount('timeout') > 0) return 0
     if ((socket[kState] & State.kMaterialised) !== 0 && (socket.timeout || socket.listenerCount('timeout') > 1)) return 0
   }
-  return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)
+  return idleTimeoutOf(server)
+}
+
+/** How long connections of a server may be idle, ms; 0 = for ever. @param {import('../../types/internal').EngineServer} server */
+function idleTimeoutOf ({ keepAliveTimeout, keepAliveTimeoutBuffer }) {
+  return keepAliveTimeout ? keepAliveTimeout + (keepAliveTimeoutBuffer ?? kKeepAliveMarginMs) : 0
 }
 
 /** idleTimeout() for a reply that says it to the lane. @param {EngineSocket} socket */
@@ -83,4 +87,4 @@ function count (socket, bytes) {
   if ((socket[kState] & State.kMaterialised) !== 0) restartTimeout(socket)
 }
 
-module.exports = { count, goesOn, idleTimeout, isDirect, isLongHead, isShort, kKeepAliveMarginMs, tellIdleTimeout }
+module.exports = { count, goesOn, idleTimeout, idleTimeoutOf, isDirect, isLongHead, isShort, tellIdleTimeout }

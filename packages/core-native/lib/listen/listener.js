@@ -22,6 +22,7 @@ const { ServerTls } = require('../tls/server-tls')
 const { servers, onRecord, onThrown } = require('../http/connection')
 const { headerPairsMax } = require('../http/exchange')
 const { Alignment } = require('../http/alignment')
+const { idleTimeoutOf } = require('../http/short-way')
 const { EngineIncomingMessage } = require('../http/incoming')
 const { copyTlsSettings, refusesManyHeaders } = require('../node-private/node-internals')
 const { connectionOptionsOf, connectionsOf, emitCloseIfDrained, handleOf } = require('../node-private/server')
@@ -83,6 +84,9 @@ const kExperimental = ['http.sys']
 
 /** @type {Engine | null} */
 let engine = null
+
+/** How long connections may be idle that only the lanes answer, whatever keepAliveTimeout was set to, ms. @param {ListenServer} server */
+const idleMsOf = (server) => Math.max(0, Math.min(Math.ceil(idleTimeoutOf(server)) || 0, kMsMax))
 
 /** @param {EngineServer} server @returns {number} */
 function headerLinesMax (server) {
@@ -192,6 +196,8 @@ class Listener {
     this.isClosed = false
     /** How often it has listened again after close(). */
     this.timesReopened = 0
+    /** What the lanes were told last, ms. */
+    this.idleMs = 0
     /** Once it is closed. Not where one of its own handlers has closed it: what that handler does next is as on Node. */
     this.endsIdle = true
     /**
@@ -375,6 +381,7 @@ class Listener {
   // Settings that the lanes read. Called whenever one of them may have changed.
   configure () {
     const { server, own } = this
+    this.idleMs = idleMsOf(server)
     theEngine().native.configure(this.id, {
       ...connectionOptionsOf(server),
       maxHeaderLines: headerLinesMax(server),
@@ -390,6 +397,7 @@ class Listener {
       maxBandwidth: own.maxBandwidth,
       strictUrl: own.strictUrl,
       endsIdle: this.endsIdle,
+      idleMs: this.idleMs,
       // An application that looks at connections may listen to their sockets' errors.
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||
         server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
@@ -412,6 +420,11 @@ class Listener {
     this.statics.told()
     // The lanes take a server that is configured for one that listens; a closed one still ends its connections.
     if (this.isClosed && this.opening === null) this.#unlistenNative()
+  }
+
+  // keepAliveTimeout is a property that anybody may set at any time.
+  lookAtIdleTime () {
+    if (this.id !== 0 && this.idleMs !== idleMsOf(this.server)) this.configure()
   }
 
   #unlistenNative () {

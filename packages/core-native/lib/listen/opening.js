@@ -154,7 +154,10 @@ function startChecking (server) {
   const listener = server[kListener]
   clearInterval(listener.checker)
   if (listener.id === 0) return
+  // Most applications set keepAliveTimeout after listen().
+  nodeProcess.nextTick(() => listener.lookAtIdleTime())
   listener.checker = setInterval(() => {
+    listener.lookAtIdleTime()
     let { headersTimeout, requestTimeout } = server
     if (headersTimeout === 0 && requestTimeout === 0) return
     // Set the wrong way round after createServer(), which refuses it, Node takes them for each other.

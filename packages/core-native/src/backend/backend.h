@@ -206,6 +206,9 @@ struct ServerSettings {
   bool wants_errors = false;
   // When the server is closed, its connections end as soon as they are idle.
   bool ends_idle = true;
+  // How long a connection may be idle, as long as JavaScript has told nothing of that connection:
+  // after answers of the engine; 0 = for ever.
+  uint32_t idle_ms = 5000;
   bool is_url_strict = false;           // Refuse URLs that HTTP.SYS refuses: IsStrictTarget().
   uint32_t connections_per_client = 0;  // Connections with one address; 0 = no limit.
   uint32_t connections_per_prefix = 0;  // 0 = no limit.
@@ -233,7 +236,7 @@ struct ServerSettings {
   template <typename Visitor>
   void Fields(Visitor& visit) {
     visit(header_bytes_max, header_lines_max, body_bytes_max, pipelined_requests_max,
-          allow_half_open, wants_errors, ends_idle, is_url_strict, connections_per_client,
+          allow_half_open, wants_errors, ends_idle, idle_ms, is_url_strict, connections_per_client,
           connections_per_prefix, queue_limit, queue_timeout_ms, verbosity_503, send_rate_min,
           send_rate_ms, bandwidth_max, no_delay, keep_alive, keep_alive_delay_s, http2, prefixes,
           statics, keeps_statics, tls, listening, wants_tls_errors, cache, kernel);

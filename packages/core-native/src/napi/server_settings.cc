@@ -185,6 +185,7 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
          ReadBoolean(config, "wantsErrors", &settings->wants_errors) &&
          ReadBoolean(config, "strictUrl", &settings->is_url_strict) &&
          ReadBoolean(config, "endsIdle", &settings->ends_idle) &&
+         ReadNumber(config, "idleMs", &settings->idle_ms) &&
          ReadBoolean(config, "wantsTlsErrors", &settings->wants_tls_errors) &&
          ReadBoolean(config, "noDelay", &settings->no_delay) &&
          ReadBoolean(config, "keepAlive", &settings->keep_alive) &&

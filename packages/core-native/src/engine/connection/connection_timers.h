@@ -31,9 +31,10 @@ class ConnectionTimers {
   static void SetIdleTimeout(Connection* connection, uint32_t timeout_ms) {
     connection->idle.timeout_ms_ = timeout_ms;
   }
-  // Sets limits::kNativeIdleMs for a connection that JavaScript has given no timeout.
+  // Sets the server's timeout for a connection that JavaScript has given none.
   static void LimitIdle(Connection* connection) {
-    if (connection->idle.timeout_ms_ == 0) connection->idle.timeout_ms_ = limits::kNativeIdleMs;
+    if (connection->idle.timeout_ms_ != 0) return;
+    connection->idle.timeout_ms_ = connection->server()->config->settings().idle_ms;
   }
 
  private:
