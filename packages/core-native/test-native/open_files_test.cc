@@ -74,6 +74,22 @@ class OpenFilesTest : public testing::Test {
 #define SKIP_WITHOUT_PROBES() \
   if (!MayKeep()) GTEST_SKIP() << "nothing is known of files in the temporary folder"
 
+// A burst of requests for a file that nobody has opened would otherwise leave a descriptor for
+// each.
+TEST_F(OpenFilesTest, HasOneDescriptorForAFileThatSeveralHaveOpened) {
+  SKIP_WITHOUT_PROBES();
+  const std::string path = Write("a", "first");
+  const auto first = Open(table_.get(), path, 1);
+  EXPECT_EQ(Open(table_.get(), path, 2), first);
+  ASSERT_TRUE(first->GiveUp());
+  const auto second = Open(table_.get(), path, 3);
+  EXPECT_NE(second, first);
+  EXPECT_TRUE(second->has_descriptor());
+  Write("a", "another size");
+  EXPECT_NE(Open(table_.get(), path, 4), second);
+  EXPECT_EQ(table_->count(), 1U);
+}
+
 TEST_F(OpenFilesTest, FindsAFileAsLongAsItIsTheSame) {
   SKIP_WITHOUT_PROBES();
   const std::string path = Write("a", "first");

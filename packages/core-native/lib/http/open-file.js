@@ -41,28 +41,31 @@ let opens = 0
 /** @type {(() => void)[]} */
 const waiting = []
 
+const mayOpen = () => opens < kOpensMax
+
+/** Lets those open their files who have waited. */
+function openWaiting () {
+  while (mayOpen() && waiting.length > 0) waiting.shift()?.()
+}
+
 /**
- * Calls fs.open() when it may be called.
+ * Calls fs.open().
  *
  * @param {string} at
  * @param {string | number} flags
  * @param {number} mode
  * @param {(error: Error | null, fd: number) => void} callback
  */
-function openInTurn (at, flags, mode, callback) {
-  const open = () => {
-    fs.open(at, flags, mode, (error, fd) => {
-      try {
-        callback(error, fd)
-      } finally {
-        opens--
-        waiting.shift()?.()
-      }
-    })
-    opens++
-  }
-  if (opens < kOpensMax) open()
-  else waiting.push(AsyncResource.bind(open, 'FSREQCALLBACK'))
+function openNow (at, flags, mode, callback) {
+  fs.open(at, flags, mode, (error, fd) => {
+    try {
+      callback(error, fd)
+    } finally {
+      opens--
+      openWaiting()
+    }
+  })
+  opens++
 }
 
 /** @param {number} id @returns {OpenedFile} that of `facts` */
@@ -92,12 +95,8 @@ function openFile (at, flags, mode, engine, callback) {
     return
   }
   const absolute = path.isAbsolute(at) ? at : path.resolve(at)
-  const found = engine.findFile(absolute, facts)
-  if (found !== kOwn) {
-    setImmediate(callback, null, facts[0], fileOf(found))
-    return
-  }
-  openInTurn(at, flags, mode, (error, fd) => {
+  if (findOpen(engine, absolute, callback)) return
+  const open = () => openNow(at, flags, mode, (error, fd) => {
     if (error !== null) return callback(error)
     const kept = engine.keepFile(absolute, fd, facts, !isMainThread)
     // The descriptor of anything but a regular file stays the stream's.
@@ -108,6 +107,16 @@ function openFile (at, flags, mode, engine, callback) {
     if (!isMainThread) fs.close(fd, () => {})
     callback(null, number, file)
   })
+  if (mayOpen()) return open()
+  // By then somebody else may have opened the same file.
+  waiting.push(AsyncResource.bind(() => { if (!findOpen(engine, absolute, callback)) open() }, 'FSREQCALLBACK'))
+}
+
+/** @param {Engine} engine @param {string} absolute @param {(error: null, fd: number, file: OpenedFile) => void} callback @returns {boolean} the engine has the file */
+function findOpen (engine, absolute, callback) {
+  const found = engine.findFile(absolute, facts)
+  if (found !== kOwn) setImmediate(callback, null, facts[0], fileOf(found))
+  return found !== kOwn
 }
 
 /**

@@ -63,7 +63,16 @@ std::shared_ptr<const OpenFile> OpenFiles::Add(std::unique_ptr<OpenFile> file, u
   if (shared->way() == ReadWay::kUnsure) return shared;
   const std::lock_guard lock(mutex_);
   const auto old = by_path_.find(shared->path());
-  if (old != by_path_.end()) Remove(old->second);
+  if (old != by_path_.end()) {
+    const Entries::iterator entry = old->second;
+    const bool is_same_user = entry->user == geteuid() && entry->group == getegid();
+    // Several have opened the file at the same time, because nobody had it.
+    if (is_same_user && entry->file->facts() == shared->facts() && entry->file->has_descriptor()) {
+      entry->used_ms = now_ms;
+      return entry->file;
+    }
+    Remove(entry);
+  }
   MakeRoomLocked();
   entries_.push_front({shared, geteuid(), getegid(), now_ms});
   by_path_.emplace(shared->path(), entries_.begin());
