@@ -13,10 +13,23 @@ namespace httpsys::cache {
 
 // Copies `count` words to private memory.
 inline void LoadWords(const SharedWord* from, size_t count, uint8_t* to) {
-  for (size_t i = 0; i < count; ++i) {
-    const uint64_t word = from[i].load(std::memory_order_relaxed);
-    std::memcpy(to + i * sizeof word, &word, sizeof word);
+  const auto load = [&](size_t at) {
+    const uint64_t word = from[at].load(std::memory_order_relaxed);
+    std::memcpy(to + at * sizeof word, &word, sizeof word);
+  };
+  size_t at = 0;
+  // Compilers do not unroll loops over atomic accesses.
+  for (; at + 8 <= count; at += 8) {
+    load(at);
+    load(at + 1);
+    load(at + 2);
+    load(at + 3);
+    load(at + 4);
+    load(at + 5);
+    load(at + 6);
+    load(at + 7);
   }
+  for (; at < count; ++at) load(at);
 }
 
 // Copies bytes to shared words; zeros fill the last one. Returns the number of words.
