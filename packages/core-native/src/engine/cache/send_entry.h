@@ -1,11 +1,10 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/cache/entry_answer.h"
 #include "engine/cache/shared_bodies.h"
@@ -23,12 +22,19 @@ inline AnswerOutcome SendEntry(NativeAnswers* answers, AnswerWriter* writer, Con
   answer.status = made.status();
   answer.head = made.head();
   answer.closes = asked.closes;
-  std::array<NativeAnswer::Piece, EntryAnswer::kPiecesMax> pieces;
-  size_t count = 0;
-  for (const std::string_view bytes : made.pieces()) {
-    pieces[count++] = SharedBodies::PieceOf(shared, bytes);
+  const std::span<const std::string_view> parts = made.pieces();
+  if (parts.size() <= 1) {
+    const NativeAnswer::Piece body =
+        parts.empty() ? NativeAnswer::Piece() : SharedBodies::PieceOf(shared, parts.front());
+    answer.pieces = {&body, parts.size()};
+    return answers->Answer(writer, connection, asked.request, answer);
   }
-  answer.pieces = std::span(pieces).first(count);
+  std::vector<NativeAnswer::Piece> pieces;
+  pieces.reserve(parts.size());
+  for (const std::string_view bytes : parts) {
+    pieces.push_back(SharedBodies::PieceOf(shared, bytes));
+  }
+  answer.pieces = pieces;
   return answers->Answer(writer, connection, asked.request, answer);
 }
 

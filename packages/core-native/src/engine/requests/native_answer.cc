@@ -10,6 +10,9 @@ namespace {
 // Memory above this size is not kept, so that a client that keeps on sending requests costs no
 // memory for long.
 constexpr size_t kKeptBytesMax = 2 * limits::kUnsentBytesMax;
+// Size from which a piece without an owner is sent from where it is. OutputPass gathers less than
+// that in a buffer anyway, and the answers around it would have to leave at once.
+constexpr size_t kLentBytesMin = limits::kGatherBytesMax;
 
 }  // namespace
 
@@ -129,7 +132,9 @@ void NativeAnswers::Append(Connection* connection, const NativeAnswer& answer) {
     }
     if (piece.bytes.empty()) continue;
     batch_bytes_ += piece.bytes.size();
-    if (piece.owner != nullptr) {
+    const bool is_lent = piece.owner == nullptr && piece.bytes.size() >= kLentBytesMin;
+    has_lent_ = has_lent_ || is_lent;
+    if (piece.owner != nullptr || is_lent) {
       owned_.push_back({batch_.size(), piece});
     } else {
       batch_.append(piece.bytes);
@@ -148,8 +153,10 @@ void NativeAnswers::Send(Connection* connection) {
     }
     if (owned.piece.file != nullptr) {
       output_->SendFile(connection, OutputQueue::kNoBlock, std::move(owned.piece.file));
-    } else {
+    } else if (owned.piece.owner != nullptr) {
       output_->SendShared(connection, std::move(owned.piece.owner), owned.piece.bytes, 0);
+    } else {
+      output_->Send(connection, owned.piece.bytes, 0);
     }
     sent = owned.text_bytes;
   }
@@ -159,7 +166,7 @@ void NativeAnswers::Send(Connection* connection) {
 void NativeAnswers::EndAnswer(Connection* connection, bool must_leave) {
   const bool is_full =
       batch_bytes_ + OutputPass::UnsentBytes(*connection) > limits::kUnsentBytesMax;
-  if (must_leave || is_full) Flush(connection);
+  if (must_leave || is_full || has_lent_) Flush(connection);
 }
 
 void NativeAnswers::Flush(Connection* connection) {
@@ -170,6 +177,7 @@ void NativeAnswers::Flush(Connection* connection) {
   }
   batched_ = nullptr;
   is_batch_sent_ = false;
+  has_lent_ = false;
   batch_.clear();
   owned_.clear();
   batch_bytes_ = 0;

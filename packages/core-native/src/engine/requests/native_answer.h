@@ -27,7 +27,7 @@ namespace httpsys::engine {
 // of pieces that have an owner.
 struct NativeAnswer {
   // A piece of the body. `owner` keeps the bytes until they have been sent: they are not copied.
-  // Bytes without an owner are copied.
+  // Of bytes without an owner, what the socket does not take at once is copied.
   struct Piece {
     std::shared_ptr<const void> owner;
     std::string_view bytes;
@@ -122,8 +122,8 @@ class NativeAnswers final : public ReadObserver {
   void Append(Connection* connection, const NativeAnswer& answer);
   // Gives what was appended to OutputPass without writing it. EndAnswer() must follow.
   void Send(Connection* connection);
-  // Ends an answer that was appended. Writes what was appended if it must leave at once or is as
-  // much as may wait. May close the connection.
+  // Ends an answer that was appended. Writes what was appended if it must leave at once, is as much
+  // as may wait, or has a large piece without an owner. May close the connection.
   void EndAnswer(Connection* connection, bool must_leave);
   // Writes what was appended. May close the connection.
   void Flush(Connection* connection);
@@ -139,7 +139,7 @@ class NativeAnswers final : public ReadObserver {
   void Log(const Connection* connection, const http1::RequestHead* head, int status,
            std::string_view reason);
 
-  // A piece with an owner, which belongs behind the first `text_bytes` of batch_.
+  // A piece that is not copied. It belongs behind the first `text_bytes` of batch_.
   struct OwnedPiece {
     size_t text_bytes;
     NativeAnswer::Piece piece;
@@ -151,13 +151,14 @@ class NativeAnswers final : public ReadObserver {
   LaneCounters counters_;
   bool has_dropped_lines_ = false;
   std::string text_;  // The text of the answer that is being made.
-  // The text of the answers that were appended for `batched_`, and the pieces with an owner that
-  // belong in between.
+  // The text of the answers that were appended for `batched_`, and the pieces that belong in
+  // between and are not copied.
   std::string batch_;
   std::vector<OwnedPiece> owned_;
   size_t batch_bytes_ = 0;  // The bytes of batch_ and of the pieces in owned_.
   Connection* batched_ = nullptr;
   bool is_batch_sent_ = false;
+  bool has_lent_ = false;  // A piece in owned_ has no owner: it is valid until EndAnswer() returns.
 };
 
 }  // namespace httpsys::engine
