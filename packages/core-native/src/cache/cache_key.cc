@@ -1,6 +1,8 @@
 #include "cache/cache_key.h"
 
+#include <array>
 #include <charconv>
+#include <limits>
 
 #include "base/ascii.h"
 #include "cache/request_facts.h"
@@ -21,10 +23,13 @@ std::string_view TakePart(std::string_view* text) {
 }  // namespace
 
 bool MakeKey(const KeyScope& scope, const http1::RequestHead& head, std::string* key) {
-  key->clear();
-  key->push_back(scope.is_secure ? 's' : 'h');
-  key->append(std::to_string(scope.port));
-  key->push_back(kPartEnd);
+  // A letter, the digits of the port, and a line end on both sides of the host: each call of
+  // std::string costs more than the bytes that it appends.
+  std::array<char, 1 + std::numeric_limits<uint32_t>::digits10 + 1 + 1> begin;
+  begin[0] = scope.is_secure ? 's' : 'h';
+  char* const end = std::to_chars(&begin[1], begin.data() + begin.size(), scope.port).ptr;
+  *end = kPartEnd;
+  key->assign(begin.data(), static_cast<size_t>(end - begin.data()) + 1);
   key->append(head.host);
   key->push_back(kPartEnd);
   key->append(head.target);

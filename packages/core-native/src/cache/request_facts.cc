@@ -62,6 +62,19 @@ bool IsHarmlessField(std::string_view name) {
          IsOneOf(name, kHarmlessFields) || IsForwardingField(name);
 }
 
+// Returns false if ReadRequest() looks at no field whose name begins like this one.
+bool MayMatter(std::string_view name) {
+  constexpr uint32_t kFirstLetters = [] {
+    uint32_t letters = 0;
+    for (const char letter : {'a', 'c', 'i', 'p', 'r', 't', 'u', 'x'})
+      letters |= 1u << (letter - 'a');
+    return letters;
+  }();
+  if (name.empty()) return false;
+  const auto letter = static_cast<uint32_t>(LowerCase(name.front()) - 'a');
+  return letter < 26 && (kFirstLetters >> letter & 1) != 0;
+}
+
 bool SaysNoCache(std::string_view pragma) {
   std::string_view member;
   for (semantics::ListMembers members(pragma); members.Next(&member);) {
@@ -73,6 +86,9 @@ bool SaysNoCache(std::string_view pragma) {
 }  // namespace
 
 bool IsForwardingField(std::string_view name) {
+  // Every request asks this about every one of its fields.
+  const char first = name.empty() ? '\0' : LowerCase(name.front());
+  if (first != 'x' && first != 'f') return false;
   if (StartsIgnoringCase(name, "x-forwarded-")) return !EqualsIgnoringCase(name, "x-forwarded-for");
   return IsOneOf(name, kForwardingFields);
 }
@@ -93,6 +109,7 @@ RequestFacts ReadRequest(const http1::RequestHead& head, std::string_view method
                               std::any_of(harmless.begin(), harmless.end(), [&](const auto& one) {
                                 return EqualsIgnoringCase(name, one);
                               }));
+    if (!MayMatter(name)) continue;
     if (EqualsIgnoringCase(name, "cache-control")) {
       semantics::ReadCacheControl(value, &facts.control);
     } else if (EqualsIgnoringCase(name, "pragma")) {

@@ -1,7 +1,5 @@
 #include "engine/cache/cached_answers.h"
 
-#include <uv.h>
-
 #include <ctime>
 #include <utility>
 
@@ -19,8 +17,6 @@ using cache::MethodKind;
 using cache::Refusal;
 using cache::Verdict;
 
-uint64_t MonotonicMs() { return uv_hrtime() / 1'000'000; }
-
 int64_t WallSeconds() { return static_cast<int64_t>(std::time(nullptr)); }
 
 }  // namespace
@@ -30,6 +26,7 @@ CachedAnswers::CachedAnswers(ProcessCache* cache, const http1::MethodTable* meth
                              Refreshes* refreshes, Compressor* compressor)
     : cache_(cache),
       methods_(methods),
+      get_method_(methods->Find("GET")),
       answers_(answers),
       captures_(captures),
       waiting_(waiting),
@@ -45,7 +42,8 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
   const CacheTerms& terms = *connection->server()->config->cache();
   const uint32_t scope = terms.ScopeOf(prefix_id);
   if (scope == 0 || head.is_connect) return Outcome::kNone;
-  target_hash_ = HashIfPlain(connection, head, terms, scope);
+  target_hash_ = 0;
+  if (!captures_->refused().empty()) target_hash_ = HashIfPlain(connection, head, terms, scope);
   if (target_hash_ != 0) {
     const Refusal refusal = captures_->refused().Find(target_hash_, waiting_->now_ms());
     if (refusal != Refusal::kNone) {
@@ -82,7 +80,7 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
 // more of the cache than the entries of its target.
 uint64_t CachedAnswers::HashIfPlain(const Connection* connection, const http1::RequestHead& head,
                                     const CacheTerms& terms, uint32_t scope) const {
-  const bool is_plain = !terms.tells_status && methods_->Name(head.method) == "GET" &&
+  const bool is_plain = !terms.tells_status && head.method == get_method_ &&
                         !waiting_->has_waiting() && !refreshes_->Has(connection) &&
                         !WasAskedForCertificate(connection);
   return is_plain ? captures_->refused().HashOf(head, scope, IsSecure(connection)) : 0;
@@ -107,16 +105,21 @@ CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
   cache::FoundEntry found;
   const FindResult result = reader_.Find(asked.head, &key_, &found);
   if (result == FindResult::kChanged) counters.Add(CacheCounter::kChanged);
-  // If the responses vary, another request for the target may find one.
-  if (result != FindResult::kMiss || key_ != url_key_) target_hash_ = 0;
-  if (result != FindResult::kHit) return Miss(asked, nullptr, {});
+  if (result != FindResult::kHit) {
+    // If the responses vary, another request for the target may find one.
+    const bool is_of_target = result == FindResult::kMiss && key_ == url_key_;
+    target_hash_ =
+        is_of_target ? HashIfPlain(asked.connection, asked.head, asked.terms, asked.scope) : 0;
+    return Miss(asked, nullptr, {});
+  }
+  target_hash_ = 0;
   const Refusal refusal = cache::MayServe(found.entry.terms, asked.facts);
   if (refusal != Refusal::kNone) {
     counters.AddRefusal(refusal);
     return Miss(asked, nullptr, {});
   }
-  const cache::Judgement judgement = cache::Judge(found.entry.terms, asked.facts.control,
-                                                  asked.terms.options.freshness, MonotonicMs());
+  const cache::Judgement judgement = cache::Judge(
+      found.entry.terms, asked.facts.control, asked.terms.options.freshness, waiting_->now_ms());
   if (refreshes_->Has(asked.connection)) {
     return Miss(asked, &found, judgement);
   }
@@ -245,6 +248,7 @@ void CachedAnswers::AskAbout(const Asked& asked, const cache::FoundEntry& found,
 
 bool CachedAnswers::FindVariant(const Asked& asked, const cache::FoundEntry& found, bool is_fresh,
                                 cache::FoundEntry* coded) {
+  if (asked.terms.options.codings == semantics::CodingSet()) return false;
   const cache::EntryTerms& terms = found.entry.terms;
   const semantics::ContentCoding coding =
       cache::CodingFor(terms, asked.terms.options.codings, asked.facts, asked.head);

@@ -94,6 +94,7 @@ class CachedAnswers {
 
   ProcessCache* cache_;
   const http1::MethodTable* methods_;
+  const int get_method_;
   NativeAnswers* answers_;
   Captures* captures_;
   WaitingMisses* waiting_;

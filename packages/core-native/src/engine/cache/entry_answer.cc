@@ -1,9 +1,11 @@
 #include "engine/cache/entry_answer.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <deque>
 #include <iterator>
+#include <limits>
 #include <random>
 #include <utility>
 #include <vector>
@@ -222,9 +224,7 @@ void EntryAnswer::MakePartial(const UsedEntry& entry, std::span<const ByteRange>
 void EntryAnswer::AppendEnd(const UsedEntry& entry, const AskedEntry& asked, int64_t now_s) {
   if (asked.is_head) piece_count_ = 0;
   if (entry.age_s.has_value()) {
-    head_.append("Age: ");
-    AppendNumber(*entry.age_s, &head_);
-    head_.append("\r\n");
+    AppendAge(*entry.age_s);
   } else {
     AppendDate(now_s);
   }
@@ -238,6 +238,16 @@ void EntryAnswer::AppendEnd(const UsedEntry& entry, const AskedEntry& asked, int
     head_.append("Connection: keep-alive\r\n");
   }
   head_.append("\r\n");
+}
+
+void EntryAnswer::AppendAge(uint32_t age_s) {
+  constexpr std::string_view kName = "Age: ";
+  std::array<char, kName.size() + std::numeric_limits<uint32_t>::digits10 + 1 + 2> line;
+  char* to = std::copy(kName.begin(), kName.end(), line.data());
+  to = std::to_chars(to, line.data() + line.size(), age_s).ptr;
+  *to++ = '\r';
+  *to++ = '\n';
+  head_.append(line.data(), static_cast<size_t>(to - line.data()));
 }
 
 void EntryAnswer::AppendDate(int64_t now_s) {

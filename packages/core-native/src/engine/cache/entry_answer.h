@@ -67,6 +67,7 @@ class EntryAnswer {
   void MakeNotModified(const UsedEntry& entry);
   void MakePartial(const UsedEntry& entry, std::span<const semantics::ByteRange> ranges);
   void AppendEnd(const UsedEntry& entry, const AskedEntry& asked, int64_t now_s);
+  void AppendAge(uint32_t age_s);
   void AppendDate(int64_t now_s);
 
   int status_ = 0;

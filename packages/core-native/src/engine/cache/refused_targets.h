@@ -27,6 +27,8 @@ class RefusedTargets {
   RefusedTargets(const RefusedTargets&) = delete;
   RefusedTargets& operator=(const RefusedTargets&) = delete;
 
+  // True if no target can be known to be refused.
+  bool empty() const { return targets_.empty(); }
   // A hash of what makes up the key of a GET request, or 0 if one of its lines may matter to the
   // cache by itself: such a request is looked up as usual. `head` is that of a request of HTTP/1.1
   // or HTTP/2 with this method.
