@@ -108,6 +108,7 @@ class FieldScanner {
   ParseError ScanName(std::string_view text);
   ParseError ScanValue(std::string_view text);
   ParseError Step(std::string_view text);
+  bool TakeCommonLines(std::string_view text);
 
   std::vector<LineOffsets> lines_;
   HeadBudget budget_;

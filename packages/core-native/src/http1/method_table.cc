@@ -1,7 +1,8 @@
 #include "http1/method_table.h"
 
-#include <cstring>
 #include <utility>
+
+#include "base/seeded_hash.h"
 
 namespace httpsys::http1 {
 
@@ -9,15 +10,17 @@ MethodTable::MethodTable(std::vector<std::string> methods) : methods_(std::move(
   for (size_t i = 0; i < methods_.size(); i++) {
     const size_t length = methods_[i].size();
     if (by_length_.size() <= length) by_length_.resize(length + 1);
-    by_length_[length].push_back(static_cast<uint16_t>(i));
+    by_length_[length].push_back({seeded_hash::LoadUpTo8(methods_[i]), static_cast<uint16_t>(i)});
   }
   connect_ = Find("CONNECT");
 }
 
 int MethodTable::Find(std::string_view method) const {
   if (method.empty() || method.size() >= by_length_.size()) return -1;
-  for (const uint16_t index : by_length_[method.size()]) {
-    if (std::memcmp(methods_[index].data(), method.data(), method.size()) == 0) return index;
+  const uint64_t number = seeded_hash::LoadUpTo8(method);
+  for (const Named& named : by_length_[method.size()]) {
+    const bool is_exact = method.size() <= 8 || methods_[named.index] == method;
+    if (named.number == number && is_exact) return named.index;
   }
   return -1;
 }

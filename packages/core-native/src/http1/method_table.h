@@ -25,8 +25,13 @@ class MethodTable {
   size_t longest_bytes() const { return by_length_.empty() ? 0 : by_length_.size() - 1; }
 
  private:
+  struct Named {
+    uint64_t number;  // Differs for methods of the same length, of up to 8 bytes.
+    uint16_t index;
+  };
+
   std::vector<std::string> methods_;
-  std::vector<std::vector<uint16_t>> by_length_;  // The indices of the methods, by their length.
+  std::vector<std::vector<Named>> by_length_;  // By the length of the method.
   int connect_ = -1;
 };
 

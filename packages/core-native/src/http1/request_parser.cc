@@ -97,8 +97,10 @@ ParseError RequestParser::ScanVersion(std::string_view message) {
   return ParseError::kNone;
 }
 
-// Parses one phase. `message` has at least one byte to look at.
+// Parses one phase, and those behind it as far as they are complete. `message` has at least one
+// byte to look at.
 ParseError RequestParser::Step(std::string_view message) {
+  ParseError error = ParseError::kNone;
   switch (phase_) {
     case Phase::kLeadingLineEnds:
       if (!SkipPadding(message, '\r', '\n')) return ParseError::kHeaderOverflow;
@@ -107,7 +109,9 @@ ParseError RequestParser::Step(std::string_view message) {
       phase_ = Phase::kMethod;
       [[fallthrough]];
     case Phase::kMethod:
-      return ScanMethod(message);
+      error = ScanMethod(message);
+      if (error != ParseError::kNone || phase_ == Phase::kMethod) return error;
+      [[fallthrough]];
     case Phase::kSpaceBeforeTarget:
       if (!SkipPadding(message, ' ', ' ')) return ParseError::kHeaderOverflow;
       if (position_ == message.size()) return ParseError::kNone;
@@ -115,15 +119,20 @@ ParseError RequestParser::Step(std::string_view message) {
       phase_ = Phase::kTarget;
       [[fallthrough]];
     case Phase::kTarget:
-      return ScanTarget(message);
+      error = ScanTarget(message);
+      if (error != ParseError::kNone || phase_ == Phase::kTarget) return error;
+      [[fallthrough]];
     case Phase::kSpaceBeforeVersion:
       if (!SkipPadding(message, ' ', ' ')) return ParseError::kHeaderOverflow;
       if (position_ == message.size()) return ParseError::kNone;
       phase_ = Phase::kVersion;
       [[fallthrough]];
     case Phase::kVersion:
-      return ScanVersion(message);
+      error = ScanVersion(message);
+      if (error != ParseError::kNone || phase_ == Phase::kVersion) return error;
+      [[fallthrough]];
     case Phase::kFirstLine:
+      if (position_ == message.size()) return ParseError::kNone;
       if (message[position_] == ' ') return ParseError::kUnexpectedSpace;
       fields_.Reset(Section::kHead, position_, budget_);
       phase_ = Phase::kLines;

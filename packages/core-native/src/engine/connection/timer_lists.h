@@ -43,6 +43,7 @@ class TimerLists {
   size_t FindList(uint64_t duration_ms);
 
   std::vector<List> lists_;
+  size_t newest_ = 0;  // The list in which a timer was started last.
 };
 
 }  // namespace httpsys::engine
