@@ -34,6 +34,20 @@ CachedAnswers::CachedAnswers(ProcessCache* cache, const http1::MethodTable* meth
       compressor_(compressor),
       reader_(cache) {}
 
+bool CachedAnswers::IsRefused(const Connection* connection, const http1::RequestHead& head,
+                              uint32_t prefix_id) {
+  const CacheTerms& terms = *connection->server()->config->cache();
+  const uint64_t hash = HashIfPlain(connection, head, terms, terms.ScopeOf(prefix_id));
+  if (hash == 0) return false;
+  const Refusal refusal = captures_->refused().Find(hash, waiting_->now_ms());
+  if (refusal == Refusal::kNone) return false;
+  pending_ = nullptr;
+  asks_about_entry_ = false;
+  terms.counters->Add(CacheCounter::kMisses);
+  terms.counters->AddRefusal(refusal);
+  return true;
+}
+
 CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* connection,
                                              const http1::RequestHead& head, uint32_t prefix_id,
                                              bool closes) {
@@ -42,16 +56,6 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
   const CacheTerms& terms = *connection->server()->config->cache();
   const uint32_t scope = terms.ScopeOf(prefix_id);
   if (scope == 0 || head.is_connect) return Outcome::kNone;
-  target_hash_ = 0;
-  if (!captures_->refused().empty()) target_hash_ = HashIfPlain(connection, head, terms, scope);
-  if (target_hash_ != 0) {
-    const Refusal refusal = captures_->refused().Find(target_hash_, waiting_->now_ms());
-    if (refusal != Refusal::kNone) {
-      terms.counters->Add(CacheCounter::kMisses);
-      terms.counters->AddRefusal(refusal);
-      return Outcome::kNone;
-    }
-  }
   Asked asked{writer,
               connection,
               head,

@@ -40,7 +40,8 @@ class CachedAnswers {
   Outcome Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                  uint32_t prefix_id, bool closes) {
     if (connection->server()->config->cache() == nullptr) return Outcome::kNone;
-    return LookUp(writer, connection, head, prefix_id, closes);
+    const bool is_refused = !captures_->refused().empty() && IsRefused(connection, head, prefix_id);
+    return is_refused ? Outcome::kNone : LookUp(writer, connection, head, prefix_id, closes);
   }
   // Returns the head that JavaScript gets for the request that Answer() was called with last: with
   // the validators of what is stored, if JavaScript is asked about that.
@@ -53,6 +54,7 @@ class CachedAnswers {
   // The request that Answer() was called with last was given to JavaScript.
   void OnDelivered(const Connection* connection) {
     if (connection->server()->config->cache() == nullptr) return;
+    if (pending_ == nullptr && !captures_->is_active()) return;
     captures_->Add(connection, std::move(pending_));
   }
 
@@ -69,6 +71,9 @@ class CachedAnswers {
     bool closes;
   };
 
+  // Returns true if the responses of the target are known to be refused: the cost of a cache for a
+  // server whose responses say nothing of caches. The request is counted as a miss then.
+  bool IsRefused(const Connection* connection, const http1::RequestHead& head, uint32_t prefix_id);
   Outcome LookUp(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                  uint32_t prefix_id, bool closes);
   uint64_t HashIfPlain(const Connection* connection, const http1::RequestHead& head,
