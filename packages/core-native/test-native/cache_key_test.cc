@@ -120,6 +120,13 @@ TEST(CacheKeyTest, AKeyNamesItsUrl) {
   EXPECT_EQ(parts.target, "/a");
 }
 
+TEST(CacheKeyTest, AKeyForAnotherTargetIsThatOfItsRequest) {
+  for (const char* lines : {"", "Forwarded: by=x|X-Forwarded-Proto: https"}) {
+    const KeyScope scope{true, 65536};
+    EXPECT_EQ(KeyForTarget(KeyOf(lines, "/a?b", scope), "/c"), KeyOf(lines, "/c", scope));
+  }
+}
+
 TEST(CacheKeyTest, TextsThatAreNoKeyAreRefused) {
   KeyParts parts;
   for (const char* text : {"", "h", "h80", "h80\n", "h80\na", "h80\na\n", "x80\na\n/", "h\na\n/",

@@ -58,4 +58,15 @@ bool SplitKey(std::string_view key, KeyParts* parts) {
   return !parts->target.empty();
 }
 
+std::string KeyForTarget(std::string_view key, std::string_view target) {
+  std::string_view rest = key;
+  (void)TakePart(&rest);
+  (void)TakePart(&rest);
+  std::string other(key.substr(0, key.size() - rest.size()));
+  other.append(target);
+  const size_t end = rest.find(kPartEnd);
+  if (end != std::string_view::npos) other.append(rest.substr(end));
+  return other;
+}
+
 }  // namespace httpsys::cache

@@ -39,4 +39,8 @@ struct KeyParts {
 // if it is none.
 [[nodiscard]] bool SplitKey(std::string_view key, KeyParts* parts);
 
+// Returns the key of a request that differs from the one with this key in its target alone. `key`
+// was made by MakeKey().
+[[nodiscard]] std::string KeyForTarget(std::string_view key, std::string_view target);
+
 }  // namespace httpsys::cache

@@ -76,7 +76,8 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
   if (!is_unsafe) return LookUpKey(asked);
   (void)Bypass(asked, refusal, forward);
   if (pending_ == nullptr) pending_ = NewExchange(asked, forward);
-  pending_->unsafe = std::make_unique<CapturedRequest>(head, asked.facts, key_);
+  pending_->is_unsafe = true;
+  pending_->key = key_;
   return Outcome::kNone;
 }
 

@@ -97,7 +97,7 @@ Captures::Pass Captures::OnOutput(Connection* connection, CacheExchange* exchang
       exchange->is_answered = true;
       return exchange->is_background ? Swallow(connection, reply, true, other) : Pass::kInstead;
     }
-    if (exchange->unsafe != nullptr) Invalidate(exchange, reply);
+    if (exchange->is_unsafe) Invalidate(exchange, reply);
     if (exchange->capture != nullptr) Take(connection, exchange, reply);
   }
   if (exchange->is_background) return Swallow(connection, reply, true, other);
@@ -343,13 +343,15 @@ bool Captures::AddFields(const CacheExchange& exchange, const ReplyRecord& reply
 void Captures::Invalidate(CacheExchange* exchange, const ReplyRecord& reply) {
   if (exchange->is_decided || reply.type() == ReplyType::kCachePolicy) return;
   exchange->is_decided = true;
+  if (!cache_->has_or_awaits_responses()) return;
   http2::ResponseHead head;
   const std::string_view text = HeadIn(reply);
   const bool is_read = !text.empty() && http2::ParseResponseHead(text, &head);
   const auto status = static_cast<uint16_t>(is_read ? head.status : 200);
-  const CapturedRequest& request = *exchange->unsafe;
-  if (!cache::Invalidates(request.facts(), status, exchange->terms->options.rules)) return;
-  if (cache_->Drop(request.key())) exchange->terms->counters->Add(CacheCounter::kInvalidated);
+  cache::RequestFacts request;
+  request.method = cache::MethodKind::kOther;
+  if (!cache::Invalidates(request, status, exchange->terms->options.rules)) return;
+  if (cache_->Drop(exchange->key)) exchange->terms->counters->Add(CacheCounter::kInvalidated);
   if (!is_read) return;
   for (const auto& [name, value] : head.lines) {
     if (EqualsIgnoringCase(name, "location") || EqualsIgnoringCase(name, "content-location")) {
@@ -359,14 +361,11 @@ void Captures::Invalidate(CacheExchange* exchange, const ReplyRecord& reply) {
 }
 
 void Captures::DropUrl(const CacheExchange& exchange, std::string_view reference) {
-  const http1::RequestHead& request = exchange.unsafe->head();
+  cache::KeyParts url;
+  if (!cache::SplitKey(exchange.key, &url)) return;
   const std::optional<std::string> target =
-      SameOriginTarget({exchange.is_secure, request.host, request.target}, reference);
-  if (!target.has_value()) return;
-  http1::RequestHead other = request;
-  other.target = *target;
-  std::string key;
-  if (cache::MakeKey({exchange.is_secure, exchange.scope}, other, &key) && cache_->Drop(key)) {
+      SameOriginTarget({exchange.is_secure, url.host, url.target}, reference);
+  if (target.has_value() && cache_->Drop(cache::KeyForTarget(exchange.key, *target))) {
     exchange.terms->counters->Add(CacheCounter::kInvalidated);
   }
 }

@@ -44,8 +44,8 @@ struct StoredCopy {
 struct CacheExchange {
   // Not nullptr: the answer may be stored.
   std::unique_ptr<Capture> capture;
-  // Not nullptr: the request is unsafe, and makes entries obsolete.
-  std::unique_ptr<CapturedRequest> unsafe;
+  // The request is unsafe, and makes entries obsolete; `key` is that of its URL.
+  bool is_unsafe = false;
   std::shared_ptr<const CacheTerms> terms;
   uint32_t scope = 0;
   bool is_secure = false;
@@ -56,7 +56,7 @@ struct CacheExchange {
   // The client has its answer from what is stored: the rest of JavaScript's goes nowhere.
   bool is_answered = false;
   std::string status;  // The beginning of Cache-Status; empty = the answer has no such field.
-  // Other requests wait for the answer, under this key with this hash.
+  // Other requests wait for the answer, under `key` with this hash.
   bool leads = false;
   const Connection* connection = nullptr;  // That of the request, if it leads.
   bool is_decided = false;                 // They know what becomes of it.

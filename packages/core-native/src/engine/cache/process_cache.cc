@@ -254,6 +254,7 @@ cache::Refusal ProcessCache::Store(const Response& response) {
   const std::scoped_lock lock(mutex_);
   if (store_ == nullptr || is_suspended_) return cache::Refusal::kTooLarge;
   if (MarkOf(response.parts.key) != response.mark) return cache::Refusal::kObsolete;
+  has_stored_.store(true, std::memory_order_relaxed);
   cache::EntryParts parts = response.parts;
   parts.terms.stamp = ++next_stamp_;
   bool is_stored = true;

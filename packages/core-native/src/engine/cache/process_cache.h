@@ -154,6 +154,21 @@ class ProcessCache {
   cache::StoreCounts counts() const;
   uint64_t memory_bytes() const;
 
+  // A response to a request for this URL, which JavaScript has not been given yet, is captured
+  // until EndCapture().
+  Mark BeginCapture(std::string_view key) {
+    captures_.fetch_add(1, std::memory_order_relaxed);
+    return MarkOf(key);
+  }
+  // The response was stored, or is not stored.
+  void EndCapture() { captures_.fetch_sub(1, std::memory_order_release); }
+  // Returns false if no request that JavaScript has been given so far has an answer which is stored
+  // or will be: nothing can become obsolete. What JavaScript has been given before it gave the
+  // caller an answer counts, whichever lane gave it.
+  bool has_or_awaits_responses() const {
+    return captures_.load(std::memory_order_acquire) != 0 ||
+           has_stored_.load(std::memory_order_relaxed);
+  }
   // Adds to the bytes of responses that are being captured. Returns false, and adds nothing, if
   // that would be more than an eighth of what entries may have.
   bool TakeCaptureBytes(uint64_t bytes);
@@ -215,6 +230,8 @@ class ProcessCache {
   std::atomic<uint64_t> version_{0};
   std::atomic<uint64_t> bytes_{kDefaultBytes};
   std::atomic<uint64_t> captured_bytes_{0};
+  std::atomic<uint64_t> captures_{0};    // Those that have begun and not ended.
+  std::atomic<bool> has_stored_{false};  // A response was stored at some time.
 };
 
 }  // namespace httpsys::engine
