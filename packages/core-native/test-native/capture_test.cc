@@ -41,7 +41,7 @@ class CaptureTest : public testing::Test {
   std::string Entry() {
     std::string key = key_;
     cache::FoundEntry found;
-    if (reader_.Find(request_.head(), &key, &found) != cache::FindResult::kHit) return {};
+    if (reader_.Find(request_.head(), scope_, &key, &found) != cache::FindResult::kHit) return {};
     return std::string(found.head).append("\r\n").append(found.body);
   }
 

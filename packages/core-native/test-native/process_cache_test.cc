@@ -46,7 +46,7 @@ class ProcessCacheTest : public testing::Test {
   std::string Find(const TestRequest& request) {
     std::string key = KeyOf(request, scope_);
     cache::FoundEntry found;
-    const bool is_hit = reader_.Find(request.head(), &key, &found) == FindResult::kHit;
+    const bool is_hit = reader_.Find(request.head(), scope_, &key, &found) == FindResult::kHit;
     return is_hit ? std::string(found.body) : std::string();
   }
 

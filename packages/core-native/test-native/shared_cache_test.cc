@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <random>
@@ -21,6 +22,7 @@
 #include "base/seeded_hash.h"
 #include "cache/arena_layout.h"
 #include "cache/cache_key.h"
+#include "cache/invalidation_counters.h"
 #include "engine/cache/process_cache.h"
 #include "engine/cache/server_caches.h"
 #include "engine/peers/peer_links.h"
@@ -97,7 +99,7 @@ class SharedCacheTest : public testing::Test {
         &loop_, &cache_, &servers_, links_.get(),
         [this](std::function<void()> run) { posted_.push_back(std::move(run)); });
     links_->set_cache_askers(gifts_.get());
-    reads_ = std::make_unique<ArenaLinks>(&loop_, 1, &arenas_);
+    reads_ = std::make_unique<ArenaLinks>(&loop_, 1, &arenas_, &reader_cache_, &reader_servers_);
     arenas_.SetAskOwner([this](uint64_t member, uint32_t server_id, uint32_t prefix_id) {
       asked_.push_back(
           [this, member, server_id, prefix_id] { reads_->Ask(member, server_id, prefix_id); });
@@ -117,7 +119,9 @@ class SharedCacheTest : public testing::Test {
     // Chunks that are in use again after the last server has gone: none.
     EXPECT_EQ(cache_.Share().chunks.empty() ? 0u : ChunkCount(), 0u);
     const int index = cache_.Share().index == nullptr ? 0 : 1;
-    EXPECT_EQ(test::OpenDescriptors(), before_ + static_cast<int>(played_.fds.size()) + index);
+    const int counters = cache_.co_owners().own() == nullptr ? 0 : 1;
+    EXPECT_EQ(test::OpenDescriptors(),
+              before_ + static_cast<int>(played_.fds.size()) + index + counters);
   }
   size_t ChunkCount() const {
     size_t count = 0;
@@ -251,6 +255,8 @@ class SharedCacheTest : public testing::Test {
   std::unique_ptr<PeerLinks> links_;
   std::unique_ptr<ArenaGifts> gifts_;
   ForeignArenas arenas_;
+  ProcessCache reader_cache_;
+  LaneServers reader_servers_;
   std::unique_ptr<ArenaLinks> reads_;
   ArenaReaders readers_{&arenas_};
   cache::CopyBuffer buffer_;
@@ -408,6 +414,58 @@ TEST_F(SharedCacheTest, AnOwnerThatEndsTheLinkIsAskedAgainLater) {
   is_accepting_ = true;
   arenas_.Ask(kId, kServer, 0);
   ASSERT_TRUE(Until([this] { return Read("/a/1") == "one"; }));
+}
+
+// -- Members that own the same prefix.
+
+TEST_F(SharedCacheTest, AnotherOwnerGetsCountersAndNoArena) {
+  Configure(WithCache());
+  Store("/a/1", "one");
+  PlayReader();
+  ASSERT_TRUE(channel_->Send(FrameType::kCacheFollow, {}));
+  ASSERT_TRUE(Until([this] { return played_.Has(FrameType::kCacheCounters); }));
+  Store("/a/2", std::string(100'000, 'x'));
+  ASSERT_TRUE(channel_->Send(FrameType::kCacheFollow, {}));
+  Until([] { return false; }, 50);
+  EXPECT_FALSE(played_.Has(FrameType::kCacheIndex));
+  ASSERT_FALSE(played_.fds.empty());
+  const int fd = played_.fds[0];
+  EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
+  const auto followed =
+      cache::FollowedCounters::Over(SharedMemory::Map(fd, cache::InvalidationPlaces::kBytes));
+  ASSERT_NE(followed, nullptr);
+  std::atomic<uint64_t> generation{0};
+  const size_t place = cache::InvalidationPlaces::OfTarget("/a/1");
+  followed->FollowTarget(place, &generation);
+  EXPECT_EQ(generation, 0u);
+  EXPECT_TRUE(cache_.Invalidate(KeyOf(OwnScope(), "/a/1")));
+  followed->FollowTarget(place, &generation);
+  EXPECT_EQ(generation, 1u);
+}
+
+TEST_F(SharedCacheTest, AScopeThatAnotherMemberOwnsTooIsTakenBackUntilThatHasLeft) {
+  Configure(WithCache());
+  Store("/a/1", "one");
+  Store("/a/2", "two");
+  arenas_.Ask(kId, kServer, 0);
+  ASSERT_TRUE(Until([this] { return Read("/a/1") == "one"; }));
+  const auto other = cache::InvalidationCounters::Create();
+  CoOwners& owners = cache_.co_owners();
+  owners.Set(this, {{OwnScope(), kPrefix, {99}}}, 0);
+  owners.SetCounters(this, 99, cache::FollowedCounters::Over(other->memory()));
+  cache_.Announce();
+  EXPECT_TRUE(Until([this] { return !HasScope(); }));
+  other->Count(cache::InvalidationPlaces::OfTarget("/a/1"));
+  owners.Set(this, {}, 0);
+  const auto drop = [this](uint32_t scope) { cache_.DropObsolete(scope); };
+  EXPECT_TRUE(owners.Sweep(this, 1, drop));
+  cache_.Announce();
+  Until([] { return false; }, 50);
+  EXPECT_FALSE(HasScope());
+  EXPECT_FALSE(owners.Sweep(this, limits::kCacheFormerMs, drop));
+  cache_.Announce();
+  EXPECT_TRUE(Until([this] { return Read("/a/2") == "two"; }));
+  EXPECT_EQ(Read("/a/1"), std::nullopt);
 }
 
 // -- Owners that say anything.

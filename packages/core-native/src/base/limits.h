@@ -352,6 +352,9 @@ inline constexpr uint64_t kCacheAskMs = 1000;
 inline constexpr uint64_t kCacheTellMs = 100;
 // How long the cache of a killed process is kept for prefixes that nobody has taken back.
 inline constexpr uint64_t kCacheOrphanMs = 60'000;
+// How long a member that owned the same prefixes is heard after it has given them up: it may still
+// answer requests that make stored responses obsolete.
+inline constexpr uint64_t kCacheFormerMs = 60'000;
 // Listening sockets of one port: one per bound address.
 inline constexpr size_t kSharedSocketsMax = 64;
 // How long a coordinator may take to answer. Long enough to find that it is stopped (kDoubtMs,

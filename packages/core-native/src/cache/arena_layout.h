@@ -18,7 +18,7 @@
 
 namespace httpsys::cache {
 
-inline constexpr uint64_t kArenaMagic = 0x3130'6863'6163'7368;  // "hscach01"
+inline constexpr uint64_t kArenaMagic = 0x3230'6863'6163'7368;  // "hscach02"
 // A segment holds two of the largest entries; more would waste less, and come back later.
 inline constexpr uint32_t kSegmentBytes = 2 * 1024 * 1024;
 inline constexpr uint32_t kSegmentsPerChunk = 2;
@@ -120,6 +120,6 @@ struct EntryHead {
     return (sizeof(EntryHead) + payload_bytes() + kEntryAlignBytes - 1) & ~(kEntryAlignBytes - 1);
   }
 };
-static_assert(sizeof(EntryHead) == 64);
+static_assert(sizeof(EntryHead) == 72);
 
 }  // namespace httpsys::cache

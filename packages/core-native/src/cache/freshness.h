@@ -84,10 +84,13 @@ struct EntryTerms {
   // Differs between the entries that one process stores: a compressed variant has that of the entry
   // from which it was made.
   uint32_t stamp = 0;
+  // How often the entries of the URL had been made obsolete by other owners of it when the response
+  // was asked for, as the process that has stored the entry counts (engine::CoOwners).
+  uint64_t generation = 0;
 
   bool Has(Flags flag) const { return (flags & flag) != 0; }
 };
-static_assert(sizeof(EntryTerms) == 32);
+static_assert(sizeof(EntryTerms) == 40);
 
 // Fills in what the directives of a response say about staleness: windows and the first three
 // flags. The other members stay.

@@ -107,6 +107,7 @@ void LaneCommands::SetConfig(Attachment* attachment, uint32_t server_id,
         // The id of a prefix may have become another one's.
         server->buckets.clear();
         parts_->gifts->OnServer(server_id);
+        parts_->arena_links->OnServer();
       },
       Kind::kConfig);
 }
@@ -250,7 +251,7 @@ void LaneCommands::SetCacheRoutes(std::shared_ptr<const sharing::PortRoutes> rou
       [this, routes = std::move(routes)] {
         if (!is_stopping_) parts_->arena_links->OnRoutes(routes);
       },
-      Kind::kUnordered);
+      Kind::kConfig);
 }
 
 // -- Draining.

@@ -56,7 +56,8 @@ LaneParts::LaneParts(const Wanted& wanted) {
   foreign = std::make_unique<ForeignAnswers>(wanted.arenas, methods, answers.get());
   gifts =
       std::make_unique<ArenaGifts>(loop, wanted.cache, &servers, &router->links(), *wanted.post);
-  arena_links = std::make_unique<ArenaLinks>(loop, wanted.member_id, wanted.arenas);
+  arena_links =
+      std::make_unique<ArenaLinks>(loop, wanted.member_id, wanted.arenas, wanted.cache, &servers);
   router->links().set_cache_askers(gifts.get());
   router->caches().Start(foreign.get(), http1->writer(), http2->writer());
   reclaim = std::make_unique<RequestReclaim>(loop, wanted.attachments, &patience, router.get(),

@@ -5,7 +5,8 @@
 // Control connection (member to coordinator): kHello, then the types up to kTicketKeys; or kPing
 // alone. Data connection (lane to lane): kLink, then kHandOver, kRelay and their answers; or kDoubt
 // alone, from the thread that shares ports. A reader of another member's cache has a data
-// connection of its own: kLink, kCacheHits and kCacheAsk one way, the other kCache types back.
+// connection of its own: kLink, kCacheHits, kCacheAsk and kCacheFollow one way, the other kCache
+// types back.
 
 #include <cstdint>
 #include <string>
@@ -68,6 +69,8 @@ enum class FrameType : uint8_t {
   kCacheChunk = 51,  // Carries a chunk of it.
   kCacheGone = 52,
   kCacheScope = 53,
+  kCacheFollow = 54,
+  kCacheCounters = 55,  // Carries the sender's counters of invalidations.
 };
 
 struct Hello {
@@ -470,7 +473,10 @@ struct Doubt {
 // -- The cache of another member. kCacheHits has no payload: its descriptor is memory in which the
 // sender counts hits (cache::HitTable), and which the receiver only reads. kCacheIndex has none,
 // either: its descriptor is the index of the sender's arena, in place of an earlier one and of all
-// chunks. Both are sealed (cache::SharedMemory).
+// chunks. kCacheFollow and kCacheCounters have none: the reader owns prefixes of the other member,
+// too, and gets memory in which that one counts what it makes obsolete
+// (cache::InvalidationCounters), once for the life of its process. All are sealed
+// (cache::SharedMemory).
 
 // The reader wants to know the scope of a prefix, now and whenever it changes.
 struct CacheAsk {

@@ -19,10 +19,14 @@ class CacheReader {
   CacheReader(const CacheReader&) = delete;
   CacheReader& operator=(const CacheReader&) = delete;
 
-  // Looks for the response to a request whose URL has this key. If the responses of the URL vary,
-  // `key` becomes the key of the variant. With kHit, `found` is valid until the next call.
-  cache::FindResult Find(const http1::RequestHead& head, std::string* key,
+  // Looks for the response to a request of a scope whose URL has this key. If the responses of the
+  // URL vary, `key` becomes the key of the variant. With kHit, `found` is valid until the next
+  // call. An entry that another owner of the URL has made obsolete is not found.
+  cache::FindResult Find(const http1::RequestHead& head, uint32_t scope, std::string* key,
                          cache::FoundEntry* found);
+  // False if Find() would find no entry of the URL that it was called with last, whatever is
+  // stored: the counters of another owner are not known.
+  bool may_find() const { return now_.is_known; }
   // Looks for a variant of the entry that was found last, with its key.
   FoundCoding FindCoding(const std::string& key, const cache::EntryTerms& plain,
                          semantics::ContentCoding coding, cache::FoundEntry* found) {
@@ -51,6 +55,8 @@ class CacheReader {
 
   ProcessCache* cache_;
   ProcessCache::Mapping mapping_;
+  CoOwners::Snapshot owners_;
+  CoOwners::Generation now_;  // Of the URL that was looked for last.
   FindMemory memory_;
 };
 

@@ -108,7 +108,7 @@ CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
   url_key_.assign(key_);
   mark_ = cache_->StoresOf(url_key_);
   cache::FoundEntry found;
-  const FindResult result = reader_.Find(asked.head, &key_, &found);
+  const FindResult result = reader_.Find(asked.head, asked.scope, &key_, &found);
   if (result == FindResult::kChanged) counters.Add(CacheCounter::kChanged);
   if (result != FindResult::kHit) {
     // If the responses vary, another request for the target may find one.
@@ -175,8 +175,9 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
   // Answers to them are stored on other terms, so that they do not wait for each other.
   if (!is_rfc && !asked.facts.is_harmless) exchange->key.append("\n!");
   exchange->hash = reader_.Hash(exchange->key);
-  // An answer to a request with cookies is mostly for its sender alone.
-  if (!asked.facts.has_cookie && !exchange->is_background) {
+  // An answer to a request with cookies is mostly for its sender alone. Requests that wait for an
+  // entry that they would not find would go to JavaScript one by one.
+  if (!asked.facts.has_cookie && !exchange->is_background && reader_.may_find()) {
     // The answer to a request that is not the oldest one of its client stands behind others, which
     // may never end: nobody waits for that.
     const bool may_lead = asked.writer->IsTurn(*asked.connection);

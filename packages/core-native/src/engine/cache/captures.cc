@@ -351,7 +351,7 @@ void Captures::Invalidate(CacheExchange* exchange, const ReplyRecord& reply) {
   cache::RequestFacts request;
   request.method = cache::MethodKind::kOther;
   if (!cache::Invalidates(request, status, exchange->terms->options.rules)) return;
-  if (cache_->Drop(exchange->key)) exchange->terms->counters->Add(CacheCounter::kInvalidated);
+  if (cache_->Invalidate(exchange->key)) exchange->terms->counters->Add(CacheCounter::kInvalidated);
   if (!is_read) return;
   for (const auto& [name, value] : head.lines) {
     if (EqualsIgnoringCase(name, "location") || EqualsIgnoringCase(name, "content-location")) {
@@ -365,7 +365,7 @@ void Captures::DropUrl(const CacheExchange& exchange, std::string_view reference
   if (!cache::SplitKey(exchange.key, &url)) return;
   const std::optional<std::string> target =
       SameOriginTarget({exchange.is_secure, url.host, url.target}, reference);
-  if (target.has_value() && cache_->Drop(cache::KeyForTarget(exchange.key, *target))) {
+  if (target.has_value() && cache_->Invalidate(cache::KeyForTarget(exchange.key, *target))) {
     exchange.terms->counters->Add(CacheCounter::kInvalidated);
   }
 }

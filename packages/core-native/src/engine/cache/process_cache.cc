@@ -130,6 +130,7 @@ void ProcessCache::OnChanged() {
 uint32_t ProcessCache::Claim(const std::string& name) {
   const std::scoped_lock lock(mutex_);
   if (store_ == nullptr) MakeStore();
+  co_owners_.MakeCounters();
   Scope& scope = scopes_[name];
   if (scope.claims++ == 0) scope.number = next_scope_++;
   return scope.number;
@@ -206,6 +207,11 @@ void ProcessCache::Unwatch(const void* user) {
   watchers_.erase(user);
 }
 
+void ProcessCache::Announce() {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [user, changed] : watchers_) changed();
+}
+
 void ProcessCache::AddHits(const std::shared_ptr<const cache::SharedMemory>& hits) {
   const std::scoped_lock lock(mutex_);
   const auto [added, is_new] =
@@ -219,6 +225,15 @@ void ProcessCache::RemoveHits(const std::shared_ptr<const cache::SharedMemory>& 
   if (found == hits_.end()) return;
   if (store_ != nullptr) store_->RemoveHits(&found->second.table);
   hits_.erase(found);
+}
+
+void ProcessCache::DropObsolete(uint32_t scope) {
+  CoOwners::Snapshot snapshot;
+  (void)DropIf([&](std::string_view key, const cache::EntryHead& entry, uint32_t) {
+    cache::KeyParts parts;
+    return cache::SplitKey(key, &parts) && parts.scope.port == scope &&
+           entry.terms.generation != co_owners_.Of(&snapshot, scope, parts.target).value;
+  });
 }
 
 // -- Writing.
@@ -240,9 +255,15 @@ size_t ProcessCache::CounterOf(std::string_view key) const {
   return HashText(key, counter_seed_) % kUrlCounters;
 }
 
-ProcessCache::Mark ProcessCache::MarkOf(std::string_view key) const {
-  return {invalidations_[CounterOf(key)].load(std::memory_order_acquire),
-          flushes_.load(std::memory_order_acquire)};
+ProcessCache::Mark ProcessCache::MarkOf(std::string_view key) {
+  Mark mark{invalidations_[CounterOf(key)].load(std::memory_order_acquire),
+            flushes_.load(std::memory_order_acquire), 0};
+  cache::KeyParts parts;
+  CoOwners::Snapshot snapshot;
+  if (cache::SplitKey(key, &parts)) {
+    mark.generation = co_owners_.Of(&snapshot, parts.scope.port, parts.target).value;
+  }
+  return mark;
 }
 
 ProcessCache::StoreMark ProcessCache::StoresOf(std::string_view key) const {
@@ -257,6 +278,7 @@ cache::Refusal ProcessCache::Store(const Response& response) {
   has_stored_.store(true, std::memory_order_relaxed);
   cache::EntryParts parts = response.parts;
   parts.terms.stamp = ++next_stamp_;
+  parts.terms.generation = response.mark.generation;
   bool is_stored = true;
   if (!response.vary->is_empty()) {
     VaryRecord record;
@@ -306,6 +328,12 @@ bool ProcessCache::Drop(std::string_view key) {
   const std::scoped_lock lock(mutex_);
   invalidations_[CounterOf(key)].fetch_add(1, std::memory_order_acq_rel);
   return store_ != nullptr && store_->Drop(key);
+}
+
+bool ProcessCache::Invalidate(std::string_view key) {
+  cache::KeyParts parts;
+  if (cache::SplitKey(key, &parts)) co_owners_.CountTarget(parts.target);
+  return Drop(key);
 }
 
 size_t ProcessCache::DropIf(const Visit& visit) {

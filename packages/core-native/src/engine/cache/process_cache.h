@@ -18,6 +18,7 @@
 #include "cache/cache_store.h"
 #include "cache/refusal.h"
 #include "cache/vary.h"
+#include "engine/cache/co_owners.h"
 #include "engine/cache/leading_lanes.h"
 #include "http1/header_line.h"
 #include "semantics/content_coding.h"
@@ -88,11 +89,18 @@ class ProcessCache {
   Memory Share() const;
   // Calls `changed` whenever the version changes, until Unwatch() has returned. It must not call
   // this object.
+  // Also whenever other members have come to own a scope, or have left it, and Announce() is
+  // called.
   void Watch(const void* user, std::function<void()> changed);
   void Unwatch(const void* user);
+  void Announce();
   // Counts the hits of another process, which writes them into this memory.
   void AddHits(const std::shared_ptr<const cache::SharedMemory>& hits);
   void RemoveHits(const std::shared_ptr<const cache::SharedMemory>& hits);
+  // The other owners of prefixes of this process, and what they have made obsolete.
+  CoOwners& co_owners() { return co_owners_; }
+  // Forgets the entries of a scope that other owners have made obsolete.
+  void DropObsolete(uint32_t scope);
 
   // -- Writing.
 
@@ -101,10 +109,11 @@ class ProcessCache {
   struct Mark {
     uint32_t of_url = 0;
     uint32_t of_all = 0;
+    uint64_t generation = 0;  // CoOwners::Generation
 
     bool operator==(const Mark&) const = default;
   };
-  Mark MarkOf(std::string_view key) const;
+  Mark MarkOf(std::string_view key);
   // The responses stored so far for a URL with this key, or for another one with the same counter:
   // if none was found, there is none as long as the mark is that of now.
   struct StoreMark {
@@ -141,6 +150,8 @@ class ProcessCache {
   // Forgets what is stored for the key of a URL, with all variants. Returns false if there was
   // nothing.
   bool Drop(std::string_view key);
+  // Does the same for all owners of the URL, before it returns.
+  bool Invalidate(std::string_view key);
   // Visits entries as CacheStore::DropSomeIf() does, with their hits as far as eviction counts
   // them, and lets lanes store in between; those that a VaryRecord has made unreachable are among
   // them until they are evicted.
@@ -227,6 +238,7 @@ class ProcessCache {
   std::array<std::atomic<uint32_t>, kUrlCounters> stores_{};  // As invalidations_.
   const uint64_t counter_seed_ = RandomSeed();
   LeadingLanes leading_lanes_;
+  CoOwners co_owners_;
   std::atomic<uint64_t> version_{0};
   std::atomic<uint64_t> bytes_{kDefaultBytes};
   std::atomic<uint64_t> captured_bytes_{0};

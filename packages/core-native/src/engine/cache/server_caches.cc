@@ -169,6 +169,21 @@ void ServerCaches::Visit(uint32_t server_id, const ProcessCache::Visit& visit) {
   });
 }
 
+// Which of a prefix' entries are below a URL, the other owners do not look up: they forget all that
+// they have for it.
+void ServerCaches::TellFlush(uint32_t server_id, const CachedUrlPattern* pattern) {
+  if (pattern != nullptr && !pattern->is_recursive)
+    return cache_->co_owners().CountTarget(pattern->target);
+  const auto found = servers_.find(server_id);
+  if (found == servers_.end()) return;
+  if (found->second.scope_of_everything != 0) cache_->co_owners().CountPrefix({});
+  for (const auto& [id, prefix] : found->second.prefixes) {
+    const bool is_secure = prefix.text.starts_with("https:");
+    if (prefix.scope == 0 || (pattern != nullptr && pattern->is_secure != is_secure)) continue;
+    cache_->co_owners().CountPrefix(prefix.text);
+  }
+}
+
 int64_t ServerCaches::Flush(uint32_t server_id, const std::string& url, bool is_recursive) {
   const std::lock_guard lock(mutex_);
   CachedUrlPattern pattern;
@@ -176,6 +191,7 @@ int64_t ServerCaches::Flush(uint32_t server_id, const std::string& url, bool is_
   pattern.is_recursive = is_recursive;
   size_t flushed = 0;
   cache_->BeginFlush();
+  TellFlush(server_id, url.empty() ? nullptr : &pattern);
   Visit(server_id, [&](std::string_view key, const cache::EntryHead& entry, uint32_t) {
     cache::KeyParts parts;
     if (!url.empty() && (!cache::SplitKey(key, &parts) || !pattern.Matches(parts))) return false;

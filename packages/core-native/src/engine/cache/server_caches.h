@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "engine/cache/cached_url.h"
 #include "engine/cache/process_cache.h"
 #include "engine/config/cache_terms.h"
 
@@ -69,6 +70,8 @@ class ServerCaches final : public CacheBackend {
   void Clear(Server* server, uint32_t server_id, Names* released);
   void ReleaseAll(const Names& names);
   std::string NameOf(uint32_t server_id) const { return name_ + " " + std::to_string(server_id); }
+  // Tells the other owners of the server's prefixes of a flush; nullptr = of everything.
+  void TellFlush(uint32_t server_id, const CachedUrlPattern* pattern);
   // Visits the entries of a server.
   void Visit(uint32_t server_id, const ProcessCache::Visit& visit);
 

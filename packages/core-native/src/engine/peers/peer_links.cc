@@ -382,7 +382,8 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
   if (frame.type == FrameType::kRelay && frame.fds <= 1) {
     return OnRelay(channel, received, frame, fds.empty() ? -1 : fds[0]);
   }
-  if (frame.type == FrameType::kCacheHits || frame.type == FrameType::kCacheAsk) {
+  if (frame.type == FrameType::kCacheHits || frame.type == FrameType::kCacheAsk ||
+      frame.type == FrameType::kCacheFollow) {
     const bool is_sound = received->is_known && fds.size() <= 1;
     if (is_sound && askers_ != nullptr) {
       askers_->OnCacheFrame(received->number, frame, fds.empty() ? -1 : fds[0]);

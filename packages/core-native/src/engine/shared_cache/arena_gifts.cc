@@ -73,6 +73,7 @@ void ArenaGifts::OnCacheFrame(uint64_t link, const peer::Frame& frame, int fd) {
     Reader& reader = readers_[link];
     if (frame.type == FrameType::kCacheHits) OnHits(&reader, fd);
     if (frame.type == FrameType::kCacheAsk) OnAsk(&reader, frame);
+    if (frame.type == FrameType::kCacheFollow) reader.wants_counters = true;
     TellOne(link);
   }
   if (fd != -1) close(fd);
@@ -86,6 +87,7 @@ void ArenaGifts::OnHits(Reader* reader, int fd) {
 
 void ArenaGifts::OnAsk(Reader* reader, const peer::Frame& frame) {
   peer::CacheAsk ask;
+  reader->is_asking = true;
   if (!peer::Decode(frame.payload, &ask) || reader->scopes.size() >= limits::kEntriesMax) return;
   // One that is asked for again is told again.
   reader->scopes[ForeignScope::Key(ask.server_id, ask.prefix_id)].clear();
@@ -120,6 +122,8 @@ bool ArenaGifts::TellScope(uint64_t link, uint64_t key, std::string* told) {
   if (server != servers_->end() && !server->second->is_unlistened) {
     scope = ScopeOf(*server->second->config, server_id, prefix_id);
   }
+  // Another owner makes entries obsolete without a word to readers.
+  if (cache_->co_owners().IsShared(scope.scope)) scope.scope = 0;
   // Nothing that could be taken for an earlier scope stays.
   if (scope.scope == 0) scope = {server_id, prefix_id, 0, 0, {}, {}};
   std::string payload = peer::Encode(scope);
@@ -133,7 +137,8 @@ bool ArenaGifts::TellScope(uint64_t link, uint64_t key, std::string* told) {
 }
 
 bool ArenaGifts::Tell(uint64_t link, const ProcessCache::Memory& memory, Reader* reader) {
-  const bool is_shared = memory.index != nullptr && memory.index->fd() != -1;
+  if (reader->wants_counters && !TellCounters(link, reader)) return false;
+  const bool is_shared = reader->is_asking && memory.index != nullptr && memory.index->fd() != -1;
   if (is_shared && reader->index != memory.index) {
     if (!links_->SendToReader(link, FrameType::kCacheIndex, {}, memory.index->fd())) return false;
     reader->index = memory.index;
@@ -158,6 +163,22 @@ bool ArenaGifts::Tell(uint64_t link, const ProcessCache::Memory& memory, Reader*
   return true;
 }
 
+// Scopes that another member has come to own are taken back, and given again when it has left.
+bool ArenaGifts::TellScopes(uint64_t link, Reader* reader) {
+  bool is_told = true;
+  for (auto& [key, told] : reader->scopes) is_told = TellScope(link, key, &told) && is_told;
+  return is_told;
+}
+
+// Without memory that can be shared the reader uses nothing of what it owns together with us.
+bool ArenaGifts::TellCounters(uint64_t link, Reader* reader) {
+  const std::shared_ptr<const SharedMemory> counters = cache_->co_owners().own();
+  if (counters == nullptr || counters->fd() == -1) return true;
+  if (!links_->SendToReader(link, FrameType::kCacheCounters, {}, counters->fd())) return false;
+  reader->wants_counters = false;
+  return true;
+}
+
 void ArenaGifts::TellOne(uint64_t link) {
   if (!Tell(link, cache_->Share(), &readers_[link])) ArmTimer();
 }
@@ -165,8 +186,11 @@ void ArenaGifts::TellOne(uint64_t link) {
 void ArenaGifts::TellAll() {
   if (is_closed_ || readers_.empty()) return;
   const ProcessCache::Memory memory = cache_->Share();
+  const uint64_t owners_version = cache_->co_owners().version();
+  const bool has_new_owners = std::exchange(owners_version_, owners_version) != owners_version;
   bool is_behind = false;
   for (auto& [link, reader] : readers_) {
+    if (has_new_owners && !TellScopes(link, &reader)) is_behind = true;
     if (!Tell(link, memory, &reader)) is_behind = true;
   }
   if (is_behind) ArmTimer();

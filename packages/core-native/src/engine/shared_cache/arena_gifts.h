@@ -52,6 +52,8 @@ class ArenaGifts final : public CacheAskers {
   struct Reader {
     std::shared_ptr<const cache::SharedMemory> hits;
     std::shared_ptr<const cache::SharedMemory> index;
+    bool is_asking = false;         // The reader has asked for a scope, and gets the arena.
+    bool wants_counters = false;    // The reader has not been given the counters that it wants.
     std::vector<uint64_t> serials;  // By chunk; 0 = none.
     // By ForeignScope::Key(): the last kCacheScope; empty = it is to be told.
     std::map<uint64_t, std::string> scopes;
@@ -59,6 +61,8 @@ class ArenaGifts final : public CacheAskers {
 
   void OnHits(Reader* reader, int fd);
   void OnAsk(Reader* reader, const peer::Frame& frame);
+  bool TellCounters(uint64_t link, Reader* reader);
+  bool TellScopes(uint64_t link, Reader* reader);
   // Returns false if the reader has to read first.
   bool Tell(uint64_t link, const ProcessCache::Memory& memory, Reader* reader);
   bool TellScope(uint64_t link, uint64_t key, std::string* told);
@@ -73,6 +77,7 @@ class ArenaGifts final : public CacheAskers {
   uv_timer_t timer_;
   bool is_closed_ = false;
   bool is_watching_ = false;
+  uint64_t owners_version_ = 1;         // CoOwners::version() of the scopes that readers were told.
   std::map<uint64_t, Reader> readers_;  // By link.
 };
 

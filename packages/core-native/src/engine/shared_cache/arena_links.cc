@@ -1,5 +1,6 @@
 #include "engine/shared_cache/arena_links.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +9,9 @@
 #include "base/limits.h"
 #include "cache/arena_layout.h"
 #include "cache/arena_reader.h"
+#include "cache/invalidation_counters.h"
 #include "engine/connection/socket_options.h"
+#include "engine/shared_cache/co_owned_scopes.h"
 #include "sharing/meeting_place.h"
 
 namespace httpsys::engine {
@@ -21,10 +24,18 @@ namespace {
 
 uint64_t LinkClockMs() { return uv_hrtime() / 1'000'000; }
 
+bool IsSameFile(int one, int other) {
+  struct stat first {};
+  struct stat second {};
+  return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
 }  // namespace
 
-ArenaLinks::ArenaLinks(uv_loop_t* loop, uint64_t self, ForeignArenas* arenas)
-    : loop_(loop), self_(self), arenas_(arenas) {
+ArenaLinks::ArenaLinks(uv_loop_t* loop, uint64_t self, ForeignArenas* arenas, ProcessCache* cache,
+                       const LaneServers* servers)
+    : loop_(loop), self_(self), arenas_(arenas), cache_(cache), servers_(servers) {
   uv_timer_init(loop, &timer_);
   timer_.data = this;
 }
@@ -34,6 +45,9 @@ void ArenaLinks::Close() {
   is_closed_ = true;
   for (const auto& [member, channel] : links_) channel->Close();
   arenas_->ForgetIf([](uint64_t, const ForeignArena&) { return true; });
+  CoOwners& owners = cache_->co_owners();
+  owners.Set(this, {}, 0);
+  (void)owners.Sweep(this, UINT64_MAX, [this](uint32_t scope) { cache_->DropObsolete(scope); });
   links_.clear();
   members_.clear();
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
@@ -88,6 +102,7 @@ void ArenaLinks::GiveUp(uint64_t member) {
     arena->chunks.clear();
     ++arena->memory_version;
   });
+  followed_.erase(member);
   given_up_[member] = uv_now(loop_) + limits::kCacheAskMs;
   ArmTimer();
 }
@@ -112,6 +127,9 @@ void ArenaLinks::OnFrame(Channel* channel, const peer::Frame& frame, std::span<c
         break;
       case FrameType::kCacheScope:
         is_sound = OnScope(member, frame);
+        break;
+      case FrameType::kCacheCounters:
+        is_sound = OnCounters(member, fd);
         break;
       default:
         break;  // Of a later protocol.
@@ -182,6 +200,52 @@ bool ArenaLinks::OnScope(uint64_t member, const peer::Frame& frame) {
   return true;
 }
 
+// -- Members that own prefixes of ours.
+
+void ArenaLinks::UpdateOwners() {
+  const std::vector<CoOwners::Shared> shared = FindCoOwnedScopes(routes_, *servers_);
+  has_shared_ = !shared.empty();
+  cache_->co_owners().Set(this, shared, LinkClockMs());
+  SweepOwners();
+  ArmTimer();
+}
+
+void ArenaLinks::SweepOwners() {
+  CoOwners& owners = cache_->co_owners();
+  const uint64_t version = owners_version_;
+  has_former_ =
+      owners.Sweep(this, LinkClockMs(), [this](uint32_t scope) { cache_->DropObsolete(scope); });
+  owners_version_ = owners.version();
+  if (owners_version_ != version) cache_->Announce();
+  for (const uint64_t member : owners.Missing(this)) Follow(member);
+}
+
+void ArenaLinks::Follow(uint64_t member) {
+  if (is_closed_ || given_up_.contains(member) || followed_.contains(member)) return;
+  const auto found = links_.find(member);
+  const bool has_room = found != links_.end() || links_.size() < limits::kCacheReadersMax;
+  Channel* const channel = found != links_.end() ? found->second : nullptr;
+  Channel* const asked = channel == nullptr && has_room ? Connect(member) : channel;
+  if (asked == nullptr || !asked->Send(FrameType::kCacheFollow, {})) return GiveUp(member);
+  followed_.insert(member);
+}
+
+bool ArenaLinks::OnCounters(uint64_t member, int fd) {
+  if (fd == -1) return false;
+  const std::shared_ptr<const SharedMemory> own = cache_->co_owners().own();
+  if (own != nullptr && own->fd() != -1 && IsSameFile(fd, own->fd())) {
+    cache_->co_owners().SetCounters(this, member, nullptr);
+    SweepOwners();
+    return true;
+  }
+  auto counters =
+      cache::FollowedCounters::Over(SharedMemory::Map(fd, cache::InvalidationPlaces::kBytes));
+  if (counters == nullptr) return false;
+  cache_->co_owners().SetCounters(this, member, std::move(counters));
+  SweepOwners();
+  return true;
+}
+
 // -- Members that have gone.
 
 void ArenaLinks::OnBroken(Channel* channel) {
@@ -193,12 +257,19 @@ void ArenaLinks::OnBroken(Channel* channel) {
   // The system closes the sockets of a killed process one after the other: its name may still be
   // there. Until that is clear the arena answers for nobody who can be asked.
   const uint64_t member = found->second;
+  followed_.erase(member);
   members_.erase(found);
   links_.erase(member);
   channel->Close();
+  bool has_arena = false;
+  arenas_->Update(member, [&](ForeignArena* arena) {
+    has_arena = true;
+    arena->orphaned_ms = LinkClockMs();
+  });
+  // Its counters stay good, if it has given them.
+  if (!has_arena) return GiveUp(member);
   orphaned_.insert(member);
   if (!sharing::IsGone(member)) doubtful_[member] = uv_now(loop_) + limits::kCacheAskMs;
-  arenas_->Update(member, [](ForeignArena* arena) { arena->orphaned_ms = LinkClockMs(); });
   EndScopes(member);
   ArmTimer();
 }
@@ -220,6 +291,7 @@ void ArenaLinks::OnRoutes(std::shared_ptr<const sharing::PortRoutes> routes) {
   }
   for (const uint64_t member : left) GiveUp(member);
   for (const uint64_t member : orphaned_) EndScopes(member);
+  UpdateOwners();
 }
 
 bool ArenaLinks::IsPeer(const sharing::PortRoutes& routes, uint64_t member) {
@@ -267,11 +339,12 @@ void ArenaLinks::Sweep() {
     if (is_over) orphaned_.erase(member);
     return is_over;
   });
+  SweepOwners();
   ArmTimer();
 }
 
 void ArenaLinks::ArmTimer() {
-  const bool is_needed = !given_up_.empty() || !orphaned_.empty();
+  const bool is_needed = !given_up_.empty() || !orphaned_.empty() || has_former_;
   if (!is_needed || is_closed_ || uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) {
     return;
   }

@@ -1,0 +1,42 @@
+#include "cache/invalidation_counters.h"
+
+#include <utility>
+
+#include "base/ascii.h"
+#include "base/seeded_hash.h"
+
+namespace httpsys::cache {
+namespace {
+
+// Any number that all processes have.
+constexpr uint64_t kPlaceSeed = 0x6365'6c61'7073'6821;
+
+}  // namespace
+
+size_t InvalidationPlaces::OfTarget(std::string_view target) {
+  return HashText(target, kPlaceSeed) % kTargets;
+}
+
+size_t InvalidationPlaces::OfPrefix(std::string_view prefix) {
+  uint64_t state = kPlaceSeed;
+  for (const char c : prefix) {
+    if (static_cast<unsigned char>(c) < 0x80) {
+      state = seeded_hash::Mix(state, static_cast<unsigned char>(LowerCase(c)));
+    }
+  }
+  return kTargets + (state ^ state >> 32) % kPrefixes;
+}
+
+std::unique_ptr<InvalidationCounters> InvalidationCounters::Create() {
+  std::shared_ptr<SharedMemory> memory = SharedMemory::Create(InvalidationPlaces::kBytes);
+  if (memory == nullptr) return nullptr;
+  return std::unique_ptr<InvalidationCounters>(new InvalidationCounters(std::move(memory)));
+}
+
+std::shared_ptr<FollowedCounters> FollowedCounters::Over(
+    std::shared_ptr<const SharedMemory> memory) {
+  if (memory == nullptr || memory->bytes() != InvalidationPlaces::kBytes) return nullptr;
+  return std::shared_ptr<FollowedCounters>(new FollowedCounters(std::move(memory)));
+}
+
+}  // namespace httpsys::cache

@@ -1,0 +1,160 @@
+#pragma once
+// The other processes that own URLs of this one, and what they have made obsolete.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cache/invalidation_counters.h"
+
+namespace httpsys::engine {
+
+// Each process counts its invalidations and flushes in memory that the others map. From these
+// counters this object makes a generation for every URL, which rises whenever another owner of the
+// URL has made its entries obsolete: an entry is good if its generation is that of now. A process
+// that was killed leaves its counters behind, and no process waits for another one. A hostile owner
+// can raise generations, which costs misses, and no more. Thread: any.
+class CoOwners {
+ public:
+  // A scope of this process (ProcessCache::Claim) that other members own, too.
+  struct Shared {
+    uint32_t scope = 0;
+    std::string prefix;             // Of the scope; empty = everything on a port.
+    std::vector<uint64_t> members;  // The other owners.
+  };
+  // Forgets the entries of a scope whose generation is another one than that of now. Called on the
+  // thread of Set() and Sweep().
+  using DropObsolete = std::function<void(uint32_t scope)>;
+
+  CoOwners() = default;
+  CoOwners(const CoOwners&) = delete;
+  CoOwners& operator=(const CoOwners&) = delete;
+
+  // -- What this process makes obsolete, for the others.
+
+  // Must be called before the next three; does nothing at a second time.
+  void MakeCounters();
+  // The counters. nullptr = there are none yet, or no memory.
+  std::shared_ptr<const cache::SharedMemory> own() const;
+  // Must be called before anybody hears that entries are obsolete: those of a target, or those of a
+  // URL prefix. An empty prefix stands for everything on a port.
+  void CountTarget(std::string_view target) { Count(cache::InvalidationPlaces::OfTarget(target)); }
+  void CountPrefix(std::string_view prefix) { Count(cache::InvalidationPlaces::OfPrefix(prefix)); }
+
+  // -- For engines, which know the owners.
+
+  // Sets which scopes are shared as far as `user` (an engine of this process) knows, in place of
+  // what it has said before. The counters of a member that owns a scope no more are followed for
+  // limits::kCacheFormerMs: it may still answer requests that it had. `now_ms` is any monotonic
+  // clock.
+  void Set(const void* user, const std::vector<Shared>& shared, uint64_t now_ms);
+  // Ends what has lasted long enough. Returns true if something has not. Must be called with
+  // UINT64_MAX as `now_ms` before a user goes away, after a last Set() without scopes.
+  bool Sweep(const void* user, uint64_t now_ms, const DropObsolete& drop);
+  // Returns the members of Set() whose counters `user` does not know.
+  std::vector<uint64_t> Missing(const void* user) const;
+  // Sets the counters of a member; nullptr = the member belongs to this process.
+  void SetCounters(const void* user, uint64_t member,
+                   std::shared_ptr<cache::FollowedCounters> counters);
+
+  // -- For readers.
+
+  // True while another process owns the scope, or may still make entries of it obsolete: then
+  // nobody but this process may use them.
+  bool IsShared(uint32_t scope) const;
+  // Changes with IsShared() of any scope, and with what a Snapshot has.
+  uint64_t version() const { return version_.load(std::memory_order_acquire); }
+
+ private:
+  // One owner of one scope.
+  struct View {
+    uint64_t member = 0;
+    // What the prefix' counter was; that of a target is in the counters.
+    cache::FollowedCounters::Seen seen{0};
+    std::shared_ptr<cache::FollowedCounters> counters;  // nullptr = of this process, or unknown.
+    bool is_known = false;
+  };
+  struct Scope {
+    size_t place = 0;  // Of the prefix.
+    std::vector<std::shared_ptr<View>> views;
+  };
+  // Immutable except for what views have seen.
+  using Scopes = std::unordered_map<uint32_t, Scope>;
+
+ public:
+  // What a reader keeps, so that it takes no lock unless something has changed.
+  struct Snapshot {
+    std::shared_ptr<const Scopes> scopes;
+    uint64_t version = 0;
+  };
+  // The generation of the entries of a URL. `is_known` is false while the counters of an owner are
+  // missing: no entry is good until they are there. What is stored meanwhile is good from then on,
+  // unless that owner has made it obsolete.
+  struct Generation {
+    uint64_t value = 0;
+    bool is_known = true;
+
+    bool operator==(const Generation&) const = default;
+  };
+  Generation Of(Snapshot* snapshot, uint32_t scope, std::string_view target) {
+    if (!is_used_.load(std::memory_order_acquire)) return {};
+    return Follow(snapshot, scope, target);
+  }
+
+ private:
+  struct Known {
+    std::shared_ptr<cache::FollowedCounters> counters;  // nullptr = of this process.
+  };
+  using Pair = std::pair<uint32_t, uint64_t>;  // A scope and a member.
+  struct Owned {
+    std::string prefix;
+    uint64_t until_ms = UINT64_MAX;  // Above: the member owns the scope.
+    std::shared_ptr<View> view;
+  };
+  // One engine.
+  struct User {
+    std::map<Pair, Owned> owned;
+    std::map<uint64_t, Known> known;  // By member.
+  };
+
+  // By the place of a target, and by the number of a scope: two scopes with one place have one
+  // generation.
+  struct Generations {
+    static constexpr size_t kScopes = 256;
+
+    std::array<std::atomic<uint64_t>, cache::InvalidationPlaces::kTargets> targets{};
+    std::array<std::atomic<uint64_t>, kScopes> scopes{};
+
+    std::atomic<uint64_t>* OfScope(uint32_t scope) { return &scopes[scope % kScopes]; }
+  };
+
+  void Count(size_t place);
+  Generation Follow(Snapshot* snapshot, uint32_t scope, std::string_view target);
+  // With the mutex.
+  std::shared_ptr<View> MakeView(const User& user, uint64_t member) const;
+  void Publish();
+  void FollowAll(uint32_t scope, const Owned& left);
+  void ForgetUnused(User* user);
+
+  mutable std::mutex mutex_;
+  std::unique_ptr<cache::InvalidationCounters> own_;  // Set once.
+  std::map<const void*, User> users_;
+  std::shared_ptr<const Scopes> scopes_ = std::make_shared<Scopes>();
+  std::multiset<uint32_t> dropping_;  // Scopes whose obsolete entries are being dropped.
+  std::atomic<uint64_t> version_{1};
+  std::unique_ptr<Generations> generations_;  // Set once, before is_used_.
+  std::atomic<bool> is_used_{false};          // Some scope was shared once.
+};
+
+}  // namespace httpsys::engine
