@@ -2,7 +2,7 @@
 
 // Goal: a request whose owner gives it back again and again is answered in bounded time, by the next owner of its queue or
 // with 503, and its connection goes on. Method: a member that is played declines what moves to it, and declines what is
-// relayed to it or takes it and returns it.
+// relayed to it or takes it and returns it, as one that has left (kReturned) or whose JavaScript is blocked (kUnbegun).
 
 const assert = require('node:assert/strict')
 const http2 = require('node:http2')
@@ -16,6 +16,11 @@ const { hello, randomId, register } = require('./peer-frames')
 /** kReturnsMax of src/base/limits.h; the waits between returns (kWaitingRetryMs, kReturnsPerWait) are 3 s together. */
 const kReturnsMax = 100
 const kBoundMs = 5000
+/** kWaitingRetryMs of the same file, and kHopsMax: how often a request of a connection without TLS goes to another owner. */
+const kWaitingRetryMs = 5
+const kHopsMax = 20
+/** A clock of whole milliseconds may be one early. */
+const kShortMs = kWaitingRetryMs - 2
 const skipHttp2 = !loadBinding().hasHttp2 && 'this Node has no nghttp2'
 
 /**
@@ -44,7 +49,8 @@ async function start (t, how, queueName = '') {
   const { received } = await stranger.tell({ connect: meetingPlace(port), send: [{ hex: say }], waitMs: 550, keep: true })
   assert.ok(Buffer.from(received, 'hex').includes(prefix), 'it has the prefix')
   const givenBack = async () => (await stranger.tell({ givenBack: true })).givenBack
-  return { port, givenBack }
+  const gapsMs = async () => (await stranger.tell({ givenBack: true })).gapsMs
+  return { port, givenBack, gapsMs }
 }
 
 /** @param {Promise<any>} answer @returns {Promise<any>} in time */
@@ -70,7 +76,7 @@ describe('A member that gives back whatever it is given', { skip: kSkipStranger 
     }
   })
 
-  for (const how of ['decline', 'return']) {
+  for (const how of ['decline', 'return', 'unbegun']) {
     it(`leaves what is relayed to it to 503, and the connection to the others: ${how}`, async (t) => {
       const { port, givenBack } = await start(t, how)
       const client = await connect(t, port)
@@ -92,6 +98,23 @@ describe('A member that gives back whatever it is given', { skip: kSkipStranger 
       assert.equal(await statusOf('/a/'), 200)
     })
   }
+
+  it('is asked again at once when its JavaScript is blocked, and a little later when it has left', async (t) => {
+    /** @type {Record<string, number[]>} from one that was given back to the next one, in ms */
+    const gaps = {}
+    for (const how of ['unbegun', 'return']) {
+      const { port, gapsMs } = await start(t, how)
+      const client = await connect(t, port)
+      const answers = await soon(Promise.all(client.send('GET /back/ HTTP/1.1\r\nHost: a\r\n\r\nGET /a/ HTTP/1.1\r\nHost: a\r\n\r\n', 2)))
+      assert.deepEqual(answers.map(({ status }) => status), [503, 200])
+      gaps[how] = await gapsMs()
+      assert.equal(gaps[how].length, kHopsMax - 1)
+    }
+    // The shortest of them: how quick the machine is does not count.
+    const text = JSON.stringify(gaps)
+    assert.ok(Math.min(...gaps.unbegun) < kShortMs, text)
+    assert.ok(Math.min(...gaps.return) > kShortMs, text)
+  })
 
   it('leaves requests of its queue to the next owner', async (t) => {
     const { port, givenBack } = await start(t, 'decline', 'q')

@@ -126,6 +126,21 @@ describe('Requests that a blocked process has not begun', { skip: kSkip }, () =>
     })
   }
 
+  for (const form of ['on connections with TLS', 'on streams of HTTP/2']) {
+    it(`go to the one of three that is free, also from a second one that is blocked: ${form}`, async (t) => {
+      const port = await freePort()
+      const members = await Promise.all(['a', 'b', 'c'].map((name) => member(t, name, ...onQueue(port, true))))
+      const asks = await kForms[form].clients(t, port)
+      const first = await Promise.all(asks.map((ask) => ask('GET', kPath, '')))
+      const before = await servedBy(members)
+      const releases = [await members[0].block(t), await members[1].block(t)]
+      const answers = await Promise.all(asks.map((ask, i) => ask(methodOf(i)[0], `${kPath}?n=${i}`, methodOf(i)[1])))
+      assert.deepEqual(ownersOf(answers), ['200 c'], `before: ${ownersOf(first)}`)
+      for (const release of releases) release()
+      assert.equal(await servedBy(members), before + kAtOnce)
+    })
+  }
+
   it('stay in order on their connection, behind one that it has begun', async (t) => {
     const port = await freePort()
     const members = await twoMembers(t, port)

@@ -135,6 +135,22 @@ TEST_F(WaitingRequestsTest, ItLooksAgainInAWhileWhereRoutesChangeAllTheTime) {
   EXPECT_EQ(protocol_.looks, 2);
 }
 
+TEST_F(WaitingRequestsTest, ARequestOfABlockedOwnerLooksAtOnceHoweverOftenItHasComeBack) {
+  SharingMarks::SetReturns(connection_, limits::kReturnsMax);
+  waiting_->WaitUnbegun(connection_);
+  EXPECT_EQ(protocol_.looks, 0) << "the relay that has come back is still being taken apart";
+  // The lane asks this where it does not look for other requests that wait.
+  EXPECT_TRUE(waiting_->has_due());
+  waiting_->Retry();
+  EXPECT_EQ(protocol_.looks, 1);
+  EXPECT_FALSE(waiting_->has_due());
+  EXPECT_FALSE(waiting_->has_waiting());
+  waiting_->WaitReturned(connection_);
+  EXPECT_FALSE(waiting_->has_due());
+  waiting_->Retry();
+  EXPECT_EQ(protocol_.looks, 1);
+}
+
 TEST_F(WaitingRequestsTest, AConnectionThatHasGoneDoesNotWait) {
   waiting_->WaitReturned(connection_);
   transport_->Close(connection_, 0);
