@@ -5,7 +5,6 @@
 // one has the connection; an owner that is stopped, so that nobody but the other one can have answered.
 
 const assert = require('node:assert/strict')
-const crypto = require('node:crypto')
 const http2 = require('node:http2')
 const { describe, it } = require('node:test')
 const { once } = require('node:events')
@@ -213,49 +212,6 @@ describe('The cache of another process', { skip: kSkip }, () => {
       assert.equal((await answer).owner, 'b')
       await b.kill()
     }
-  })
-})
-
-describe('The cache of a process that is killed within its stores', { skip: kSkip }, () => {
-  it('never gives half of an answer: each body has its checksum', async (t) => {
-    const port = await freePort()
-    await member(t, 'a', `http://*:${port}/a/`)
-    const client = await connect(t, port)
-    let hits = 0
-    for (let round = 0; round < 5; round++) {
-      const b = await member(t)
-      await b.tell('listen', { name: 'b', on: [`http://*:${port}/b/`], options: { cache: { rules: 'rfc9111', cacheBytes: 4 * 1024 * 1024 } } })
-      await warm(client, b, `/b/warm?${kFresh}`)
-      let isOver = false
-      /** @param {number} number */
-      const load = async (number) => {
-        const mine = await connect(t, port)
-        // eslint-disable-next-line no-unmodified-loop-condition -- the test ends it
-        for (let i = 0; !isOver; i++) {
-          try {
-            // Of many, and again: stored over each other, and asked for while they are.
-            const answer = await mine.request(`/b/${(i * 7 + number) % 50}?sum=20000&${kFresh}`)
-            if (answer.status === 503 || answer.status === 404) continue
-            assert.equal(answer.status, 200)
-            const [text, sum] = answer.body.split('|')
-            assert.equal(sum, crypto.createHash('sha1').update(text).digest('hex'))
-            if (answer.headers.age !== undefined) hits++
-            if (i % 3 === 0) await mine.request('/a/')
-          } catch (error) {
-            if (error instanceof assert.AssertionError) throw error
-            break
-          }
-        }
-        await mine.destroy()
-      }
-      const loads = Array.from({ length: 8 }, (_, number) => load(number))
-      await silence(400)
-      await b.kill()
-      await silence(100)
-      isOver = true
-      await Promise.all(loads)
-    }
-    assert.ok(hits > 100, `${hits} hits`)
   })
 })
 
