@@ -1,9 +1,11 @@
 'use strict'
 
-// What a cache takes after a million distinct URLs:  npm run test:cache-memory -- [URLs] [MiB of cacheBytes]
+// What a cache takes after a million distinct URLs, and a process that reads the caches of fifty others:
+//   npm run test:cache-memory -- [URLs] [MiB of cacheBytes]
 
 const assert = require('node:assert/strict')
 const { fill, kMiB } = require('./memory-kit')
+const { readersRun } = require('./readers-run')
 
 /** Beyond cacheBytes: what the index and its books take. */
 const kMore = 1.1
@@ -21,6 +23,7 @@ async function main () {
   assert.ok(after.shared.bytes <= cacheBytes * kMore, 'the files in memory are too large')
   assert.ok(after.pss - before.pss <= cacheBytes * kMore, 'the process has grown too much')
   assert.ok(stats.evicted > 0, 'nothing was evicted')
+  await readersRun(console.log)
 }
 
 main().catch((error) => {
