@@ -14,6 +14,8 @@ const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
 
 const kStored = { 'Cache-Control': 'max-age=60' }
 const limited = { ...ofCache, timeout: 20_000 }
+/** More resident memory. The address sanitizer keeps what was freed. */
+const kGrownMax = process.env.HTTPSYS_SANITIZER === undefined ? 64 * 1024 * 1024 : Infinity
 
 /**
  * Asks for `/` on three connections: the first one leads, the second one is new, the third one has been used.
@@ -79,7 +81,7 @@ test('copies of entries that JavaScript is asked about are bounded', limited, as
   for (const wire of wires) wire.write(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nCookie: a=b\r\nCache-Control: no-cache\r\n\r\n`)
   await until(() => calls() === 201, 'all have reached JavaScript')
   const grown = process.memoryUsage().rss - before
-  assert.ok(grown < 64 * 1024 * 1024, `${grown} bytes for 200 requests`)
+  assert.ok(grown < kGrownMax, `${grown} bytes for 200 requests`)
 })
 
 test('streams that do not read share one copy of an entry', limited, async (t) => {
@@ -97,7 +99,7 @@ test('streams that do not read share one copy of an entry', limited, async (t) =
   }
   await until(() => server.cache.stats().hits === 180, 'all have got their answer')
   const grown = process.memoryUsage().rss - before
-  assert.ok(grown < 64 * 1024 * 1024, `${grown} bytes for 180 streams`)
+  assert.ok(grown < kGrownMax, `${grown} bytes for 180 streams`)
 })
 
 test('a response with two lines about its length is not kept', ofCache, async (t) => {
