@@ -298,7 +298,7 @@ TEST_F(CoOwnersTest, CountersWithAnyContentsCostMissesAndNoMore) {
 }
 
 TEST_F(CoOwnersTest, AnInvalidationIsCountedForTheOthers) {
-  const auto followed = FollowedCounters::Over(cache_.co_owners().own());
+  const auto followed = FollowedCounters::Over(cache_.co_owners().Share());
   ASSERT_NE(followed, nullptr);
   std::atomic<uint64_t> generation{0};
   FollowedCounters::Seen seen{0};

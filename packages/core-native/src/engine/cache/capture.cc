@@ -91,10 +91,10 @@ Capture::Capture(std::unique_ptr<CapturedRequest> request, std::shared_ptr<const
     : request_(std::move(request)),
       terms_(std::move(terms)),
       cache_(cache),
-      mark_(cache->BeginCapture(request_->key())) {}
+      count_(&cache->captures()),
+      mark_(cache->MarkOf(request_->key())) {}
 
 Capture::~Capture() {
-  cache_->EndCapture();
   if (taken_bytes_ != 0) cache_->ReturnCaptureBytes(taken_bytes_);
 }
 

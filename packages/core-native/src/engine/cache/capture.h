@@ -12,6 +12,7 @@
 #include "cache/request_facts.h"
 #include "cache/response_facts.h"
 #include "cache/store_policy.h"
+#include "engine/cache/capture_count.h"
 #include "engine/cache/process_cache.h"
 #include "engine/config/cache_terms.h"
 #include "http1/request_parser.h"
@@ -95,6 +96,7 @@ class Capture {
   std::unique_ptr<CapturedRequest> request_;
   std::shared_ptr<const CacheTerms> terms_;
   ProcessCache* cache_;
+  const CaptureCount count_;  // From before `mark_`.
   const ProcessCache::Mark mark_;
   cache::ResponsePolicy policy_;
   State state_ = State::kBeforeHead;

@@ -343,7 +343,7 @@ bool Captures::AddFields(const CacheExchange& exchange, const ReplyRecord& reply
 void Captures::Invalidate(CacheExchange* exchange, const ReplyRecord& reply) {
   if (exchange->is_decided || reply.type() == ReplyType::kCachePolicy) return;
   exchange->is_decided = true;
-  if (!cache_->has_or_awaits_responses()) return;
+  if (!cache_->must_invalidate()) return;
   http2::ResponseHead head;
   const std::string_view text = HeadIn(reply);
   const bool is_read = !text.empty() && http2::ParseResponseHead(text, &head);

@@ -15,8 +15,9 @@ void CoOwners::MakeCounters() {
   if (own_ == nullptr) own_ = cache::InvalidationCounters::Create();
 }
 
-std::shared_ptr<const cache::SharedMemory> CoOwners::own() const {
+std::shared_ptr<const cache::SharedMemory> CoOwners::Share() {
   const std::scoped_lock lock(mutex_);
+  is_followed_.store(true, std::memory_order_release);
   return own_ == nullptr ? nullptr : own_->memory();
 }
 

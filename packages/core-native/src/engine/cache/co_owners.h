@@ -45,8 +45,11 @@ class CoOwners {
 
   // Must be called before the next three; does nothing at a second time.
   void MakeCounters();
-  // The counters. nullptr = there are none yet, or no memory.
-  std::shared_ptr<const cache::SharedMemory> own() const;
+  // The counters, for somebody who follows them from now on. nullptr = there are none yet, or no
+  // memory.
+  std::shared_ptr<const cache::SharedMemory> Share();
+  // True if somebody follows the counters, or has done so.
+  bool is_followed() const { return is_followed_.load(std::memory_order_acquire); }
   // Must be called before anybody hears that entries are obsolete: those of a target, or those of a
   // URL prefix. An empty prefix stands for everything on a port.
   void CountTarget(std::string_view target) { Count(cache::InvalidationPlaces::OfTarget(target)); }
@@ -99,8 +102,7 @@ class CoOwners {
     uint64_t version = 0;
   };
   // The generation of the entries of a URL. `is_known` is false while the counters of an owner are
-  // missing: no entry is good until they are there. What is stored meanwhile is good from then on,
-  // unless that owner has made it obsolete.
+  // missing: no entry is good, and none is stored, until they are there.
   struct Generation {
     uint64_t value = 0;
     bool is_known = true;
@@ -149,6 +151,7 @@ class CoOwners {
 
   mutable std::mutex mutex_;
   std::unique_ptr<cache::InvalidationCounters> own_;  // Set once.
+  std::atomic<bool> is_followed_{false};
   std::map<const void*, User> users_;
   std::shared_ptr<const Scopes> scopes_ = std::make_shared<Scopes>();
   std::multiset<uint32_t> dropping_;  // Scopes whose obsolete entries are being dropped.

@@ -31,6 +31,8 @@ uint64_t RandomNumber() {
 
 }  // namespace
 
+ProcessCache::ProcessCache() : counter_seed_(RandomNumber()) {}
+
 ProcessCache& ProcessCache::Instance() { return OfProcess<ProcessCache>(); }
 
 uint64_t ProcessCache::WishedBytes() const {
@@ -249,19 +251,18 @@ bool ProcessCache::FindRecord(std::string_view key, VaryRecord* record) {
          record->Decode(found.body);
 }
 
-uint64_t ProcessCache::RandomSeed() { return RandomNumber(); }
-
 size_t ProcessCache::CounterOf(std::string_view key) const {
   return HashText(key, counter_seed_) % kUrlCounters;
 }
 
 ProcessCache::Mark ProcessCache::MarkOf(std::string_view key) {
   Mark mark{invalidations_[CounterOf(key)].load(std::memory_order_acquire),
-            flushes_.load(std::memory_order_acquire), 0};
+            flushes_.load(std::memory_order_acquire),
+            {}};
   cache::KeyParts parts;
   CoOwners::Snapshot snapshot;
   if (cache::SplitKey(key, &parts)) {
-    mark.generation = co_owners_.Of(&snapshot, parts.scope.port, parts.target).value;
+    mark.generation = co_owners_.Of(&snapshot, parts.scope.port, parts.target);
   }
   return mark;
 }
@@ -274,11 +275,15 @@ ProcessCache::StoreMark ProcessCache::StoresOf(std::string_view key) const {
 cache::Refusal ProcessCache::Store(const Response& response) {
   const std::scoped_lock lock(mutex_);
   if (store_ == nullptr || is_suspended_) return cache::Refusal::kTooLarge;
-  if (MarkOf(response.parts.key) != response.mark) return cache::Refusal::kObsolete;
+  const Mark& mark = response.mark;
+  // Nobody has heard what an owner has made obsolete whose counters are missing.
+  if (!mark.generation.is_known || MarkOf(response.parts.key) != mark) {
+    return cache::Refusal::kObsolete;
+  }
   has_stored_.store(true, std::memory_order_relaxed);
   cache::EntryParts parts = response.parts;
   parts.terms.stamp = ++next_stamp_;
-  parts.terms.generation = response.mark.generation;
+  parts.terms.generation = mark.generation.value;
   bool is_stored = true;
   if (!response.vary->is_empty()) {
     VaryRecord record;

@@ -31,7 +31,7 @@ class ProcessCache {
  public:
   static constexpr uint64_t kDefaultBytes = 32 * 1024 * 1024;
 
-  ProcessCache() = default;
+  ProcessCache();
   ProcessCache(const ProcessCache&) = delete;
   ProcessCache& operator=(const ProcessCache&) = delete;
 
@@ -109,7 +109,7 @@ class ProcessCache {
   struct Mark {
     uint32_t of_url = 0;
     uint32_t of_all = 0;
-    uint64_t generation = 0;  // CoOwners::Generation
+    CoOwners::Generation generation;
 
     bool operator==(const Mark&) const = default;
   };
@@ -165,20 +165,15 @@ class ProcessCache {
   cache::StoreCounts counts() const;
   uint64_t memory_bytes() const;
 
-  // A response to a request for this URL, which JavaScript has not been given yet, is captured
-  // until EndCapture().
-  Mark BeginCapture(std::string_view key) {
-    captures_.fetch_add(1, std::memory_order_relaxed);
-    return MarkOf(key);
-  }
-  // The response was stored, or is not stored.
-  void EndCapture() { captures_.fetch_sub(1, std::memory_order_release); }
-  // Returns false if no request that JavaScript has been given so far has an answer which is stored
-  // or will be: nothing can become obsolete. What JavaScript has been given before it gave the
+  // Counts the responses that are being captured (CaptureCount).
+  std::atomic<uint64_t>& captures() { return captures_; }
+  // Returns false if nothing that is stored, or will be, can become obsolete: no request that
+  // JavaScript has been given so far has an answer which is stored or will be, and no other owner
+  // of a URL follows what becomes obsolete here. What JavaScript has been given before it gave the
   // caller an answer counts, whichever lane gave it.
-  bool has_or_awaits_responses() const {
+  bool must_invalidate() const {
     return captures_.load(std::memory_order_acquire) != 0 ||
-           has_stored_.load(std::memory_order_relaxed);
+           has_stored_.load(std::memory_order_relaxed) || co_owners_.is_followed();
   }
   // Adds to the bytes of responses that are being captured. Returns false, and adds nothing, if
   // that would be more than an eighth of what entries may have.
@@ -193,7 +188,6 @@ class ProcessCache {
     uint32_t claims = 0;
   };
 
-  static uint64_t RandomSeed();
   size_t CounterOf(std::string_view key) const;
 
   // All of them with the mutex.
@@ -236,7 +230,7 @@ class ProcessCache {
   std::array<std::atomic<uint32_t>, kUrlCounters> invalidations_{};
   std::atomic<uint32_t> flushes_{0};
   std::array<std::atomic<uint32_t>, kUrlCounters> stores_{};  // As invalidations_.
-  const uint64_t counter_seed_ = RandomSeed();
+  const uint64_t counter_seed_;
   LeadingLanes leading_lanes_;
   CoOwners co_owners_;
   std::atomic<uint64_t> version_{0};

@@ -305,7 +305,14 @@ void PortRouter::OnOutputEnding(Connection* connection) {
 
 void PortRouter::OnDetached(Connection* connection) {
   relays_.OnDetached(connection);
-  if (connection->sharing.is_counted()) CountClosed(connection);
+  if (connection->sharing.is_counted()) {
+    const PortTable::Port* port = table_.Find(connection->local_port);
+    // The port may have gone out of use, and come into use again.
+    PortStatistics::Port* statistics =
+        port == nullptr ? statistics_->PortOf(connection->local_port) : port->statistics;
+    statistics->connections.fetch_sub(1, std::memory_order_relaxed);
+    SharingMarks::SetCounted(connection, false);
+  }
   choice_.OnDetached(connection);
   const bool is_tunnel = IsTunnel(connection->phase());
   const RelayOrigin* origin = connection->origin();
@@ -338,15 +345,6 @@ void PortRouter::OnAnnounced(Connection* connection) {
   if (port == nullptr) return;
   port->statistics->connections.fetch_add(1, std::memory_order_relaxed);
   SharingMarks::SetCounted(connection, true);
-}
-
-void PortRouter::CountClosed(Connection* connection) {
-  const PortTable::Port* port = table_.Find(connection->local_port);
-  // The port may have gone out of use, and come into use again.
-  PortStatistics::Port* statistics =
-      port == nullptr ? statistics_->PortOf(connection->local_port) : port->statistics;
-  statistics->connections.fetch_sub(1, std::memory_order_relaxed);
-  SharingMarks::SetCounted(connection, false);
 }
 
 void PortRouter::CountRequest(Connection* connection, uint32_t prefix_id) {

@@ -121,7 +121,6 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
                    uint64_t member, std::string_view input, size_t head_bytes, Route* route);
   std::optional<Outcome> LookUp(const Port& port, Connection* connection,
                                 const http1::RequestHead& head, const HostName& host, Route* route);
-  void CountClosed(Connection* connection);
 
   PortStatistics* statistics_;
   LanePatience* patience_;

@@ -172,7 +172,7 @@ bool ArenaGifts::TellScopes(uint64_t link, Reader* reader) {
 
 // Without memory that can be shared the reader uses nothing of what it owns together with us.
 bool ArenaGifts::TellCounters(uint64_t link, Reader* reader) {
-  const std::shared_ptr<const SharedMemory> counters = cache_->co_owners().own();
+  const std::shared_ptr<const SharedMemory> counters = cache_->co_owners().Share();
   if (counters == nullptr || counters->fd() == -1) return true;
   if (!links_->SendToReader(link, FrameType::kCacheCounters, {}, counters->fd())) return false;
   reader->wants_counters = false;

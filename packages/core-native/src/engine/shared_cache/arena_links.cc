@@ -232,7 +232,7 @@ void ArenaLinks::Follow(uint64_t member) {
 
 bool ArenaLinks::OnCounters(uint64_t member, int fd) {
   if (fd == -1) return false;
-  const std::shared_ptr<const SharedMemory> own = cache_->co_owners().own();
+  const std::shared_ptr<const SharedMemory> own = cache_->co_owners().Share();
   if (own != nullptr && own->fd() != -1 && IsSameFile(fd, own->fd())) {
     cache_->co_owners().SetCounters(this, member, nullptr);
     SweepOwners();
