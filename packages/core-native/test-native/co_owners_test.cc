@@ -214,18 +214,31 @@ TEST_F(CoOwnersTest, NothingIsFoundBeforeTheCountersOfEveryOwnerAreKnown) {
   EXPECT_TRUE(owners().IsShared(scope_));
   EXPECT_EQ(owners().Missing(this), std::vector<uint64_t>{kOther});
   EXPECT_EQ(Find("/a/2"), "");
-  EXPECT_EQ(Store("/a/3", "three"), Refusal::kNone);
+  EXPECT_EQ(Store("/a/3", "three"), Refusal::kObsolete);
   EXPECT_EQ(Find("/a/3"), "");
   Know();
   EXPECT_EQ(owners().Missing(this), std::vector<uint64_t>{});
   EXPECT_EQ(Find("/a/1"), "");
   EXPECT_EQ(Find("/a/2"), "two");
+  EXPECT_EQ(Find("/a/3"), "");
+  EXPECT_EQ(Store("/a/3", "three"), Refusal::kNone);
   EXPECT_EQ(Find("/a/3"), "three");
 }
 
-TEST_F(CoOwnersTest, MembersOfTheProcessItselfHaveTheSameCache) {
+TEST_F(CoOwnersTest, AnEmptyCacheTellsInvalidationsOnceSomebodyMayHear) {
+  EXPECT_FALSE(cache_.must_invalidate());
   Share({kOther});
+  EXPECT_TRUE(cache_.must_invalidate());
+}
+
+TEST_F(CoOwnersTest, AnEmptyCacheTellsInvalidationsToWhoeverFollowsIt) {
+  EXPECT_NE(owners().Share(), nullptr);
+  EXPECT_TRUE(cache_.must_invalidate());
+}
+
+TEST_F(CoOwnersTest, MembersOfTheProcessItselfHaveTheSameCache) {
   EXPECT_EQ(Store("/a/1", "one"), Refusal::kNone);
+  Share({kOther});
   owners().SetCounters(this, kOther, nullptr);
   EXPECT_FALSE(owners().IsShared(scope_));
   EXPECT_EQ(owners().Missing(this), std::vector<uint64_t>{});

@@ -119,7 +119,7 @@ class SharedCacheTest : public testing::Test {
     // Chunks that are in use again after the last server has gone: none.
     EXPECT_EQ(cache_.Share().chunks.empty() ? 0u : ChunkCount(), 0u);
     const int index = cache_.Share().index == nullptr ? 0 : 1;
-    const int counters = cache_.co_owners().own() == nullptr ? 0 : 1;
+    const int counters = cache_.co_owners().Share() == nullptr ? 0 : 1;
     EXPECT_EQ(test::OpenDescriptors(),
               before_ + static_cast<int>(played_.fds.size()) + index + counters);
   }

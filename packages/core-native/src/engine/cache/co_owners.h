@@ -48,8 +48,11 @@ class CoOwners {
   // The counters, for somebody who follows them from now on. nullptr = there are none yet, or no
   // memory.
   std::shared_ptr<const cache::SharedMemory> Share();
-  // True if somebody follows the counters, or has done so.
-  bool is_followed() const { return is_followed_.load(std::memory_order_acquire); }
+  // False if nobody follows the counters, and nobody has entries that they could make obsolete once
+  // he does: no scope was ever shared.
+  bool must_count() const {
+    return is_followed_.load(std::memory_order_acquire) || is_used_.load(std::memory_order_acquire);
+  }
   // Must be called before anybody hears that entries are obsolete: those of a target, or those of a
   // URL prefix. An empty prefix stands for everything on a port.
   void CountTarget(std::string_view target) { Count(cache::InvalidationPlaces::OfTarget(target)); }

@@ -169,11 +169,11 @@ class ProcessCache {
   std::atomic<uint64_t>& captures() { return captures_; }
   // Returns false if nothing that is stored, or will be, can become obsolete: no request that
   // JavaScript has been given so far has an answer which is stored or will be, and no other owner
-  // of a URL follows what becomes obsolete here. What JavaScript has been given before it gave the
-  // caller an answer counts, whichever lane gave it.
+  // of a URL has to hear what becomes obsolete here. What JavaScript has been given before it gave
+  // the caller an answer counts, whichever lane gave it.
   bool must_invalidate() const {
     return captures_.load(std::memory_order_acquire) != 0 ||
-           has_stored_.load(std::memory_order_relaxed) || co_owners_.is_followed();
+           has_stored_.load(std::memory_order_relaxed) || co_owners_.must_count();
   }
   // Adds to the bytes of responses that are being captured. Returns false, and adds nothing, if
   // that would be more than an eighth of what entries may have.
