@@ -16,7 +16,7 @@ const { sum, tallyLine } = require('./lib/test-runner')
 const { lint } = require('./lint')
 const { compileTests, nativeTests } = require('./native')
 const { setup } = require('./setup')
-const { jsTests, kCrash, kFrozenClock } = require('./test')
+const { jsTests, kCrashes, kFrozenClock } = require('./test')
 const { tidy } = require('./tidy')
 const { wineTests } = require('./wine')
 
@@ -69,8 +69,8 @@ const kSteps = [
     onlyAll: true
   },
   { name: 'JavaScript tests on stock Node, the reference', seconds: 60, work: () => jsTests({ backend: 'reference' }), onlyAll: true },
-  { name: 'JavaScript tests on the engine', seconds: 250, work: () => jsTests({ backend: 'engine', without: [kCrash, kFrozenClock] }) },
-  { name: 'processes that are killed under load', seconds: 20, work: () => jsTests({ backend: 'engine', pattern: 'sharing/crash' }), onlyAll: true },
+  { name: 'JavaScript tests on the engine', seconds: 250, work: () => jsTests({ backend: 'engine', without: [...kCrashes, kFrozenClock] }) },
+  { name: 'processes that are killed under load', seconds: 20, work: () => jsTests({ backend: 'engine', pattern: 'sharing/crash|cache/killed-owner' }), onlyAll: true },
   {
     name: 'differential programs with a clock that stands still',
     seconds: 60,

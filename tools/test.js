@@ -36,7 +36,7 @@ const kBackends = ['node', 'engine', 'reference']
 const kFrozenClock = path.join('test', 'differential', 'frozen-clock.test.js')
 
 /** Kills processes for twenty seconds; membership, dying-members and http2 kill one each: with --all. */
-const kCrash = path.join('test', 'sharing', 'crash.test.js')
+const kCrashes = [path.join('test', 'sharing', 'crash.test.js'), path.join('test', 'cache', 'killed-owner.test.js')]
 
 /** Those that need the double of httpapi.dll: tools/wine.js. */
 const kWithDouble = path.join('test', 'windows-double')
@@ -122,4 +122,4 @@ if (require.main === module) {
   }
 }
 
-module.exports = { jsTests, kCrash, kFrozenClock, parseArgs, plan, readCosts, testFiles }
+module.exports = { jsTests, kCrashes, kFrozenClock, parseArgs, plan, readCosts, testFiles }
