@@ -35,7 +35,7 @@ const kBackends = ['node', 'engine', 'reference']
 /** The longest, which fails only where code of ours takes a timer of the application's, and the linter sees most of these: with --all. */
 const kFrozenClock = path.join('test', 'differential', 'frozen-clock.test.js')
 
-/** Kills processes for twenty seconds; membership, dying-members and http2 kill one each: with --all. */
+/** Kills processes for twenty seconds, under full load; membership, dying-members and http2 kill one each: with --all. */
 const kCrashes = [path.join('test', 'sharing', 'crash.test.js'), path.join('test', 'cache', 'killed-owner.test.js')]
 
 /** Those that need the double of httpapi.dll: tools/wine.js. */
