@@ -222,8 +222,8 @@ inline constexpr size_t kTicketKeysKept = 3;
 // good only where they were made.
 inline constexpr uint64_t kTicketTellMs = 60'000;
 
-// How long a connection may be idle below HTTP.SYS before JavaScript has named a time (node:http has
-// the same).
+// How long a connection may be idle below HTTP.SYS before JavaScript has named a time (node:http
+// has the same).
 inline constexpr uint32_t kNativeIdleMs = 5000;
 // How much, and for how long, is read and discarded after a reply that closes the connection, so
 // that the kernel does not answer a late upload with a reset that would destroy the reply. A sender
