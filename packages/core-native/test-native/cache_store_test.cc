@@ -70,7 +70,7 @@ class TestStore {
 
 constexpr ArenaShape kShape{4096, 4, 64};  // 8 segments.
 // With its head and its key an entry of 1,024 bytes: four of them fill a segment.
-const std::string kBody(1024 - 64 - 8, 'b');
+const std::string kBody(1024 - sizeof(EntryHead) - 8, 'b');
 
 std::string KeyOf(int number) { return std::to_string(1'000'000 + number); }
 
@@ -94,8 +94,8 @@ TEST(CacheStoreTest, EntriesAreStoredReplacedAndDropped) {
 
 TEST(CacheStoreTest, LargeEntriesAreRefused) {
   TestStore store(kShape);
-  EXPECT_TRUE(store.Store("12345678", std::string(2048 - 64 - 8, 'x')));
-  EXPECT_FALSE(store.Store("12345678", std::string(2048 - 64 - 7, 'x')));
+  EXPECT_TRUE(store.Store("12345678", std::string(2048 - sizeof(EntryHead) - 8, 'x')));
+  EXPECT_FALSE(store.Store("12345678", std::string(2048 - sizeof(EntryHead) - 7, 'x')));
   // The one before stays: the caller drops it if it is obsolete.
   EXPECT_TRUE(store.Find("12345678"));
 }
