@@ -227,7 +227,7 @@ TEST_F(CoOwnersTest, NothingIsFoundBeforeTheCountersOfEveryOwnerAreKnown) {
 
 TEST_F(CoOwnersTest, AnEmptyCacheTellsInvalidationsOnceSomebodyMayHear) {
   EXPECT_FALSE(cache_.must_invalidate());
-  Share({kOther});
+  owners().ExpectOthers();
   EXPECT_TRUE(cache_.must_invalidate());
 }
 

@@ -314,6 +314,7 @@ void Engine::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
                        std::function<void()> applied) {
   bandwidths_.SetOwners(routes->port(), OwnersOn(routes));
   acceptor_.SetShared(routes->port(), routes->passes_on());
+  if (routes->has_peers()) ProcessCache::Instance().co_owners().ExpectOthers();
   if (!lanes_.empty()) lanes_[0]->commands().SetCacheRoutes(routes);
   acceptor_.LookAfter(routes->port(), routes->departures());
   const auto left = std::make_shared<std::atomic<size_t>>(lanes_.size());

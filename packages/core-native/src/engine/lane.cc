@@ -127,8 +127,7 @@ void Lane::BeforePoll() {
     }
     WaitingRequests& waiting = parts_->router->waiting();
     if (waiting.has_due() || (waiting.has_waiting() && !attachments_.HasUnread())) waiting.Retry();
-    FlushAndResume();
-    parts_->router->FlushPeers();
+    FlushAll();
     PublishRecords();
     const bool may_wait =
         naps < limits::kNapsPerPoll && attachments_.HasUnread() && !commands_->has_drains();
@@ -183,8 +182,7 @@ void Lane::OnWake() {
 
 void Lane::TakeEarly() {
   if (!commands_->OpenEarly()) return;
-  FlushAndResume();
-  parts_->router->FlushPeers();
+  FlushAll();
   PublishRecords();
 }
 
@@ -195,6 +193,14 @@ void Lane::FlushAndResume() {
     parts_->output->FlushTouched(&touched_);
     ResumeTouched();
   }
+}
+
+// Sends what belongs to other members, too, whose relays may take more input then.
+void Lane::FlushAll() {
+  do {
+    FlushAndResume();
+    parts_->router->FlushPeers();
+  } while (parts_->output->has_touched());
 }
 
 void Lane::ResumeTouched() {

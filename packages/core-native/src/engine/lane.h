@@ -76,6 +76,7 @@ class Lane final : public InputHandler {
   void GiveWay();
   void ResumeTouched();
   void FlushAndResume();
+  void FlushAll();
   // Opens the connections that waited for their request, and handles what they have.
   void TakeEarly();
   // Announces in the control blocks that the lane may sleep, so that JavaScript wakes it for

@@ -17,7 +17,7 @@ void CoOwners::MakeCounters() {
 
 std::shared_ptr<const cache::SharedMemory> CoOwners::Share() {
   const std::scoped_lock lock(mutex_);
-  is_followed_.store(true, std::memory_order_release);
+  has_others_.store(true, std::memory_order_release);
   return own_ == nullptr ? nullptr : own_->memory();
 }
 

@@ -48,11 +48,11 @@ class CoOwners {
   // The counters, for somebody who follows them from now on. nullptr = there are none yet, or no
   // memory.
   std::shared_ptr<const cache::SharedMemory> Share();
-  // False if nobody follows the counters, and nobody has entries that they could make obsolete once
-  // he does: no scope was ever shared.
-  bool must_count() const {
-    return is_followed_.load(std::memory_order_acquire) || is_used_.load(std::memory_order_acquire);
-  }
+  // Must be called before a request may come that another member could have given to this process:
+  // other owners may have entries, and follow the counters later.
+  void ExpectOthers() { has_others_.store(true, std::memory_order_release); }
+  // False if nothing has to be counted, because nobody can have entries but this process.
+  bool must_count() const { return has_others_.load(std::memory_order_acquire); }
   // Must be called before anybody hears that entries are obsolete: those of a target, or those of a
   // URL prefix. An empty prefix stands for everything on a port.
   void CountTarget(std::string_view target) { Count(cache::InvalidationPlaces::OfTarget(target)); }
@@ -154,7 +154,7 @@ class CoOwners {
 
   mutable std::mutex mutex_;
   std::unique_ptr<cache::InvalidationCounters> own_;  // Set once.
-  std::atomic<bool> is_followed_{false};
+  std::atomic<bool> has_others_{false};
   std::map<const void*, User> users_;
   std::shared_ptr<const Scopes> scopes_ = std::make_shared<Scopes>();
   std::multiset<uint32_t> dropping_;  // Scopes whose obsolete entries are being dropped.

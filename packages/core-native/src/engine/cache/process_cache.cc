@@ -299,6 +299,7 @@ cache::Refusal ProcessCache::Store(const Response& response) {
     names.key = parts.key;
     names.body = {memory.data(), record.Encode(memory)};
     names.kind = cache::EntryKind::kVaryRecord;
+    names.terms.generation = mark.generation.value;
     names.created_s = parts.created_s;
     is_stored = store_->Store(names);
     parts.key = key_;

@@ -102,7 +102,7 @@ void ArenaLinks::GiveUp(uint64_t member) {
     arena->chunks.clear();
     ++arena->memory_version;
   });
-  followed_.erase(member);
+  asked_.erase(member);
   given_up_[member] = uv_now(loop_) + limits::kCacheAskMs;
   ArmTimer();
 }
@@ -221,17 +221,19 @@ void ArenaLinks::SweepOwners() {
 }
 
 void ArenaLinks::Follow(uint64_t member) {
-  if (is_closed_ || given_up_.contains(member) || followed_.contains(member)) return;
+  if (is_closed_ || given_up_.contains(member) || asked_.contains(member)) return;
   const auto found = links_.find(member);
   const bool has_room = found != links_.end() || links_.size() < limits::kCacheReadersMax;
   Channel* const channel = found != links_.end() ? found->second : nullptr;
   Channel* const asked = channel == nullptr && has_room ? Connect(member) : channel;
   if (asked == nullptr || !asked->Send(FrameType::kCacheFollow, {})) return GiveUp(member);
-  followed_.insert(member);
+  asked_.insert(member);
 }
 
 bool ArenaLinks::OnCounters(uint64_t member, int fd) {
   if (fd == -1) return false;
+  // Whoever leaves a scope and comes back, while his link stays, is asked again.
+  asked_.erase(member);
   const std::shared_ptr<const SharedMemory> own = cache_->co_owners().Share();
   if (own != nullptr && own->fd() != -1 && IsSameFile(fd, own->fd())) {
     cache_->co_owners().SetCounters(this, member, nullptr);
@@ -257,7 +259,7 @@ void ArenaLinks::OnBroken(Channel* channel) {
   // The system closes the sockets of a killed process one after the other: its name may still be
   // there. Until that is clear the arena answers for nobody who can be asked.
   const uint64_t member = found->second;
-  followed_.erase(member);
+  asked_.erase(member);
   members_.erase(found);
   links_.erase(member);
   channel->Close();

@@ -75,10 +75,10 @@ class ArenaLinks final : public sharing::Channel::Handler {
   bool is_closed_ = false;
   std::map<uint64_t, sharing::Channel*> links_;  // By member.
   std::map<sharing::Channel*, uint64_t> members_;
-  std::set<uint64_t> followed_;  // Members with a link that were asked for their counters.
-  uint64_t owners_version_ = 1;  // CoOwners::version() that was announced last.
-  bool has_shared_ = false;      // Other members own prefixes of ours.
-  bool has_former_ = false;      // CoOwners::Sweep() has more to do.
+  std::set<uint64_t> asked_;               // Members whose counters are on their way.
+  uint64_t owners_version_ = 1;            // CoOwners::version() that was announced last.
+  bool has_shared_ = false;                // Other members own prefixes of ours.
+  bool has_former_ = false;                // CoOwners::Sweep() has more to do.
   std::map<uint64_t, uint64_t> given_up_;  // Until when (ms, uv_now()), by member.
   std::set<uint64_t> orphaned_;            // Members whose process was killed.
   // Those of them whose name is still there, and until when (ms, uv_now()) it may be.
