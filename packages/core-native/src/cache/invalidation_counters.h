@@ -37,7 +37,7 @@ class InvalidationCounters {
   InvalidationCounters(const InvalidationCounters&) = delete;
   InvalidationCounters& operator=(const InvalidationCounters&) = delete;
 
-  // What other processes map.
+  // The memory that other processes map.
   const std::shared_ptr<const SharedMemory>& memory() const { return shared_; }
   // Must be called before anybody is told that the entries of a place are obsolete.
   void Count(size_t place) { memory_->words()[place].fetch_add(1, std::memory_order_acq_rel); }

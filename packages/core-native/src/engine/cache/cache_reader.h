@@ -56,7 +56,7 @@ class CacheReader {
   ProcessCache* cache_;
   ProcessCache::Mapping mapping_;
   CoOwners::Snapshot owners_;
-  CoOwners::Generation now_;  // Of the URL that was looked for last.
+  CoOwners::Generation now_;  // The generation of the URL that was looked for last.
   FindMemory memory_;
 };
 

@@ -52,7 +52,7 @@ void CoOwners::Set(const void* user, const std::vector<Shared>& shared, uint64_t
     if (owned.view->is_known) {
       owned.until_ms = now_ms + limits::kCacheFormerMs;
     } else {
-      // What the member has made obsolete will not be known any more.
+      // Nobody will learn any more which entries the member has made obsolete.
       generations_->OfScope(pair.first)->fetch_add(1, std::memory_order_acq_rel);
       owned.until_ms = 0;
     }

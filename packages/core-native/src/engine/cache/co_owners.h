@@ -30,7 +30,7 @@ class CoOwners {
   // A scope of this process (ProcessCache::Claim) that other members own, too.
   struct Shared {
     uint32_t scope = 0;
-    std::string prefix;             // Of the scope; empty = everything on a port.
+    std::string prefix;             // The scope's URL prefix; empty = everything on a port.
     std::vector<uint64_t> members;  // The other owners.
   };
   // Forgets the entries of a scope whose generation is another one than that of now. Called on the
@@ -86,20 +86,20 @@ class CoOwners {
   // One owner of one scope.
   struct View {
     uint64_t member = 0;
-    // What the prefix' counter was; that of a target is in the counters.
+    // The prefix' counter as it was seen last; those of targets are in `counters`.
     cache::FollowedCounters::Seen seen{0};
     std::shared_ptr<cache::FollowedCounters> counters;  // nullptr = of this process, or unknown.
     bool is_known = false;
   };
   struct Scope {
-    size_t place = 0;  // Of the prefix.
+    size_t place = 0;  // The place of the prefix' counter.
     std::vector<std::shared_ptr<View>> views;
   };
   // Immutable except for what views have seen.
   using Scopes = std::unordered_map<uint32_t, Scope>;
 
  public:
-  // What a reader keeps, so that it takes no lock unless something has changed.
+  // The scopes as one reader knows them: a reader takes no lock unless they have changed.
   struct Snapshot {
     std::shared_ptr<const Scopes> scopes;
     uint64_t version = 0;

@@ -236,7 +236,7 @@ class ProcessCache {
   std::atomic<uint64_t> version_{0};
   std::atomic<uint64_t> bytes_{kDefaultBytes};
   std::atomic<uint64_t> captured_bytes_{0};
-  std::atomic<uint64_t> captures_{0};    // Those that have begun and not ended.
+  std::atomic<uint64_t> captures_{0};    // The captures that have begun and not ended.
   std::atomic<bool> has_stored_{false};  // A response was stored at some time.
 };
 

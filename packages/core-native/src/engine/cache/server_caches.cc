@@ -169,8 +169,8 @@ void ServerCaches::Visit(uint32_t server_id, const ProcessCache::Visit& visit) {
   });
 }
 
-// Which of a prefix' entries are below a URL, the other owners do not look up: they forget all that
-// they have for it.
+// Tells the other owners of a prefix. Other owners do not look up which entries of the prefix are
+// below a URL: they forget all entries of the prefix.
 void ServerCaches::TellFlush(uint32_t server_id, const CachedUrlPattern* pattern) {
   if (pattern != nullptr && !pattern->is_recursive)
     return cache_->co_owners().CountTarget(pattern->target);

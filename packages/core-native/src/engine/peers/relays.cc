@@ -132,7 +132,8 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view head
   return true;
 }
 
-// What is read while this runs is written at once, so that no client can make it run for ever.
+// Requests that are read while Flush() runs are written at once, so that no client can make Flush()
+// run for ever.
 void Relays::Flush() {
   if (unwritten_.empty()) return;
   is_flushing_ = true;

@@ -27,7 +27,7 @@ namespace httpsys::engine {
 // of pieces that have an owner.
 struct NativeAnswer {
   // A piece of the body. `owner` keeps the bytes until they have been sent: they are not copied.
-  // Of bytes without an owner, what the socket does not take at once is copied.
+  // Bytes without an owner are copied as far as the socket does not take them at once.
   struct Piece {
     std::shared_ptr<const void> owner;
     std::string_view bytes;

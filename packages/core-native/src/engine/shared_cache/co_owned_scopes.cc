@@ -7,7 +7,8 @@ namespace {
 
 using Owner = sharing::PortRoutes::Owner;
 
-// What an owner of this engine shares with others; no members = nothing.
+// Returns the scope that an owner of this engine has in common with other members; without members:
+// there is none.
 CoOwners::Shared SharedOf(const Owner& own, const std::vector<uint64_t>& members,
                           const LaneServers& servers) {
   CoOwners::Shared shared;
