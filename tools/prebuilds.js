@@ -37,12 +37,16 @@ const kDemangler = `extern "C" char* __cxa_demangle(const char*, char*, decltype
 
 /**
  * Baseline of each architecture; nothing that finds undefined behaviour, which zig has on by default. Nothing is thrown through our functions: the
- * tables for that would be a seventh of the addon. Debuggers have them from the symbols.
+ * tables for that would be a seventh of the addon. Debuggers have them from the symbols. Templates give many functions of the same code, which
+ * are a twentieth of it: each is kept once.
  */
 const kCompilerFlags = [
-  '-std=c++20', '-O2', '-g', '-fPIC', '-ffunction-sections', '-fdata-sections', '-fno-unwind-tables', '-fno-asynchronous-unwind-tables', '-fno-exceptions', '-fno-rtti', '-fvisibility=hidden', '-fvisibility-inlines-hidden',
+  '-std=c++20', '-O2', '-g', '-fPIC', '-ffunction-sections', '-fdata-sections', '-fno-unwind-tables', '-fno-asynchronous-unwind-tables', '-fno-exceptions', '-fno-rtti', '-fvisibility=hidden', '-fvisibility-inlines-hidden', '-Xclang', '-fmerge-functions',
   '-fno-sanitize=all', '-DNODE_GYP_MODULE_NAME=httpsys', '-DBUILDING_NODE_EXTENSION'
 ]
+
+/** Beside these, for what runs seldom (sources.js). */
+const kSizeFlags = ['-Oz']
 
 /** @param {Target} target @returns {string} the addon, whether it has been built yet or not */
 const prebuilt = ({ name }) => path.join(kFolder, name, 'httpsys.node')
@@ -79,7 +83,7 @@ function surroundings () {
 
 /** @param {Target} target @returns {string} of everything that the file depends on, by content: where the clone is counts for nothing */
 function fingerprint (target) {
-  const settings = [kDemangler, ...compilerFlags(target), ...linkerFlags(target), ...Object.values(surroundings().env)]
+  const settings = [kDemangler, ...compilerFlags(target), ...kSizeFlags, ...linkerFlags(target), ...Object.values(surroundings().env)]
   const hash = crypto.createHash('sha256').update(settings.join('\n').replaceAll(kRoot, '').replaceAll(cacheFolder(), ''))
   const manifest = path.join(nodeAddonApi(), 'package.json')
   for (const file of [path.join(kNative, 'binding.gyp'), path.join(kNative, 'sources.js'), manifest, ...listFiles(path.join(kCoreNative, 'src'))]) {
@@ -111,7 +115,7 @@ async function buildWithZig (target, addon) {
   const progress = new Progress({ unit: 'batches compiled', total: sources.length })
   try {
     await forEachParallel(sources, async (source) => {
-      const size = control.includes(source) ? ['-Oz'] : []
+      const size = control.includes(source) ? kSizeFlags : []
       await run(zig, ['c++', ...compilerFlags(target), ...size, '-c', source, '-o', objectOf(source)], options)
       progress.add()
     }, kJobs)
