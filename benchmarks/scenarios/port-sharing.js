@@ -75,7 +75,7 @@ module.exports = {
       console.log('\n pulled requests')
       const pulled = await measurePulled()
       figures.push(/** @type {any} */ ({ name: 'pulled requests', ...pulled }))
-      const each = pulled.forms.map(({ title, late, longest }) => `${title} ${range(late)} ${late.high <= pulled.target ? '≤' : '> !'} ${pulled.target} (longest wait ${range(longest)} ms)`)
+      const each = pulled.forms.map(({ title, late, longest, unblocked }) => `${title} ${range(late)} ${late.high <= pulled.target ? '≤' : '> !'} ${pulled.target} (longest wait ${range(longest)} ms; nothing blocked: ${range(unblocked.late)} late, ${range(unblocked.longest)} ms)`)
       lines.push(`* pulled requests: ${pulled.title}: ${each.join(', ')}`)
     }
     if (isWanted('large tables')) {

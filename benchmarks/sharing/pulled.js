@@ -1,11 +1,14 @@
 'use strict'
 
 // Two processes on one queue, of which one is blocked by one of many requests that come at once: how many of the others
-// wait for it? The blocked thread sleeps: it takes no CPU from those that answer.
+// wait for it? The blocked thread sleeps: it takes no CPU from those that answer. The same requests without the block, in turn with
+// the others, show what the machine and the client make late by themselves.
 
 const http2 = require('node:http2')
 const net = require('node:net')
 const tls = require('node:tls')
+const v8 = require('node:v8')
+const vm = require('node:vm')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const { spread } = require('../lib/statistics')
@@ -24,6 +27,7 @@ const kWarmRounds = 30
 const kSessions = 8
 
 /** @typedef {(path: string) => Promise<void>} Ask */
+/** @typedef {{ late: number, longest: number }} Run `longest`: ms */
 /** @typedef {{ title: string, isSecure: boolean, open: (port: number, trust: tls.ConnectionOptions) => Promise<{ asks: Ask[], close: () => void }> }} Form */
 
 /** @param {net.Socket} socket @param {string} path @returns {Promise<void>} */
@@ -106,10 +110,19 @@ async function timeOf (ask, path) {
   return performance.now() - start
 }
 
-/** @param {Ask[]} asks @param {number} run @returns {Promise<{ late: number, longest: number }>} of those that do not block */
-async function measureOnce (asks, run) {
+/** The client collects its garbage before it measures, not meanwhile. */
+function garbageCollector () {
+  v8.setFlagsFromString('--expose-gc')
+  return /** @type {() => void} */ (vm.runInNewContext('gc'))
+}
+
+/**
+ * @param {Ask[]} asks @param {number} run @param {string} path what one of them asks for
+ * @returns {Promise<Run>} of the others
+ */
+async function measureOnce (asks, run, path) {
   const at = run % asks.length
-  const all = asks.map((ask, index) => timeOf(ask, index === at ? `/sleep/${kBlockMs}` : '/'))
+  const all = asks.map((ask, index) => timeOf(ask, index === at ? path : '/'))
   const [blocking] = all.splice(at, 1)
   const times = await Promise.all(all)
   await blocking
@@ -124,14 +137,24 @@ async function measureForm ({ title, isSecure, open }) {
     const trust = files === null ? {} : { ca: fs.readFileSync(files.cert), servername: 'localhost' }
     const { asks, close } = await open(group.port, trust)
     for (let round = 0; round < kWarmRounds; round++) await Promise.all(asks.map((ask) => ask('/')))
+    const collectGarbage = garbageCollector()
+    /** @type {Run[]} */
     const runs = []
+    /** @type {Run[]} */
+    const unblocked = []
     for (let run = 0; run < kRuns; run++) {
-      await Promise.all(asks.map((ask) => ask('/')))
-      runs.push(await measureOnce(asks, run))
+      for (const [results, path] of /** @type {const} */ ([[unblocked, '/'], [runs, `/sleep/${kBlockMs}`]])) {
+        await Promise.all(asks.map((ask) => ask('/')))
+        collectGarbage()
+        results.push(await measureOnce(asks, run, path))
+      }
     }
     close()
-    const measured = { title, late: spread(runs.map(({ late }) => late)), longest: spread(runs.map(({ longest }) => longest)) }
-    console.log(`  ${title}: late ${runs.map(({ late }) => late).join(' ')}; longest wait ${runs.map(({ longest }) => longest.toFixed(0)).join(' ')} ms`)
+    const summary = (/** @type {Run[]} */ of) => ({ late: spread(of.map(({ late }) => late)), longest: spread(of.map(({ longest }) => longest)) })
+    const text = (/** @type {Run[]} */ of) =>
+      `late ${of.map(({ late }) => late).join(' ')}; longest wait ${of.map(({ longest }) => longest.toFixed(0)).join(' ')} ms`
+    console.log(`  ${title}: ${text(runs)}\n  ${title}, nothing blocked: ${text(unblocked)}`)
+    const measured = { title, ...summary(runs), unblocked: summary(unblocked) }
     return measured
   } finally {
     await group.stop()
