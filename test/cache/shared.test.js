@@ -92,6 +92,17 @@ describe('The cache of another process', { skip: kSkip }, () => {
     b.process.kill('SIGCONT')
   })
 
+  it('of 1,000 connections that ask at once for a missing answer, one reaches the handler, whoever has accepted them', async (t) => {
+    const { port, b } = await pair(t)
+    const clients = await Promise.all(Array.from({ length: 1000 }, () => connect(t, port)))
+    // Half of them are connections of `a`, which has answered on them.
+    await Promise.all(clients.map((client, index) => index % 2 === 0 ? client.request('/a/') : undefined))
+    const before = await b.tell('requests')
+    const answers = await Promise.all(clients.map((client) => client.request(`/b/slow?getms=200&${kFresh}`)))
+    assert.deepEqual([...new Set(answers.map(({ status, owner, headers }) => `${status} ${owner} ${headers['x-begun']}`))].length, 1)
+    assert.equal(await b.tell('requests'), before + 1)
+  })
+
   it('answers pipelined requests in their order, among those that JavaScript answers', async (t) => {
     const { b, client } = await pair(t)
     const target = `/b/page?${kFresh}`
