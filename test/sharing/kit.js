@@ -41,6 +41,9 @@ function blockade (t) {
   return { folder, begun, over, release, isBusy: () => until(() => fs.existsSync(begun), 'the process is busy') }
 }
 
+/** Signals that no test sends. @type {(string | null)[]} */
+const kCrashes = ['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL', 'SIGFPE', 'SIGTRAP']
+
 /**
  * A process that listens with others.
  */
@@ -73,6 +76,8 @@ class Member {
         for (const { reject } of this.#waiting.values()) reject(new Error(`the member has ended (${code ?? signal}): ${this.output}`))
         this.#waiting.clear()
         resolve({ code, signal })
+        // Neither a test that expects an error nor one that has seen all it wants may hide a crash.
+        if (kCrashes.includes(signal)) throw new Error(`the member has crashed (${signal}): ${this.output}`)
       })
     })
     this.ready = this.#answer(0)

@@ -341,6 +341,8 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
       if (connection->phase() != InputPhase::kRelayUpgrade) *advance = Advance::kGoOn;
       return false;
     case RequestRouter::Outcome::kAnswered:
+      // The answer may have ended the connection.
+      if (!connection->is_open()) return false;
       SharingMarks::ForgetMoves(connection);
       *advance = GoOn(connection, head, MayKeepAlive(connection, head));
       return false;
