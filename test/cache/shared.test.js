@@ -6,12 +6,13 @@
 
 const assert = require('node:assert/strict')
 const http2 = require('node:http2')
+const net = require('node:net')
 const { describe, it } = require('node:test')
 const { once } = require('node:events')
 const { freePort } = require('../helpers/free-port')
 const { localhost } = require('../helpers/tls')
 const { silence } = require('../helpers/waiting')
-const { connect, kSkip, member, until } = require('../sharing/kit')
+const { connect, kSkip, member, stateOf, until } = require('../sharing/kit')
 
 /** @typedef {import('../sharing/kit').Member} Member */
 
@@ -60,7 +61,7 @@ async function warm (client, b, target) {
 
 describe('The cache of another process', { skip: kSkip }, () => {
   it('answers without its process, and the connection stays', async (t) => {
-    const { b, client } = await pair(t)
+    const { port, a, b, client } = await pair(t)
     const target = `/b/page?${kFresh}`
     await warm(client, b, target)
     await b.standStill()
@@ -76,6 +77,34 @@ describe('The cache of another process', { skip: kSkip }, () => {
     const head = await client.send(`HEAD ${target} HTTP/1.1\r\nHost: shared.test\r\nConnection: close\r\n\r\n`)[0].catch((error) => error.message)
     assert.match(String(head.status ?? head), /200|Content-Length/)
     b.process.kill('SIGCONT')
+    const { members } = await stateOf(port)
+    // Those before the owner stood still, too.
+    assert.ok(members.find((/** @type {any} */ { pid }) => pid === a.process.pid).cacheAnswers > answers.length + 1)
+  })
+
+  it('answers the last request of a connection, in each way to end one, and the other process lives on', async (t) => {
+    const { port, a, b, client } = await pair(t)
+    const target = `/b/page?${kFresh}`
+    await warm(client, b, target)
+    await b.standStill()
+    const lines = ['Host: shared.test', '', ''].join('\r\n')
+    for (const method of ['GET', 'HEAD']) {
+      for (const last of [`${method} ${target} HTTP/1.1\r\nConnection: close\r\n${lines}`, `${method} ${target} HTTP/1.0\r\n${lines}`]) {
+        for (const before of ['', `GET ${target} HTTP/1.1\r\n${lines}`]) {
+          for (const ends of [false, true]) {
+            const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+            if (before !== '') socket.write(before)
+            socket[ends ? 'end' : 'write'](last)
+            let text = ''
+            for await (const piece of socket.setEncoding('latin1')) text += piece
+            assert.equal(text.match(/HTTP\/1\.1 200 OK/g)?.length, before === '' ? 1 : 2, `${last}: ${text}`)
+          }
+        }
+      }
+    }
+    b.process.kill('SIGCONT')
+    const { members } = await stateOf(port)
+    assert.deepEqual(members.map((/** @type {any} */ { pid }) => pid).sort(), [a.process.pid, b.process.pid].sort())
   })
 
   it('answers new connections that the other process accepts', async (t) => {

@@ -18,7 +18,8 @@ const member = {
   registrations: [registration],
   connections: 12,
   handedOver: 5,
-  received: 7
+  received: 7,
+  cacheAnswers: 3
 }
 const state = { port: 8080, protocol: 1, coordinator: 12, members: [member], sockets: ['[::]:8080'] }
 

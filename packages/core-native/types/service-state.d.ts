@@ -26,6 +26,8 @@ export interface Member {
   handedOver: number
   /** Connections got from other members. */
   received: number
+  /** Answers that it gave from the output caches of other members. Missing from members of older versions. */
+  cacheAnswers?: number
 }
 
 export interface ServiceState {

@@ -121,7 +121,9 @@ const kState = object({
     }), kRegistrationsMax),
     connections: count,
     handedOver: count,
-    received: count
+    received: count,
+    // Members of older versions have none.
+    cacheAnswers: optional(count)
   }), kMembersMax),
   sockets: list(string(128), kSocketsMax)
 })

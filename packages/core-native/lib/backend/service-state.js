@@ -30,6 +30,7 @@ const { checkCacheState, checkServiceState } = require('./service-state-check')
  * @property {number} connections open now
  * @property {number} handedOver connections given to other members
  * @property {number} received connections got from other members
+ * @property {number} [cacheAnswers] given from the caches of other members
  *
  * @typedef {object} ServiceState of one port
  * @property {number} port

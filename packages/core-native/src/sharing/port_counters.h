@@ -12,6 +12,7 @@ struct PortCounters {
   uint64_t connections = 0;  // Connections that are open and known to JavaScript.
   uint64_t handed_over = 0;
   uint64_t received = 0;
+  uint64_t cache_answers = 0;  // Answers given from the caches of other members.
   struct Server {
     uint64_t queued = 0;
     uint64_t queue_limit = 0;

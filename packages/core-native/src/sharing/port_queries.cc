@@ -70,13 +70,14 @@ std::string PortQueries::Describe(const PortRecord& record, PortEffects* effects
                                   std::string_view query) {
   const PortCounters counters = effects->Count();
   const peer::Member& self = record.self;
-  std::string text = "{\"pid\":" + std::to_string(self.pid) + ",\"id\":\"" + IdText(self.id) +
-                     "\",\"thread\":" + std::to_string(self.thread) +
-                     ",\"protocol\":" + std::to_string(self.protocol) +
-                     ",\"program\":" + Quoted(self.program) +
-                     ",\"connections\":" + std::to_string(counters.connections) +
-                     ",\"handedOver\":" + std::to_string(counters.handed_over) +
-                     ",\"received\":" + std::to_string(counters.received) + ",\"registrations\":[";
+  std::string text =
+      "{\"pid\":" + std::to_string(self.pid) + ",\"id\":\"" + IdText(self.id) +
+      "\",\"thread\":" + std::to_string(self.thread) +
+      ",\"protocol\":" + std::to_string(self.protocol) + ",\"program\":" + Quoted(self.program) +
+      ",\"connections\":" + std::to_string(counters.connections) +
+      ",\"handedOver\":" + std::to_string(counters.handed_over) +
+      ",\"received\":" + std::to_string(counters.received) +
+      ",\"cacheAnswers\":" + std::to_string(counters.cache_answers) + ",\"registrations\":[";
   bool is_first = true;
   record.own.ForEach([&](const peer::Register& registered) {
     const auto server = counters.servers.find(registered.server_id);

@@ -4,6 +4,7 @@
 
 #include "engine/connection/connection.h"
 #include "engine/peers/foreign_cache.h"
+#include "engine/peers/port_table.h"
 #include "engine/requests/native_answer.h"
 #include "engine/requests/request_router.h"
 #include "http1/request_parser.h"
@@ -16,6 +17,9 @@ namespace httpsys::engine {
 class OwnerCaches {
  public:
   using Outcome = RequestRouter::Outcome;
+
+  // `table` has the ports whose answers are counted.
+  explicit OwnerCaches(PortTable* table) : table_(table) {}
 
   // Sets what answers, and who writes the answers of the two versions of HTTP.
   void Start(ForeignCache* foreign, AnswerWriter* http1, AnswerWriter* http2) {
@@ -41,8 +45,10 @@ class OwnerCaches {
   bool MayTry(const Connection* connection) const;
   ForeignCache::Request RequestOf(Connection* connection, const http1::RequestHead& head,
                                   bool is_last) const;
-  static std::optional<Outcome> OutcomeOf(ForeignCache::Outcome outcome);
+  std::optional<Outcome> OutcomeOf(ForeignCache::Outcome outcome,
+                                   const Connection* connection) const;
 
+  PortTable* table_;
   ForeignCache* foreign_ = nullptr;
   AnswerWriter* http1_ = nullptr;
   AnswerWriter* http2_ = nullptr;

@@ -50,6 +50,7 @@ PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable*
       on_doubt_(std::move(on_doubt)),
       transport_(transport),
       table_(servers, statistics),
+      caches_(&table_),
       links_(loop, self, patience, this),
       choice_(loop, self, attachments, &table_, patience, &links_),
       waiting_(loop, input, &table_),

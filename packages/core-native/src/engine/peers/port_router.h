@@ -128,8 +128,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   const std::function<void(uint16_t port)> on_doubt_;
   Transport* transport_;
   RelayInput* requests_ = nullptr;
-  OwnerCaches caches_;
   PortTable table_;
+  OwnerCaches caches_;
   PeerLinks links_;
   OwnerChoice choice_;
   WaitingRequests waiting_;

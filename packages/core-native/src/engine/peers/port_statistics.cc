@@ -37,6 +37,7 @@ sharing::PortCounters PortStatistics::Read(uint16_t number) {
   result.connections = Load(port->connections);
   result.handed_over = Load(port->handed_over);
   result.received = Load(port->received);
+  result.cache_answers = Load(port->cache_answers);
   for (const auto& [key, counter] : requests_) result.requests[key] = Load(*counter);
   for (const auto& [id, server] : servers_) {
     result.servers[id] = {Load(server->queued), Load(server->queue_limit), Load(server->refused)};

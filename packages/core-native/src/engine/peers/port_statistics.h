@@ -22,6 +22,7 @@ class PortStatistics {
     Counter connections{0};
     Counter handed_over{0};
     Counter received{0};
+    Counter cache_answers{0};
   };
 
   Port* PortOf(uint16_t number);
