@@ -74,12 +74,10 @@ describe('The cache of another process', { skip: kSkip }, () => {
     // Conditions and ranges, too.
     const part = await askThere(client, target, { headers: ['Range: bytes=0-0'] })
     assert.deepEqual([part.status, part.body], [206, 'b'])
-    const head = await client.send(`HEAD ${target} HTTP/1.1\r\nHost: shared.test\r\nConnection: close\r\n\r\n`)[0].catch((error) => error.message)
-    assert.match(String(head.status ?? head), /200|Content-Length/)
     b.process.kill('SIGCONT')
     const { members } = await stateOf(port)
     // Those before the owner stood still, too.
-    assert.ok(members.find((/** @type {any} */ { pid }) => pid === a.process.pid).cacheAnswers > answers.length + 1)
+    assert.ok(members.find((/** @type {any} */ { pid }) => pid === a.process.pid).cacheAnswers > answers.length)
   })
 
   it('answers the last request of a connection, in each way to end one, and the other process lives on', async (t) => {
