@@ -3,13 +3,16 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,8 +37,8 @@ std::string Reply(const std::string& body) {
 class SharedPortTest : public testing::Test {
  protected:
   // Engine `index` registers these on the port; the first one listens there.
-  void Join(FakeJavaScript& js, const std::vector<std::string>& paths, const char* queue = "") {
-    ServerSettings settings;
+  void Join(FakeJavaScript& js, const std::vector<std::string>& paths, const char* queue = "",
+            ServerSettings settings = {}) {
     Registration wanted;
     wanted.token = 1;
     wanted.server_id = 1;
@@ -88,6 +91,43 @@ class SharedPortTest : public testing::Test {
   void Expect(const Peer& client, const std::string& body) {
     const std::string reply = Reply(body);
     EXPECT_EQ(client.Read(reply.size()), reply);
+  }
+
+  // Alice has a cache.
+  void JoinWithCache() {
+    ServerSettings settings;
+    settings.cache.rules = 2;
+    alice_.backend().cache().SetBytes(size_t{16} << 20, 0);
+    Join(alice_, {"/a/"}, "", settings);
+    Join(bob_, {"/b/"});
+  }
+  // Asks for a target of Alice's, and has her answer stored.
+  void Store(const Peer& client, const std::string& target) {
+    client.Send(Get(target));
+    std::optional<Event> event;
+    do {
+      event = alice_.Next();
+      ASSERT_TRUE(event.has_value());
+    } while (event->type != RequestType::kRequest);
+    const std::string body = "alice " + target;
+    alice_.Respond(event->slot, records::kReplyEnd,
+                   "HTTP/1.1 200 OK\r\nCache-Control: public, max-age=600\r\nContent-Length: " +
+                       std::to_string(body.size()) + "\r\n\r\n",
+                   body);
+    EXPECT_EQ(ReadBody(client), body);
+  }
+  // The body of the next answer.
+  static std::string ReadBody(const Peer& client) {
+    constexpr std::string_view kLength = "Content-Length: ";
+    std::string head;
+    while (!head.ends_with("\r\n\r\n")) {
+      const std::string byte = client.Read(1);
+      if (byte.empty()) return head + "[timeout]";
+      head += byte;
+    }
+    const size_t at = head.find(kLength);
+    if (at == std::string::npos) return head;
+    return client.Read(std::stoul(head.substr(at + kLength.size())));
   }
 
   PortHolder holder_;
@@ -177,6 +217,70 @@ TEST_F(SharedPortTest, PipelinedRequestsOfBothAreAnsweredInOrder) {
     Expect(client, "alice /a/" + std::to_string(i));
     Expect(client, "bob /b/" + std::to_string(i));
     Expect(client, "bob /b/again" + std::to_string(i));
+  }
+}
+
+#ifdef __linux__
+
+// What Linux tells of a connection. The C library declares the first part of it.
+struct WholeTcpInfo {
+  tcp_info first;
+  uint64_t pacing_rates[2];
+  uint64_t bytes_acked;
+  uint64_t bytes_received;
+  uint32_t segments_out;
+  uint32_t segments_in;
+  uint32_t unsent_bytes;
+  uint32_t min_rtt;
+  uint32_t data_segments_in;
+  uint32_t data_segments_out;
+};
+static_assert(offsetof(WholeTcpInfo, data_segments_in) == 152);
+
+// How many segments with data have come. Each write of the lane fills one, however busy the machine
+// is: the loopback device takes segments of 64 KiB, and nothing waits for more.
+uint32_t SegmentsOf(const Peer& client) {
+  WholeTcpInfo info{};
+  socklen_t size = sizeof info;
+  EXPECT_EQ(getsockopt(client.fd(), IPPROTO_TCP, TCP_INFO, &info, &size), 0);
+  EXPECT_GE(size, offsetof(WholeTcpInfo, data_segments_out));
+  return info.data_segments_in;
+}
+
+TEST_F(SharedPortTest, PipelinedAnswersOfTheCacheLeaveInOneWrite) {
+  constexpr size_t kRequests = 16;
+  JoinWithCache();
+  const Peer client = Connect();
+  Store(client, "/a/x");
+  const uint32_t before = SegmentsOf(client);
+  std::string requests;
+  for (size_t i = 0; i < kRequests; ++i) requests += Get("/a/x");
+  client.Send(requests);
+  for (size_t i = 0; i < kRequests; ++i) EXPECT_EQ(ReadBody(client), "alice /a/x");
+  EXPECT_EQ(SegmentsOf(client) - before, 1u);
+}
+
+#endif
+
+TEST_F(SharedPortTest, AnswersOfTheCacheKeepTheirPlacesInAMixedPipeline) {
+  JoinWithCache();
+  const Peer client = Connect();
+  Store(client, "/a/hit");
+  // The last request moves the connection; those for /b/ before it are relayed.
+  const std::vector<std::string> targets = {"/a/hit", "/a/hit", "/b/1",   "/a/hit", "/a/2",
+                                            "/a/hit", "/c/",    "/a/hit", "/b/3",   "/b/4",
+                                            "/a/hit", "/a/hit", "/b/5"};
+  std::string requests;
+  for (const std::string& target : targets) requests += Get(target);
+  client.Send(requests);
+  Serve(5);
+  for (const std::string& target : targets) {
+    const std::string body = ReadBody(client);
+    if (target == "/c/") {
+      EXPECT_NE(body.find("Not Found"), std::string::npos) << body;
+    } else {
+      EXPECT_EQ(body, (target.starts_with("/a/") ? "alice " : "bob ") + target);
+    }
   }
 }
 

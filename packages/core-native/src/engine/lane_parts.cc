@@ -52,7 +52,7 @@ LaneParts::LaneParts(const Wanted& wanted) {
   protocols.Set(InputPhase::kHttp2, http2.get());
   expiry = std::make_unique<QueueExpiry>(wanted.attachments, answers.get(), http1->writer(),
                                          http2->writer());
-  router->Start(exchanges.get(), relay_input.get(), http2->relayed());
+  router->Start(exchanges.get(), answers.get(), relay_input.get(), http2->relayed());
   foreign = std::make_unique<ForeignAnswers>(wanted.arenas, methods, answers.get());
   gifts =
       std::make_unique<ArenaGifts>(loop, wanted.cache, &servers, &router->links(), *wanted.post);

@@ -236,13 +236,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
   Route route{RouteStatus::kMatch, 0};
   const bool is_shared = router_->MustRoute(connection);
   Advance advance = Advance::kWait;
-  if (is_shared) {
-    // Output leaves first: a member that gets the connection does not get output that is still to
-    // be sent.
-    answers_->Flush(connection);
-    if (!connection->is_open()) return Advance::kWait;
-    if (!FindServer(connection, head, input, &route, used, &advance)) return advance;
-  }
+  if (is_shared && !FindServer(connection, head, input, &route, used, &advance)) return advance;
   const ServerConfig& config = *connection->server()->config;
   const uint64_t body_max = config.settings().body_bytes_max;
   if (body_max != 0 && head.body == BodyKind::kLength && head.content_length > body_max) {

@@ -39,6 +39,13 @@ bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_o
           PortAdmission::IsPinned(connection));
 }
 
+// Sends the answers of the lane to earlier requests of the same read, which wait for the end of
+// that read otherwise. Returns false if the connection was closed.
+bool SendGathered(NativeAnswers* answers, Connection* connection) {
+  answers->Flush(connection);
+  return connection->is_open();
+}
+
 }  // namespace
 
 PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
@@ -58,7 +65,9 @@ PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable*
       moves_(self, methods, transport, input, &table_, &links_, &choice_, &waiting_, &relays_,
              &caches_) {}
 
-void PortRouter::Start(Exchanges* exchanges, RelayInput* requests, RelayedStreams* streams) {
+void PortRouter::Start(Exchanges* exchanges, NativeAnswers* answers, RelayInput* requests,
+                       RelayedStreams* streams) {
+  answers_ = answers;
   requests_ = requests;
   relays_.Start(exchanges, requests, streams);
 }
@@ -242,6 +251,10 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   if (server == nullptr) return Refuse(route);
   if (!PortAdmission::IsAllowed(connection, *server, host, route)) return Outcome::kUnrouted;
   const bool is_other = connection->slot.is_announced() && connection->server() != server;
+  // Output counts for the server and the prefix whose request it answers.
+  const bool is_counted =
+      is_other || connection->is_throttled() || server->config->settings().bandwidth_max != 0;
+  if (is_counted && !SendGathered(answers_, connection)) return Outcome::kElsewhere;
   if (is_other &&
       (connection->message.unanswered() != 0 || connection->output.queue() != nullptr)) {
     return Outcome::kLater;
@@ -260,6 +273,8 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
                                             const http1::RequestHead& head, uint64_t member,
                                             std::string_view input, size_t head_bytes,
                                             Route* route) {
+  // The member does not get answers that are still to be sent.
+  if (!SendGathered(answers_, connection)) return Outcome::kElsewhere;
   if (connection->origin() != nullptr) return moves_.Return(connection);
   const bool is_pinned = PortAdmission::IsPinned(connection);
   const uint8_t hops_max = is_pinned ? limits::kReturnsMax : limits::kHopsMax;

@@ -21,6 +21,7 @@
 #include "engine/peers/relays.h"
 #include "engine/peers/waiting_requests.h"
 #include "engine/requests/exchanges.h"
+#include "engine/requests/native_answer.h"
 #include "engine/requests/request_router.h"
 #include "sharing/port_routes.h"
 #include "url/host_name.h"
@@ -38,8 +39,10 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   PortRouter(const PortRouter&) = delete;
   PortRouter& operator=(const PortRouter&) = delete;
 
-  // Sets who reads relayed requests. Must be called before the first request.
-  void Start(Exchanges* exchanges, RelayInput* requests, RelayedStreams* streams);
+  // Sets who answers without JavaScript, and who reads relayed requests. Must be called before the
+  // first request.
+  void Start(Exchanges* exchanges, NativeAnswers* answers, RelayInput* requests,
+             RelayedStreams* streams);
   void Close();
 
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
@@ -127,6 +130,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   // Called when a member says that the coordinator of a port does not answer.
   const std::function<void(uint16_t port)> on_doubt_;
   Transport* transport_;
+  NativeAnswers* answers_ = nullptr;
   RelayInput* requests_ = nullptr;
   PortTable table_;
   OwnerCaches caches_;
