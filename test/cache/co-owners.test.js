@@ -168,6 +168,28 @@ describe('Several owners of a URL with a cache', { skip: kSkip }, () => {
     assert.equal((await askA(other)).isStored, true, 'another URL')
   })
 
+  for (const order of ['before', 'after']) {
+    it(`hear of each other if one adds the prefix ${order} the other one has it`, async (t) => {
+      const port = await freePort()
+      const [a, b] = [await member(t), await member(t)]
+      const adds = () => a.tell('addPrefix', { name: 'a', prefix: `http://${kHost}:${port}/shop/` })
+      await own(a, 'a', port, { path: '/first/' })
+      if (order === 'before') await adds()
+      await own(b, 'b', port)
+      if (order === 'after') await adds()
+      const of = (/** @type {string} */ name) => clientOf(() => byHttp1(t, port), ({ owner }) => owner === name)
+      const [askA, askB] = [await of('a'), await of('b')]
+      const target = `/shop/1?${kFresh}`
+      await warm(askA, target, 'a')
+      await warm(askB, target, 'b')
+      await askB(target, 'POST')
+      await assertFresh(askA, target)
+      await warm(askB, target, 'b')
+      await askA(target, 'POST')
+      await assertFresh(askB, target)
+    })
+  }
+
   it('forget what is flushed at one of them: a URL, all below one, everything', async (t) => {
     const { port, b, askA } = await pairOfClients(t)
     const targets = [`/shop/1?${kFresh}`, `/shop/2?${kFresh}`]

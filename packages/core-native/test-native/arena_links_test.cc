@@ -139,6 +139,20 @@ TEST_F(ArenaLinksTest, AnOwnerIsAskedOnceForItsCounters) {
   EXPECT_EQ(asked_, 1);
 }
 
+// Each server is configured before its prefixes are registered, so that its settings are there
+// before the routes. The links do not depend on that order.
+TEST_F(ArenaLinksTest, AnOwnerIsAskedWhenTheSettingsOfTheServerComeBehindTheRoutes) {
+  auto server = std::move(servers_.at(kServer));
+  servers_.erase(kServer);
+  SetRoutes(true);
+  EXPECT_FALSE(IsMissing());
+  servers_[kServer] = std::move(server);
+  links_->OnServer();
+  EXPECT_TRUE(IsMissing());
+  Accept();
+  EXPECT_TRUE(IsAsked(1));
+}
+
 // Otherwise the prefix would have no cache as long as the link lasts: nothing is found while the
 // counters of an owner are missing.
 TEST_F(ArenaLinksTest, AnOwnerThatLeftBeforeItsCountersCameIsAskedAgain) {

@@ -203,8 +203,9 @@ bool ArenaLinks::OnScope(uint64_t member, const peer::Frame& frame) {
 // -- Members that own prefixes of ours.
 
 void ArenaLinks::UpdateOwners() {
-  const std::vector<CoOwners::Shared> shared = FindCoOwnedScopes(routes_, *servers_);
+  std::vector<CoOwners::Shared> shared = FindCoOwnedScopes(routes_, *servers_);
   has_shared_ = !shared.empty();
+  std::erase_if(shared, [](const CoOwners::Shared& one) { return one.scope == 0; });
   cache_->co_owners().Set(this, shared, LinkClockMs());
   SweepOwners();
   ArmTimer();

@@ -34,7 +34,9 @@ class ArenaLinks final : public sharing::Channel::Handler {
   // A port has new routes. Lets go of members that have left all ports. The caches of killed
   // processes answer no more for prefixes that have an owner again.
   void OnRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
-  // A server of the lane has other settings, or has stopped listening.
+  // A server of the lane has other settings. They concern nobody unless the routes say that another
+  // member owns a prefix of this engine. Whoever comes to own one later comes with new routes,
+  // which are compared with all servers.
   void OnServer() {
     if (has_shared_) UpdateOwners();
   }
@@ -77,7 +79,7 @@ class ArenaLinks final : public sharing::Channel::Handler {
   std::map<sharing::Channel*, uint64_t> members_;
   std::set<uint64_t> asked_;               // Members whose counters are on their way.
   uint64_t owners_version_ = 1;            // CoOwners::version() that was announced last.
-  bool has_shared_ = false;                // Other members own prefixes of ours.
+  bool has_shared_ = false;                // By the routes other members own prefixes of ours.
   bool has_former_ = false;                // CoOwners::Sweep() has more to do.
   std::map<uint64_t, uint64_t> given_up_;  // Until when (ms, uv_now()), by member.
   std::set<uint64_t> orphaned_;            // Members whose process was killed.

@@ -1,24 +1,22 @@
 #include "engine/shared_cache/co_owned_scopes.h"
 
-#include <utility>
-
 namespace httpsys::engine {
 namespace {
 
 using Owner = sharing::PortRoutes::Owner;
 
-// Returns the scope that an owner of this engine has in common with other members; without members:
-// there is none.
+// Returns the scope that an owner of this engine has in common with other members.
 CoOwners::Shared SharedOf(const Owner& own, const std::vector<uint64_t>& members,
                           const LaneServers& servers) {
   CoOwners::Shared shared;
+  shared.members = members;
   const auto server = servers.find(own.server_id);
   if (server == servers.end() || server->second->config->cache() == nullptr) return shared;
   const ServerConfig& config = *server->second->config;
   shared.scope = config.cache()->ScopeOf(own.prefix_id);
-  if (shared.scope == 0) return shared;
-  if (config.has_prefixes()) shared.prefix = config.PrefixText(own.prefix_id);
-  shared.members = members;
+  if (shared.scope != 0 && config.has_prefixes()) {
+    shared.prefix = config.PrefixText(own.prefix_id);
+  }
   return shared;
 }
 
@@ -40,8 +38,7 @@ std::vector<CoOwners::Shared> FindCoOwnedScopes(
       if (members.empty()) continue;
       for (const Owner& owner : owners) {
         if (owner.member != 0 || !owner.is_cached) continue;
-        CoOwners::Shared shared = SharedOf(owner, members, servers);
-        if (!shared.members.empty()) found.push_back(std::move(shared));
+        found.push_back(SharedOf(owner, members, servers));
       }
     }
   }
