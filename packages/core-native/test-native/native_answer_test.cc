@@ -10,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/limits.h"
@@ -176,6 +177,32 @@ TEST_F(NativeAnswerTest, AnswersThatAreMuchTogetherDoNotWaitForTheEndOfTheRead) 
   EXPECT_EQ(ReadWrite(), "");
   EXPECT_EQ(Answer(pieces), AnswerOutcome::kGiven);
   EXPECT_EQ(ReadWrite().size(), 2 * (kHead.size() + owner->size()));
+}
+
+TEST_F(NativeAnswerTest, AnswersThatTheSocketTakesAtOnceLeaveNothingToDo) {
+  std::vector<Connection*> touched;
+  transport_->output()->FlushTouched(&touched);
+  EXPECT_EQ(Answer({}), AnswerOutcome::kGiven);
+  answers_->OnRead(connection_);
+  EXPECT_EQ(ReadWrite(), kHead);
+  EXPECT_FALSE(transport_->output()->has_touched());
+  EXPECT_EQ(transport_->output()->pass_pieces(), 0u);
+}
+
+TEST_F(NativeAnswerTest, AnswersLeaveBehindOutputOfTheSamePass) {
+  transport_->output()->Send(connection_, "before ", 0);
+  EXPECT_EQ(Answer({}), AnswerOutcome::kGiven);
+  answers_->OnRead(connection_);
+  EXPECT_EQ(ReadWrite(), "before " + std::string(kHead));
+  EXPECT_EQ(ReadWrite(), "");
+}
+
+TEST_F(NativeAnswerTest, AnAnswerToAClientThatHasGoneEndsTheConnection) {
+  close(std::exchange(peer_, -1));
+  EXPECT_EQ(Answer({}), AnswerOutcome::kGiven);
+  EXPECT_TRUE(connection_->is_open());
+  answers_->OnRead(connection_);
+  EXPECT_FALSE(connection_->is_open());
 }
 
 TEST_F(NativeAnswerTest, ARequestBehindOthersWithoutAnswerIsNotAnsweredYet) {

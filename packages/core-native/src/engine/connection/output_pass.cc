@@ -38,6 +38,24 @@ int Shorten(iovec* vectors, int count, size_t bytes) {
   return count;
 }
 
+// Returns true if bytes can be given to the socket as they are, before everything else of this
+// connection, and nothing follows them.
+bool IsIdle(const Connection& connection) {
+  return connection.output.is_empty() && connection.tls == nullptr && connection.http2 == nullptr &&
+         connection.stream == nullptr && connection.origin() == nullptr &&
+         !connection.is_throttled() && connection.end.after_output() == AfterOutput::kNothing;
+}
+
+// Returns true if JavaScript is told of payload that was sent. A stream may have so little credit
+// that JavaScript waits until all of it has left.
+bool IsCreditDue(const Connection& connection, size_t credit_bytes, bool is_all_sent) {
+  if (credit_bytes >= limits::kCreditBytes) return true;
+  if (credit_bytes < limits::kStreamCreditBytes || !is_all_sent) return false;
+  // At the end of a response nobody waits for credit.
+  if (connection.stream != nullptr) return !connection.stream->is_complete;
+  return connection.origin() != nullptr && connection.origin()->is_stream;
+}
+
 }  // namespace
 
 OutputPass::OutputPass(uv_loop_t* loop, OutputOwner* owner, files::ReadAhead* ahead,
@@ -167,6 +185,25 @@ void OutputPass::Flush(Connection* connection) {
     owner_->UpdatePoll(connection);
   }
   if (connection->output.queue_ == nullptr) owner_->OnOutputDone(connection);
+}
+
+void OutputPass::SendNow(Connection* connection, std::string_view bytes) {
+  if (!bytes.empty() && IsIdle(*connection)) {
+    iovec vector{const_cast<char*>(bytes.data()), bytes.size()};
+    const ssize_t sent = WriteVectors(connection, &vector, 1);
+    if (sent == static_cast<ssize_t>(bytes.size())) {
+      owner_->UpdatePoll(connection);
+      owner_->OnOutputDone(connection);
+      if (connection->input.is_resume_due()) Touch(connection);
+      return;
+    }
+    if (sent < 0 && !IsWouldBlock(errno)) {
+      return owner_->OnWriteFailed(connection, WriteError(*connection, errno));
+    }
+    if (sent > 0) bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+  Send(connection, bytes, 0);
+  Flush(connection);
 }
 
 // Returns false if an error has closed the connection. The output that was not sent begins at
@@ -494,20 +531,12 @@ void OutputPass::Drop(Connection* connection) {
   ReportBlocks(connection, ECANCELED);
 }
 
-// A stream may have so little credit that JavaScript waits until all of it has left.
-bool OutputPass::IsCreditDue(const Connection& connection) {
-  if (connection.output.credit_bytes_ >= limits::kCreditBytes) return true;
-  const bool is_all =
-      connection.output.queue_payload_bytes_ == 0 && connection.output.pass_payload_bytes_ == 0;
-  if (connection.output.credit_bytes_ < limits::kStreamCreditBytes || !is_all) return false;
-  // At the end of a response nobody waits for credit.
-  if (connection.stream != nullptr) return !connection.stream->is_complete;
-  return connection.origin() != nullptr && connection.origin()->is_stream;
-}
-
 void OutputPass::AddCredit(Connection* connection, size_t bytes) {
   connection->output.credit_bytes_ += bytes;
-  if (!IsCreditDue(*connection) || !connection->is_open()) return;
+  const bool is_all_sent =
+      connection->output.queue_payload_bytes_ == 0 && connection->output.pass_payload_bytes_ == 0;
+  const bool is_due = IsCreditDue(*connection, connection->output.credit_bytes_, is_all_sent);
+  if (!is_due || !connection->is_open()) return;
   // A block may be longer than a word counts.
   const size_t credit = std::min(connection->output.credit_bytes_, size_t{UINT32_MAX});
   connection->attachment().records().Credit(connection->slot.number(),

@@ -81,6 +81,9 @@ class OutputPass {
   bool has_touched() const { return !touched_.empty(); }
   // Writes what the current pass has for the connection. May close it.
   void Flush(Connection* connection);
+  // Sends bytes at once: the same as Send() and Flush() of bytes without payload, in fewer steps
+  // where nothing else is to be sent and the socket takes all of them. May close the connection.
+  void SendNow(Connection* connection, std::string_view bytes);
   // Writes bytes at once and queues what the socket does not take. Only for connections that do not
   // use the methods above (those of HTTP/2). Returns false if the connection was closed by an
   // error.
@@ -158,7 +161,6 @@ class OutputPass {
   void WriteQueue(Connection* connection);
   // The output of a connection or stream was held, and may go on.
   void OnReleased(Connection* connection);
-  static bool IsCreditDue(const Connection& connection);
   void AddCredit(Connection* connection, size_t bytes);
   // Returns the blocks of `blocks_`, which were lent for this connection.
   void ReportBlocks(const Connection* connection, int error);

@@ -172,8 +172,12 @@ void NativeAnswers::EndAnswer(Connection* connection, bool must_leave) {
 void NativeAnswers::Flush(Connection* connection) {
   if (batched_ != connection) return;
   if (connection->is_open()) {
-    Send(connection);
-    output_->Flush(connection);
+    if (owned_.empty() && !is_batch_sent_) {
+      output_->SendNow(connection, batch_);
+    } else {
+      Send(connection);
+      output_->Flush(connection);
+    }
   }
   batched_ = nullptr;
   is_batch_sent_ = false;
