@@ -20,7 +20,8 @@ bool IsWordChar(char c) { return IsAlpha(c) || IsDigit(c) || c == '_'; }
 KnownField FindKnownField(std::string_view name) {
   switch (name.size()) {
     case 4:
-      if (EqualsIgnoringCase(name, "host")) return KnownField::kHost;
+      // Nearly all clients write it like this.
+      if (name == "Host" || EqualsIgnoringCase(name, "host")) return KnownField::kHost;
       break;
     case 6:
       if (EqualsIgnoringCase(name, "expect")) return KnownField::kExpect;

@@ -13,6 +13,7 @@ MethodTable::MethodTable(std::vector<std::string> methods) : methods_(std::move(
     by_length_[length].push_back({seeded_hash::LoadUpTo8(methods_[i]), static_cast<uint16_t>(i)});
   }
   connect_ = Find("CONNECT");
+  get_ = Find("GET");
 }
 
 int MethodTable::Find(std::string_view method) const {

@@ -21,6 +21,7 @@ class MethodTable {
   bool IsPrefix(std::string_view bytes) const;
   std::string_view Name(uint16_t index) const { return methods_[index]; }
   int connect() const { return connect_; }
+  int get() const { return get_; }
   // The length of the longest method.
   size_t longest_bytes() const { return by_length_.empty() ? 0 : by_length_.size() - 1; }
 
@@ -33,6 +34,7 @@ class MethodTable {
   std::vector<std::string> methods_;
   std::vector<std::vector<Named>> by_length_;  // By the length of the method.
   int connect_ = -1;
+  int get_ = -1;
 };
 
 }  // namespace httpsys::http1

@@ -8,6 +8,7 @@
 namespace httpsys::http1 {
 namespace {
 
+constexpr std::string_view kGetAndSpace = "GET ";
 // The end of a request line; the minor version stands at kMinorAt.
 constexpr std::string_view kVersion11 = "HTTP/1.1\r\n";
 constexpr size_t kSlashAt = 4;
@@ -49,6 +50,11 @@ ParseError RequestParser::ScanMethod(std::string_view message) {
   // The scan looks at no more bytes than a method and its space, however often the bytes come in
   // pieces.
   const std::string_view bytes = message.substr(position_, methods_->longest_bytes() + 1);
+  // Most messages have this method.
+  if (bytes.starts_with(kGetAndSpace) && methods_->get() >= 0) {
+    BeginTarget(methods_->get(), kGetAndSpace.size());
+    return ParseError::kNone;
+  }
   const size_t space = bytes.find(' ');
   if (space == std::string_view::npos) {
     if (!methods_->IsPrefix(bytes)) return ParseError::kInvalidMethod;
@@ -56,11 +62,16 @@ ParseError RequestParser::ScanMethod(std::string_view message) {
   }
   const int method = methods_->Find(bytes.substr(0, space));
   if (method < 0) return ParseError::kInvalidMethod;
+  BeginTarget(method, space + 1);
+  return ParseError::kNone;
+}
+
+// `bytes` are those of the method and its space.
+void RequestParser::BeginTarget(int method, size_t bytes) {
   head_.method = static_cast<uint16_t>(method);
   target_.Reset(method == methods_->connect());
-  position_ += space + 1;
+  position_ += bytes;
   phase_ = Phase::kSpaceBeforeTarget;
-  return ParseError::kNone;
 }
 
 ParseError RequestParser::ScanTarget(std::string_view message) {

@@ -75,6 +75,7 @@ class RequestParser {
   ParseStatus Fail(ParseError error);
   ParseError Step(std::string_view message);
   ParseError ScanMethod(std::string_view message);
+  void BeginTarget(int method, size_t bytes);
   ParseError ScanTarget(std::string_view message);
   ParseError ScanVersion(std::string_view message);
   bool SkipPadding(std::string_view message, char first, char second);

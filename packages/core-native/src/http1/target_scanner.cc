@@ -47,7 +47,13 @@ TargetScanner::State TargetScanner::Next(char c, bool* accepted) const {
 }
 
 const char* TargetScanner::Skip(const char* p, const char* end) {
-  while (p != end) {
+  // Most targets are paths.
+  if (state_ == State::kStart && p != end && *p == '/') {
+    state_ = State::kPath;
+    p = SkipTarget(p + 1, end);
+  }
+  // No part of a target has a space.
+  while (p != end && *p != ' ') {
     bool accepted;
     state_ = Next(*p, &accepted);
     if (!accepted) return p;

@@ -9,8 +9,6 @@ namespace httpsys::engine {
 static_assert(limits::kTimerListsMax < TimerNode::kNoList);
 
 size_t TimerLists::FindList(uint64_t duration_ms) {
-  // Most timers of a lane have the duration of the one before.
-  if (newest_ < lists_.size() && lists_[newest_].duration_ms == duration_ms) return newest_;
   size_t unused = lists_.size();
   size_t shorter = 0;
   size_t shortest = 0;
@@ -35,7 +33,9 @@ size_t TimerLists::FindList(uint64_t duration_ms) {
 
 bool TimerLists::Start(TimerNode* node, uint64_t now_ms, uint64_t duration_ms) {
   Stop(node);
-  const size_t index = FindList(duration_ms);
+  // Most timers of a lane have the duration of the one before.
+  const bool is_like_newest = newest_ < lists_.size() && lists_[newest_].duration_ms == duration_ms;
+  const size_t index = is_like_newest ? newest_ : FindList(duration_ms);
   newest_ = index;
   List& list = lists_[index];
   node->timer_list = static_cast<uint8_t>(index);

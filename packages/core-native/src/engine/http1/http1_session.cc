@@ -148,7 +148,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
     return Advance::kWait;
   }
   Advance begun = Advance::kWait;
-  if (BeginHttp2(connection, input, &begun)) return begun;
+  if (!connection->message.has_served() && BeginHttp2(connection, input, &begun)) return begun;
   if (parser == nullptr) {
     parser = parser_.get();
     parser->Reset(settings.header_bytes_max, settings.header_lines_max);
@@ -179,8 +179,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
 bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Advance* advance) {
   const Http2Settings& settings = connection->server()->config->settings().http2;
   const bool is_stream = connection->origin() != nullptr && connection->origin()->is_stream;
-  if (connection->message.has_served() || connection->message.parser() != nullptr || is_stream)
-    return false;
+  if (connection->message.parser() != nullptr || is_stream) return false;
   const bool is_secure = connection->tls != nullptr;
   if (is_secure ? connection->tls->alpn() != "h2" : !settings.is_plain) return false;
   if (!is_secure && !settings.is_alone) {
@@ -197,7 +196,7 @@ bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Ad
 // as any other, which RFC 7540 allows.
 bool Http1Session::UpgradeToHttp2(Connection* connection, const http1::RequestHead& head,
                                   std::string_view input, size_t* used) {
-  const bool may = head.upgrade && connection->server()->config->settings().http2.takes_upgrade &&
+  const bool may = connection->server()->config->settings().http2.takes_upgrade &&
                    connection->tls == nullptr && connection->origin() == nullptr &&
                    !connection->message.has_served();
   std::string settings;
@@ -232,7 +231,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     refusals_.Refuse(connection, ErrorKind::kHeaderOverflow, input);
     return Advance::kWait;
   }
-  if (UpgradeToHttp2(connection, head, input, used)) return Advance::kGoOn;
+  if (head.upgrade && UpgradeToHttp2(connection, head, input, used)) return Advance::kGoOn;
   Route route{RouteStatus::kMatch, 0};
   const bool is_shared = router_->MustRoute(connection);
   Advance advance = Advance::kWait;
