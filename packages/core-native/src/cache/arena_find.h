@@ -117,9 +117,7 @@ FindResult FindEntry(const ArenaView& view, std::string_view key, uint64_t hash,
     const SharedWord* from =
         view.chunks[chunk].words + offset % shape.chunk_bytes() / sizeof(uint64_t);
     EntryHead& entry = found->entry;
-    uint8_t head[sizeof(EntryHead)];
-    LoadWords(from, sizeof head / sizeof(uint64_t), head);
-    std::memcpy(&entry, head, sizeof head);
+    LoadWords(from, sizeof entry / sizeof(uint64_t), reinterpret_cast<uint8_t*>(&entry));
     const uint64_t bytes = entry.payload_bytes();
     if (bytes > room - sizeof(EntryHead)) {
       const bool is_same = view.generation(segment).load(std::memory_order_acquire) == generation;

@@ -80,7 +80,8 @@ class VaryRecord {
   // leaves for it, or 0.
   uint64_t Add(uint64_t variant);
 
-  // Replaces `key`, the key of the URL, by the key of the variant that a request selects.
+  // Makes of `key`, the key of the URL, the key of the variant that a request selects, which begins
+  // with the key of the URL.
   void MakeVariantKey(std::span<const http1::HeaderLine> lines, std::string* key) const;
 
   // Writes the record for another process of this machine. Returns its size.

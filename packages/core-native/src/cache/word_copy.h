@@ -29,7 +29,19 @@ inline void LoadWords(const SharedWord* from, size_t count, uint8_t* to) {
     load(at + 6);
     load(at + 7);
   }
-  for (; at < count; ++at) load(at);
+  if ((count & 4) != 0) {
+    load(at);
+    load(at + 1);
+    load(at + 2);
+    load(at + 3);
+    at += 4;
+  }
+  if ((count & 2) != 0) {
+    load(at);
+    load(at + 1);
+    at += 2;
+  }
+  if ((count & 1) != 0) load(at);
 }
 
 // Copies bytes to shared words; zeros fill the last one. Returns the number of words.

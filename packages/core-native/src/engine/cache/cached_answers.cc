@@ -1,6 +1,7 @@
 #include "engine/cache/cached_answers.h"
 
 #include <ctime>
+#include <optional>
 #include <utility>
 
 #include "base/ascii.h"
@@ -37,7 +38,7 @@ CachedAnswers::CachedAnswers(ProcessCache* cache, const http1::MethodTable* meth
 bool CachedAnswers::IsRefused(const Connection* connection, const http1::RequestHead& head,
                               uint32_t prefix_id) {
   const CacheTerms& terms = *connection->server()->config->cache();
-  const uint64_t hash = HashIfPlain(connection, head, terms, terms.ScopeOf(prefix_id));
+  const uint64_t hash = HashIfPlain(connection, head, terms, prefix_id);
   if (hash == 0) return false;
   const Refusal refusal = captures_->refused().Find(hash, waiting_->now_ms());
   if (refusal == Refusal::kNone) return false;
@@ -63,6 +64,7 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
               cache::ReadRequest(head, methods_->Name(head.method),
                                  WasAskedForCertificate(connection), terms.harmless_fields),
               IsSecure(connection),
+              prefix_id,
               scope,
               closes};
   const bool is_unsafe =
@@ -84,11 +86,13 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
 // The hash of a target whose responses may be known to be refused, or 0 if the request concerns
 // more of the cache than the entries of its target.
 uint64_t CachedAnswers::HashIfPlain(const Connection* connection, const http1::RequestHead& head,
-                                    const CacheTerms& terms, uint32_t scope) const {
+                                    const CacheTerms& terms, uint32_t prefix_id) const {
   const bool is_plain = !terms.tells_status && head.method == get_method_ &&
                         !waiting_->has_waiting() && !refreshes_->Has(connection) &&
                         !WasAskedForCertificate(connection);
-  return is_plain ? captures_->refused().HashOf(head, scope, IsSecure(connection)) : 0;
+  if (!is_plain) return 0;
+  const uint64_t place = uint64_t{connection->server()->id} << 32 | prefix_id;
+  return captures_->refused().HashOf(head, place, IsSecure(connection));
 }
 
 // The request has nothing to do with the cache.
@@ -105,16 +109,16 @@ CachedAnswers::Outcome CachedAnswers::Bypass(const Asked& asked, Refusal refusal
 
 CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
   CacheCounters& counters = *asked.terms.counters;
-  url_key_.assign(key_);
-  mark_ = cache_->StoresOf(url_key_);
+  url_key_bytes_ = key_.size();
+  mark_ = cache_->StoresOf(key_);
   cache::FoundEntry found;
   const FindResult result = reader_.Find(asked.head, asked.scope, &key_, &found);
   if (result == FindResult::kChanged) counters.Add(CacheCounter::kChanged);
   if (result != FindResult::kHit) {
     // If the responses vary, another request for the target may find one.
-    const bool is_of_target = result == FindResult::kMiss && key_ == url_key_;
+    const bool is_of_target = result == FindResult::kMiss && !is_variant();
     target_hash_ =
-        is_of_target ? HashIfPlain(asked.connection, asked.head, asked.terms, asked.scope) : 0;
+        is_of_target ? HashIfPlain(asked.connection, asked.head, asked.terms, asked.prefix_id) : 0;
     return Miss(asked, nullptr, {});
   }
   target_hash_ = 0;
@@ -161,7 +165,7 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
   CacheCounters& counters = *asked.terms.counters;
   const bool is_rfc = asked.terms.options.rules == cache::RuleSet::kRfc9111;
   if (asked.facts.control.only_if_cached && is_rfc) return GiveUnsatisfied(asked);
-  std::string_view forward = key_ == url_key_ ? "uri-miss" : "vary-miss";
+  std::string_view forward = is_variant() ? "vary-miss" : "uri-miss";
   if (found != nullptr) {
     forward = judgement.age_s < found->entry.terms.lifetime_s ? "request" : "stale";
   }
@@ -186,7 +190,7 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
     if (turn == WaitingMisses::Turn::kWaits) return Outcome::kWaiting;
     // Another lane has stored the response since, so that nobody leads any more.
     if (waiting_->has_claim() && !cache_->IsCurrent(mark_)) {
-      key_.assign(url_key_);
+      key_.resize(url_key_bytes_);
       return LookUpKey(asked);
     }
     if (turn == WaitingMisses::Turn::kFailed && found != nullptr && judgement.may_answer_errors) {
@@ -207,8 +211,8 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
   }
   counters.Add(CacheCounter::kMisses);
   exchange->capture = std::make_unique<Capture>(
-      std::make_unique<CapturedRequest>(asked.head, asked.facts, url_key_), exchange->terms,
-      cache_);
+      std::make_unique<CapturedRequest>(asked.head, asked.facts, key_.substr(0, url_key_bytes_)),
+      exchange->terms, cache_);
   exchange->target_hash = target_hash_;
   exchange->mark = mark_;
   if (found != nullptr && is_rfc) AskAbout(asked, *found, judgement, exchange.get());
@@ -253,15 +257,15 @@ void CachedAnswers::AskAbout(const Asked& asked, const cache::FoundEntry& found,
 }
 
 bool CachedAnswers::FindVariant(const Asked& asked, const cache::FoundEntry& found, bool is_fresh,
-                                cache::FoundEntry* coded) {
+                                std::optional<cache::FoundEntry>* coded) {
   if (asked.terms.options.codings == semantics::CodingSet()) return false;
   const cache::EntryTerms& terms = found.entry.terms;
   const semantics::ContentCoding coding =
       cache::CodingFor(terms, asked.terms.options.codings, asked.facts, asked.head);
   if (coding == semantics::ContentCoding::kIdentity) return false;
-  switch (reader_.FindCoding(key_, terms, coding, coded)) {
+  switch (reader_.FindCoding(key_, terms, coding, &coded->emplace())) {
     case FoundCoding::kVariant:
-      reader_.NoteHit(*coded);
+      reader_.NoteHit(**coded);
       asked.terms.counters->Add(CacheCounter::kCompressed);
       return true;
     case FoundCoding::kNone:
@@ -269,7 +273,7 @@ bool CachedAnswers::FindVariant(const Asked& asked, const cache::FoundEntry& fou
       return false;
     case FoundCoding::kNoGain:
       // So that the same is not tried again.
-      reader_.NoteHit(*coded);
+      reader_.NoteHit(**coded);
       return false;
   }
   return false;
@@ -280,13 +284,13 @@ CachedAnswers::Outcome CachedAnswers::Give(const Asked& asked, const cache::Foun
   if (!asked.writer->IsTurn(*asked.connection)) return Outcome::kLater;
   const bool is_fresh = judgement.verdict == Verdict::kFresh;
   asked.terms.counters->Add(is_fresh ? CacheCounter::kHits : CacheCounter::kStale);
-  cache::FoundEntry coded;
+  std::optional<cache::FoundEntry> coded;
   const bool is_coded = FindVariant(asked, found, is_fresh, &coded);
   reader_.NoteHit(found);
   UsedEntry entry;
   entry.status = found.entry.status;
-  entry.head = is_coded ? coded.head : found.head;
-  entry.body = is_coded ? coded.body : found.body;
+  entry.head = is_coded ? coded->head : found.head;
+  entry.body = is_coded ? coded->body : found.body;
   entry.varies_by_coding = found.entry.terms.Has(cache::EntryTerms::kVariesByCoding);
   if (!found.entry.terms.Has(cache::EntryTerms::kHttpSysRules)) entry.age_s = judgement.age_s;
   if (asked.terms.tells_status) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,6 +68,7 @@ class CachedAnswers {
     const CacheTerms& terms;
     cache::RequestFacts facts;
     bool is_secure;
+    uint32_t prefix_id;
     uint32_t scope;
     bool closes;
   };
@@ -77,12 +79,14 @@ class CachedAnswers {
   Outcome LookUp(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                  uint32_t prefix_id, bool closes);
   uint64_t HashIfPlain(const Connection* connection, const http1::RequestHead& head,
-                       const CacheTerms& terms, uint32_t scope) const;
+                       const CacheTerms& terms, uint32_t prefix_id) const;
   Outcome LookUpKey(const Asked& asked);
+  // True if the responses of the URL vary, so that key_ is the key of a variant.
+  bool is_variant() const { return key_.size() != url_key_bytes_; }
   // Looks for the variant of an entry that the client gets, if there is one. An entry that is used
   // again gets one.
   bool FindVariant(const Asked& asked, const cache::FoundEntry& found, bool is_fresh,
-                   cache::FoundEntry* coded);
+                   std::optional<cache::FoundEntry>* coded);
   // `found` is an entry that must not answer by itself; nullptr = there is none.
   Outcome Miss(const Asked& asked, const cache::FoundEntry* found,
                const cache::Judgement& judgement);
@@ -109,7 +113,7 @@ class CachedAnswers {
   EntryAnswer answer_;
   SharedBodies bodies_;
   std::string key_;
-  std::string url_key_;           // That of the URL; key_ may be that of a variant.
+  size_t url_key_bytes_ = 0;      // Those of key_ that are the key of the URL: is_variant().
   uint64_t target_hash_ = 0;      // Of the target, for Captures::refused(), or 0.
   ProcessCache::StoreMark mark_;  // Of the URL, from before the look-up.
   std::string status_text_;       // The value of Cache-Status that is being made.

@@ -43,7 +43,7 @@ bool MayMatter(std::string_view name) {
 
 }  // namespace
 
-uint64_t RefusedTargets::HashOf(const http1::RequestHead& head, uint32_t scope,
+uint64_t RefusedTargets::HashOf(const http1::RequestHead& head, uint64_t place,
                                 bool is_secure) const {
   const bool is_plain = head.body == http1::BodyKind::kNone && !head.upgrade &&
                         head.expect == http1::Expectation::kNone && head.has_host &&
@@ -56,17 +56,9 @@ uint64_t RefusedTargets::HashOf(const http1::RequestHead& head, uint32_t scope,
     if (MayMatter(name)) return 0;
     has_cookie = has_cookie || EqualsIgnoringCase(name, "cookie");
   }
-  const uint64_t place =
-      cache_->seed() ^ (uint64_t{scope} << 2 | (has_cookie ? 2 : 0) | (is_secure ? 1 : 0));
-  return HashText(head.target, HashText(head.host, place));
-}
-
-Refusal RefusedTargets::Find(uint64_t hash, uint64_t now_ms) const {
-  if (targets_.empty()) return Refusal::kNone;
-  const Target& target = targets_[hash % kTargetsMax];
-  const bool is_known = target.hash == hash && target.refusals >= kRefusalsMin &&
-                        cache_->IsCurrent(target.mark) && now_ms < target.until_ms;
-  return is_known ? target.refusal : Refusal::kNone;
+  // The highest bits of a place: no server has such a number.
+  const uint64_t kind = uint64_t{has_cookie} << 63 | uint64_t{is_secure} << 62;
+  return HashText(head.target, HashText(head.host, cache_->seed() ^ place ^ kind));
 }
 
 void RefusedTargets::OnResponse(uint64_t hash, ProcessCache::StoreMark mark, Refusal refusal,

@@ -31,12 +31,19 @@ class RefusedTargets {
   bool empty() const { return targets_.empty(); }
   // A hash of what makes up the key of a GET request, or 0 if one of its lines may matter to the
   // cache by itself: such a request is looked up as usual. `head` is that of a request of HTTP/1.1
-  // or HTTP/2 with this method.
-  uint64_t HashOf(const http1::RequestHead& head, uint32_t scope, bool is_secure) const;
+  // or HTTP/2 with this method. `place` is the same number for all requests for a prefix of a
+  // server: its scope would have to be looked for.
+  uint64_t HashOf(const http1::RequestHead& head, uint64_t place, bool is_secure) const;
 
   // Returns why responses of the target are refused, or kNone: the request is looked up. `hash` is
   // not 0. `now_ms` is the clock of the lane, here and below.
-  cache::Refusal Find(uint64_t hash, uint64_t now_ms) const;
+  cache::Refusal Find(uint64_t hash, uint64_t now_ms) const {
+    if (targets_.empty()) return cache::Refusal::kNone;
+    const Target& target = targets_[hash % kTargetsMax];
+    const bool is_known = target.hash == hash && target.refusals >= kRefusalsMin &&
+                          cache_->IsCurrent(target.mark) && now_ms < target.until_ms;
+    return is_known ? target.refusal : cache::Refusal::kNone;
+  }
 
   // No entry of the URL was found, and the response was refused, or not (kNone). `mark` is from
   // before the look-up.
