@@ -31,6 +31,17 @@ TEST(VaryTest, NamesAreSortedInLowerCaseAndOnce) {
   EXPECT_TRUE(Names({" , "}).is_empty());
 }
 
+TEST(VaryTest, NamesAreFoundInWhicheverCase) {
+  const VaryNames names = Names({"Accept-Encoding, b"});
+  for (const char* name : {"accept-encoding", "ACCEPT-Encoding", "B"}) {
+    EXPECT_TRUE(names.Contains(name)) << name;
+  }
+  for (const char* name : {"", "accept", "accept-encoding,b", "c"}) {
+    EXPECT_FALSE(names.Contains(name)) << name;
+  }
+  EXPECT_FALSE(VaryNames().Contains("b"));
+}
+
 TEST(VaryTest, ResponsesThatCannotHaveVariantsAreTold) {
   EXPECT_TRUE(Names({"a", "b, *"}).is_star());
   EXPECT_FALSE(Names({"a*"}).is_star());

@@ -111,6 +111,13 @@ bool VaryNames::Assign(std::string_view text) {
   return !is_star_ && !is_broken_ && this->text() == text;
 }
 
+bool VaryNames::Contains(std::string_view name) const {
+  for (std::string_view rest = text(); !rest.empty();) {
+    if (CompareNames(TakeVaryName(&rest), name) == 0) return true;
+  }
+  return false;
+}
+
 void VaryNames::AppendValues(std::span<const http1::HeaderLine> lines, std::string* key) const {
   for (std::string_view rest = text(); !rest.empty();) {
     const std::string_view name = TakeVaryName(&rest);

@@ -39,6 +39,9 @@ class VaryNames {
   // True if the response depends on who asks: Cookie, Authorization, Proxy-Authorization.
   bool has_credentials() const { return has_credentials_; }
 
+  // Returns true if `name` is one of the names, in whichever case.
+  bool Contains(std::string_view name) const;
+
   // The names, joined with commas.
   std::string_view text() const { return {names_.data(), bytes_}; }
 

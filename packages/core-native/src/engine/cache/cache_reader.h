@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cache/arena_find.h"
+#include "cache/vary.h"
 #include "engine/cache/find_response.h"
 #include "engine/cache/process_cache.h"
 #include "http1/request_parser.h"
@@ -27,6 +28,9 @@ class CacheReader {
   // False if Find() would find no entry of the URL that it was called with last, whatever is
   // stored: the counters of another owner are not known.
   bool may_find() const { return now_.is_known; }
+  // The names of the fields that select the entry which was found last, if Find() has changed its
+  // key. Valid until the next call.
+  const cache::VaryNames& names() const { return memory_.record.names(); }
   // Looks for a variant of the entry that was found last, with its key.
   FoundCoding FindCoding(const std::string& key, const cache::EntryTerms& plain,
                          semantics::ContentCoding coding, cache::FoundEntry* found) {

@@ -6,6 +6,7 @@
 
 #include "base/ascii.h"
 #include "cache/cache_key.h"
+#include "cache/own_request.h"
 #include "engine/cache/asker_facts.h"
 #include "engine/cache/send_entry.h"
 #include "engine/cache/stored_head.h"
@@ -27,7 +28,7 @@ CachedAnswers::CachedAnswers(ProcessCache* cache, const http1::MethodTable* meth
                              Refreshes* refreshes, Compressor* compressor)
     : cache_(cache),
       methods_(methods),
-      get_method_(methods->Find("GET")),
+      get_method_(static_cast<uint16_t>(methods->Find("GET"))),
       answers_(answers),
       captures_(captures),
       waiting_(waiting),
@@ -134,9 +135,7 @@ CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
   }
   switch (judgement.verdict) {
     case Verdict::kStale:
-      if (asked.writer->IsTurn(*asked.connection)) {
-        (void)refreshes_->Begin(asked.connection, asked.head, key_, false);
-      }
+      if (asked.writer->IsTurn(*asked.connection)) Refresh(asked);
       return Give(asked, found, judgement);
     case Verdict::kFresh:
     case Verdict::kStaleAccepted:
@@ -147,6 +146,15 @@ CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
       break;
   }
   return Miss(asked, &found, judgement);
+}
+
+void CachedAnswers::Refresh(const Asked& asked) {
+  const cache::VaryNames none;
+  std::optional<http1::RequestHead> head =
+      cache::MakeRefreshHead(asked.head, is_variant() ? reader_.names() : none, get_method_);
+  if (head.has_value()) {
+    (void)refreshes_->Begin(asked.connection, *std::move(head), key_, false);
+  }
 }
 
 std::unique_ptr<CacheExchange> CachedAnswers::NewExchange(const Asked& asked,
@@ -198,7 +206,8 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
     }
     // A request without a client is not lost when a client leaves.
     if (turn == WaitingMisses::Turn::kLeadsAnew &&
-        refreshes_->Begin(asked.connection, asked.head, exchange->key, true)) {
+        refreshes_->Begin(asked.connection, cache::MakeSubstituteHead(asked.head, get_method_),
+                          exchange->key, true)) {
       waiting_->WaitFirst(asked.connection, exchange->key);
       return Outcome::kWaiting;
     }

@@ -87,6 +87,8 @@ class CachedAnswers {
   // again gets one.
   bool FindVariant(const Asked& asked, const cache::FoundEntry& found, bool is_fresh,
                    std::optional<cache::FoundEntry>* coded);
+  // Has the stale entry refreshed that was found last, if this is possible and not being done.
+  void Refresh(const Asked& asked);
   // `found` is an entry that must not answer by itself; nullptr = there is none.
   Outcome Miss(const Asked& asked, const cache::FoundEntry* found,
                const cache::Judgement& judgement);
@@ -103,7 +105,7 @@ class CachedAnswers {
 
   ProcessCache* cache_;
   const http1::MethodTable* methods_;
-  const int get_method_;
+  const uint16_t get_method_;
   NativeAnswers* answers_;
   Captures* captures_;
   WaitingMisses* waiting_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/unix_sockets.h"
 #include "http2/request_text.h"
 #include "records/addresses.h"
@@ -16,16 +15,6 @@ namespace {
 
 // No link to another member has this number.
 constexpr uint64_t kNoLink = UINT64_MAX;
-
-// What is about the connection of the request, or about a response that its client has already.
-bool IsLeftOut(std::string_view name) {
-  for (const std::string_view one :
-       {"connection", "keep-alive", "if-none-match", "if-modified-since", "if-match",
-        "if-unmodified-since", "if-range", "range", "cache-control", "pragma"}) {
-    if (EqualsIgnoringCase(name, one)) return true;
-  }
-  return false;
-}
 
 std::shared_ptr<RelayOrigin> OriginOf(const Connection* connection) {
   auto origin = std::make_shared<RelayOrigin>();
@@ -49,7 +38,7 @@ std::shared_ptr<RelayOrigin> OriginOf(const Connection* connection) {
 
 }  // namespace
 
-bool Refreshes::Begin(const Connection* connection, const http1::RequestHead& request,
+bool Refreshes::Begin(const Connection* connection, http1::RequestHead request,
                       const std::string& key, bool is_awaited) {
   const uint32_t server_id = connection->server()->id;
   const auto count = std::count_if(keys_.begin(), keys_.end(),
@@ -62,12 +51,9 @@ bool Refreshes::Begin(const Connection* connection, const http1::RequestHead& re
   start->refresh.server_id = server_id;
   start->refresh.is_awaited = is_awaited;
   start->origin = OriginOf(connection);
-  http1::RequestHead clone = request;
-  clone.method = static_cast<uint16_t>(methods_->Find("GET"));
-  std::erase_if(clone.lines, [](const auto& line) { return IsLeftOut(line.name); });
   // An answer of the lane itself, when the queue is full, ends the connection.
-  clone.lines.push_back({"Connection", "close"});
-  (void)http2::AppendRequestHead(*methods_, clone, &start->text);
+  request.lines.push_back({"Connection", "close"});
+  (void)http2::AppendRequestHead(*methods_, request, &start->text);
   post_([this, start] { Open(*start); });
   return true;
 }

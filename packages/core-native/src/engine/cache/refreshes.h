@@ -18,9 +18,9 @@
 
 namespace httpsys::engine {
 
-// Gives JavaScript the clone of a request that a stale entry has answered, on a connection without
-// a client: it looks as if another member relayed the request. The answer goes to the cache and
-// nowhere else. Thread: the lane.
+// Gives JavaScript requests of the cache (cache/own_request.h) on connections without a client:
+// they look as if another member relayed them. The answers go to the cache and nowhere else.
+// Thread: the lane.
 class Refreshes {
  public:
   static constexpr size_t kServerMax = 16;  // Refreshes of one server at a time.
@@ -39,11 +39,12 @@ class Refreshes {
   Refreshes(const Refreshes&) = delete;
   Refreshes& operator=(const Refreshes&) = delete;
 
-  // Begins to refresh the entry with this key after the present pass. `request` came over
-  // `connection`. `is_awaited`: others wait for the answer, as for that of a request that leads.
-  // Returns false if that is being done already, or if the server has too many.
-  bool Begin(const Connection* connection, const http1::RequestHead& request,
-             const std::string& key, bool is_awaited);
+  // Begins to refresh the entry with this key after the present pass. `request` is what JavaScript
+  // gets. JavaScript takes its client for that of `connection`, whose request has met the entry.
+  // `is_awaited`: others wait for the answer, as for that of a request that leads. Returns false if
+  // that is being done already, or if the server has too many.
+  bool Begin(const Connection* connection, http1::RequestHead request, const std::string& key,
+             bool is_awaited);
   // Returns true, once, if others wait for the answer on this connection, which has no client, and
   // sets the key that they wait with.
   bool TakeAwaited(const Connection* connection, std::string* key);

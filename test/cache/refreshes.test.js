@@ -1,0 +1,126 @@
+'use strict'
+
+// Goal: a stale answer is refreshed by a request that is nobody's, so that what is stored for all never depends on the client whose request has met
+// the stale answer. Method: handlers that record what they are asked.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const { silence, until } = require('../helpers/waiting')
+const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
+
+/** Older than max-age=5. */
+const kStale = { 'Cache-Control': 'public, max-age=5, stale-while-revalidate=60', Age: '10' }
+const kFresh = { 'Cache-Control': 'public, max-age=60, stale-while-revalidate=60' }
+
+/** What a client may send of its own with a request that a stored answer may answer. */
+const kOfClient = {
+  Cookie: 'user=ada',
+  'User-Agent': 'agent of ada',
+  'X-Api-Key': 'key of ada',
+  'X-Forwarded-For': '192.0.2.1',
+  Referer: 'http://a.example/ada',
+  Accept: 'text/ada',
+  'Accept-Encoding': 'gzip',
+  'If-None-Match': '"ada"',
+  'If-Modified-Since': 'Sun, 06 Nov 1994 08:49:37 GMT',
+  'If-Match': '"ada"',
+  'If-Unmodified-Since': 'Sun, 06 Nov 1994 08:49:37 GMT',
+  'If-Range': '"ada"',
+  Range: 'bytes=0-1',
+  'Cache-Control': 'max-stale=100',
+  traceparent: '00-ada'
+}
+
+/** @param {string[]} raw @returns {string[]} lines in lower case, sorted, without Host */
+const linesOf = (raw) => raw.flatMap((name, i) => i % 2 === 0 && name.toLowerCase() !== 'host' ? [`${name.toLowerCase()}: ${raw[i + 1]}`] : []).sort()
+
+for (const [protocol, serve] of Object.entries(kProtocols)) {
+  test(`${protocol}: a refresh has no field of the client but those of the key and of Vary`, ofCache, async (t) => {
+    /** @type {any[]} */
+    const seen = []
+    const { ask } = await serve(t, { cache: true }, (req, res) => {
+      seen.push({ method: req.method, url: req.url, host: req.headers.host ?? req.headers[':authority'], lines: linesOf(req.rawHeaders) })
+      res.writeHead(200, { ...(seen.length === 1 ? kStale : kFresh), Vary: 'Accept-Language, X-Tenant', ETag: '"1"' })
+      res.end(`<${seen.length} for ${req.headers.cookie}>`)
+    })
+    const selecting = { 'Accept-Language': 'de', 'X-Tenant': 't', 'X-Forwarded-Proto': 'https' }
+    assert.equal((await ask('/a?b', selecting)).body, '<1 for undefined>')
+    await ask('/a?b', { ...selecting, ...kOfClient })
+    await until(() => seen.length === 2, 'the refresh')
+    assert.deepEqual({ ...seen[1], lines: [] }, { ...seen[0], lines: [] })
+    assert.deepEqual(seen[1].lines.filter((/** @type {string} */ line) => !line.startsWith('connection:')),
+      ['accept-language: de', 'if-none-match: "1"', 'x-forwarded-proto: https', 'x-tenant: t'])
+    await until(async () => (await ask('/a?b', selecting)).body === '<2 for undefined>', 'the refreshed answer')
+    // The other client gets it, too.
+    assert.equal((await ask('/a?b', { ...selecting, Cookie: 'user=bob' })).body, '<2 for undefined>')
+    assert.equal(seen.length, 2)
+  })
+}
+
+test('a refresh expects nothing, and has no fields of the connection, if the request had them', ofCache, async (t) => {
+  let expected = 0
+  /** @type {string[][]} */
+  const seen = []
+  const { ask, server } = await serveCached(t, (req, res, n) => {
+    seen.push(linesOf(req.rawHeaders))
+    res.writeHead(200, n === 1 ? kStale : kFresh).end(`<${n}>`)
+  })
+  server.on('checkContinue', (/** @type {any} */ req, /** @type {any} */ res) => {
+    expected++
+    server.emit('request', req, res)
+  })
+  await ask('/')
+  assert.equal((await ask('/', { Expect: '100-continue', TE: 'trailers', Connection: 'TE, X-Hop', 'X-Hop': '1', 'Upgrade-Insecure-Requests': '1', 'Content-Length': '0' })).body, '<1>')
+  await until(() => seen.length === 2, 'the refresh')
+  assert.deepEqual([seen[1], expected], [['connection: close'], 0])
+})
+
+test('a HEAD that meets a stale answer has it refreshed by a GET', ofCache, async (t) => {
+  /** @type {string[]} */
+  const methods = []
+  const { ask } = await serveCached(t, (req, res, n) => {
+    methods.push(req.method)
+    res.writeHead(200, n === 1 ? kStale : kFresh).end(`<${n}>`)
+  })
+  await ask('/')
+  await ask('/', {}, 'HEAD')
+  await until(async () => (await ask('/')).body === '<2>', 'the refreshed answer')
+  assert.deepEqual(methods, ['GET', 'GET'])
+})
+
+test('requests that go past the cache refresh nothing', ofCache, async (t) => {
+  /** @type {string[]} */
+  const seen = []
+  const { ask } = await serveCached(t, (req, res, n) => {
+    seen.push(linesOf(req.rawHeaders).filter((line) => /^(authorization|x-original-url)/.test(line)).join())
+    res.writeHead(200, n === 1 ? kStale : { 'Cache-Control': 'private' }).end(`<${n}>`)
+  })
+  await ask('/')
+  assert.equal((await ask('/', { Authorization: 'Basic x' })).body, '<2>')
+  assert.equal((await ask('/', { 'X-Original-URL': '/admin' })).body, '<3>')
+  await silence(50)
+  assert.deepEqual(seen, ['', 'authorization: Basic x', 'x-original-url: /admin'])
+})
+
+test('an answer that varies by what a refresh must not send is not refreshed, and stays stale', ofCache, async (t) => {
+  const { ask, calls } = await serveCached(t, (req, res, n) => {
+    res.writeHead(200, { ...kStale, Vary: 'If-Match' }).end(`<${n}>`)
+  })
+  for (let i = 0; i < 2; i++) assert.equal((await ask('/', { 'If-Match': '"ada"' })).body, '<1>')
+  await silence(50)
+  assert.equal(calls(), 1)
+})
+
+test('what a refreshed answer sets for one user reaches nobody', ofCache, async (t) => {
+  const { ask, calls } = await serveCached(t, (req, res, n) => {
+    res.writeHead(200, n === 1 ? kStale : { ...kFresh, 'Set-Cookie': `session=${n}` }).end(`<${n}>`)
+  })
+  await ask('/')
+  assert.equal((await ask('/', { Cookie: 'session=ada' })).body, '<1>')
+  await until(async () => {
+    const { headers, body } = await ask('/', { Cookie: 'session=bob' })
+    assert.notEqual(body, '<2>')
+    return headers['set-cookie'] !== undefined
+  }, 'the stale answer has left')
+  assert.ok(calls() >= 3)
+})
