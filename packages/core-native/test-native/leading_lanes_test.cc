@@ -33,6 +33,27 @@ struct Lane {
   std::vector<Told> told;
 };
 
+TEST(LeadingLanesTest, AKeyThatALaneHasClaimedIsFreeWhenTheLaneHasPassedItOrLeft) {
+  LeadingLanes lanes;
+  Lane a(&lanes);
+  {
+    Lane b(&lanes);
+    EXPECT_TRUE(lanes.Claim(&b, "key"));
+    EXPECT_FALSE(lanes.Claim(&a, "key"));
+    EXPECT_FALSE(lanes.Claim(&b, "key"));
+    EXPECT_TRUE(lanes.Claim(&a, "other"));
+    lanes.Pass(&a, "key");
+    EXPECT_FALSE(lanes.Claim(&a, "key"));
+    lanes.Pass(&b, "key");
+    EXPECT_TRUE(lanes.Claim(&a, "key"));
+    lanes.Finish(&a, "key", 0, Event::kUnknown);
+    EXPECT_TRUE(lanes.Claim(&b, "key"));
+  }
+  EXPECT_TRUE(lanes.Claim(&a, "key"));
+  // A lane whose claim was refused is not told.
+  EXPECT_TRUE(a.told.empty());
+}
+
 TEST(LeadingLanesTest, TellsThoseThatWaitWhatHasBecomeOfTheResponse) {
   LeadingLanes lanes;
   Lane a(&lanes);

@@ -17,10 +17,10 @@ LaneParts::LaneParts(const Wanted& wanted) {
   exchanges = std::make_unique<Exchanges>(transport.get(), router.get());
   statics = std::make_unique<StaticRequests>(methods, answers.get(), input.get(), wanted.ahead,
                                              *wanted.post);
-  waiting_misses = std::make_unique<WaitingMisses>(loop, input.get(), output,
-                                                   &wanted.cache->leading_lanes(), *wanted.post);
-  refreshes = std::make_unique<Refreshes>(methods, &servers, transport.get(), input.get(),
-                                          waiting_misses.get(), *wanted.post);
+  waiting_misses = std::make_unique<WaitingMisses>(
+      loop, input.get(), output, &wanted.cache->asking_lanes().for_missing, *wanted.post);
+  refreshes = std::make_unique<Refreshes>(wanted.cache, methods, &servers, transport.get(),
+                                          input.get(), waiting_misses.get(), *wanted.post);
   captures = std::make_unique<Captures>(wanted.cache, waiting_misses.get(), output);
   cached =
       std::make_unique<CachedAnswers>(wanted.cache, methods, answers.get(), captures.get(),
@@ -80,6 +80,7 @@ void LaneParts::Close() {
   websockets->Close();
   publisher->Close();
   waiting_misses->Close();
+  refreshes->Close();
 }
 
 }  // namespace httpsys::engine

@@ -153,7 +153,7 @@ void CachedAnswers::Refresh(const Asked& asked) {
   std::optional<http1::RequestHead> head =
       cache::MakeRefreshHead(asked.head, is_variant() ? reader_.names() : none, get_method_);
   if (head.has_value()) {
-    (void)refreshes_->Begin(asked.connection, *std::move(head), key_, false);
+    refreshes_->BeginStale(asked.connection, *std::move(head), key_, mark_);
   }
 }
 
@@ -206,8 +206,8 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
     }
     // A request without a client is not lost when a client leaves.
     if (turn == WaitingMisses::Turn::kLeadsAnew &&
-        refreshes_->Begin(asked.connection, cache::MakeSubstituteHead(asked.head, get_method_),
-                          exchange->key, true)) {
+        refreshes_->BeginAwaited(
+            asked.connection, cache::MakeSubstituteHead(asked.head, get_method_), exchange->key)) {
       waiting_->WaitFirst(asked.connection, exchange->key);
       return Outcome::kWaiting;
     }

@@ -32,6 +32,13 @@ bool LeadingLanes::Begin(const void* lane, const std::string& key) {
   return false;
 }
 
+bool LeadingLanes::Claim(const void* lane, const std::string& key) {
+  const std::scoped_lock lock(mutex_);
+  if (keys_.contains(key)) return false;
+  if (keys_.size() < kKeysMax) keys_[key].leader = lane;
+  return true;
+}
+
 void LeadingLanes::Finish(const void* lane, const std::string& key, uint64_t hash, Event event) {
   const std::scoped_lock lock(mutex_);
   const auto found = keys_.find(key);

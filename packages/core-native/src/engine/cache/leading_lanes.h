@@ -12,8 +12,9 @@
 
 namespace httpsys::engine {
 
-// The keys for which a request of some lane leads (WaitingMisses), so that a missing response is
-// made once in the process and not once in each lane. Hits do not come here. Thread: any.
+// The keys for which a request of some lane leads (WaitingMisses, Refreshes), so that a missing or
+// stale response is made once in the process and not once in each lane. Fresh answers do not come
+// here. Thread: any.
 class LeadingLanes {
  public:
   // Keys at a time. For more of them each lane asks for itself.
@@ -44,6 +45,9 @@ class LeadingLanes {
   // Returns true if the lane leads: Finish() or Pass() must follow. Otherwise it waits for another
   // one, and is told.
   bool Begin(const void* lane, const std::string& key);
+  // Returns true if no lane has led so far: the lane leads, and Finish() or Pass() must follow.
+  // Otherwise the lane does not wait.
+  bool Claim(const void* lane, const std::string& key);
   // The response is known. No effect, as with Pass(), if the lane does not lead.
   void Finish(const void* lane, const std::string& key, uint64_t hash, Event event);
   // There will be no response: the lane that has waited longest leads.

@@ -160,8 +160,13 @@ class ProcessCache {
   size_t DropIf(const Visit& visit);
   // Must be called before entries of any URL are dropped at the wish of somebody.
   void BeginFlush() { flushes_.fetch_add(1, std::memory_order_acq_rel); }
-  // Of missing responses each is made once in the process.
-  LeadingLanes& leading_lanes() { return leading_lanes_; }
+  // Which lanes ask JavaScript: of missing responses each is made once in the process, and of stale
+  // responses each is refreshed once.
+  struct AskingLanes {
+    LeadingLanes for_missing;
+    LeadingLanes for_stale;
+  };
+  AskingLanes& asking_lanes() { return asking_lanes_; }
   cache::StoreCounts counts() const;
   uint64_t memory_bytes() const;
 
@@ -231,7 +236,7 @@ class ProcessCache {
   std::atomic<uint32_t> flushes_{0};
   std::array<std::atomic<uint32_t>, kUrlCounters> stores_{};  // As invalidations_.
   const uint64_t counter_seed_;
-  LeadingLanes leading_lanes_;
+  AskingLanes asking_lanes_;
   CoOwners co_owners_;
   std::atomic<uint64_t> version_{0};
   std::atomic<uint64_t> bytes_{kDefaultBytes};

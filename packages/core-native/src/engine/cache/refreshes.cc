@@ -38,14 +38,32 @@ std::shared_ptr<RelayOrigin> OriginOf(const Connection* connection) {
 
 }  // namespace
 
-bool Refreshes::Begin(const Connection* connection, http1::RequestHead request,
-                      const std::string& key, bool is_awaited) {
+bool Refreshes::HasPlace(const Connection* connection, const std::string& key) const {
   const uint32_t server_id = connection->server()->id;
   const auto count = std::count_if(keys_.begin(), keys_.end(),
                                    [=](const auto& entry) { return entry.second == server_id; });
-  if (static_cast<size_t>(count) >= kServerMax || !keys_.emplace(key, server_id).second) {
-    return false;
-  }
+  return static_cast<size_t>(count) < kServerMax && !keys_.contains(key);
+}
+
+void Refreshes::BeginStale(const Connection* connection, http1::RequestHead request,
+                           const std::string& key, ProcessCache::StoreMark mark) {
+  if (!HasPlace(connection, key) || !cache_->asking_lanes().for_stale.Claim(this, key)) return;
+  // Another lane may have refreshed the entry since this one has found it.
+  if (!cache_->IsCurrent(mark)) return cache_->asking_lanes().for_stale.Pass(this, key);
+  Begin(connection, std::move(request), key, false);
+}
+
+bool Refreshes::BeginAwaited(const Connection* connection, http1::RequestHead request,
+                             const std::string& key) {
+  if (!HasPlace(connection, key)) return false;
+  Begin(connection, std::move(request), key, true);
+  return true;
+}
+
+void Refreshes::Begin(const Connection* connection, http1::RequestHead request,
+                      const std::string& key, bool is_awaited) {
+  const uint32_t server_id = connection->server()->id;
+  keys_.emplace(key, server_id);
   auto start = std::make_shared<Start>();
   start->refresh.key = key;
   start->refresh.server_id = server_id;
@@ -55,7 +73,6 @@ bool Refreshes::Begin(const Connection* connection, http1::RequestHead request,
   request.lines.push_back({"Connection", "close"});
   (void)http2::AppendRequestHead(*methods_, request, &start->text);
   post_([this, start] { Open(*start); });
-  return true;
 }
 
 bool Refreshes::TakeAwaited(const Connection* connection, std::string* key) {
@@ -98,6 +115,7 @@ void Refreshes::OnDetached(const Connection* connection) {
 
 void Refreshes::Forget(const Refresh& refresh) {
   keys_.erase(refresh.key);
+  cache_->asking_lanes().for_stale.Pass(this, refresh.key);
   // Those that wait ask JavaScript themselves.
   if (refresh.is_awaited) waiting_->OnDecided(refresh.key, 0, WaitingMisses::Decision::kUnknown);
 }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "engine/cache/process_cache.h"
 #include "engine/cache/waiting_misses.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/file_output.h"
@@ -23,14 +24,17 @@ namespace httpsys::engine {
 // Thread: the lane.
 class Refreshes {
  public:
-  static constexpr size_t kServerMax = 16;  // Refreshes of one server at a time.
+  // Requests for one server in one lane at a time: clients choose how many stale entries they ask
+  // for, and each request takes descriptors and a handler of JavaScript.
+  static constexpr size_t kServerMax = 16;
 
   using Servers = std::unordered_map<uint32_t, std::unique_ptr<LaneServer>>;  // By id.
 
   // `post` is as in FileOutput.
-  Refreshes(const http1::MethodTable* methods, const Servers* servers, Transport* transport,
-            Input* input, WaitingMisses* waiting, FileOutput::Post post)
-      : methods_(methods),
+  Refreshes(ProcessCache* cache, const http1::MethodTable* methods, const Servers* servers,
+            Transport* transport, Input* input, WaitingMisses* waiting, FileOutput::Post post)
+      : cache_(cache),
+        methods_(methods),
         servers_(servers),
         transport_(transport),
         input_(input),
@@ -39,12 +43,18 @@ class Refreshes {
   Refreshes(const Refreshes&) = delete;
   Refreshes& operator=(const Refreshes&) = delete;
 
-  // Begins to refresh the entry with this key after the present pass. `request` is what JavaScript
-  // gets. JavaScript takes its client for that of `connection`, whose request has met the entry.
-  // `is_awaited`: others wait for the answer, as for that of a request that leads. Returns false if
-  // that is being done already, or if the server has too many.
-  bool Begin(const Connection* connection, http1::RequestHead request, const std::string& key,
-             bool is_awaited);
+  // Both functions begin after the present pass. `request` is what JavaScript gets. JavaScript
+  // takes its client for that of `connection`, whose request has met what is stored.
+
+  // Has the stale entry with this key refreshed, unless some lane of the process does that already
+  // or the server has too many requests of this kind. `mark` is from before the entry was found.
+  void BeginStale(const Connection* connection, http1::RequestHead request, const std::string& key,
+                  ProcessCache::StoreMark mark);
+  // Asks for a response with this key that others wait for, as for that of a request that leads.
+  // Returns false if this lane does that already, or if the server has too many requests of this
+  // kind.
+  bool BeginAwaited(const Connection* connection, http1::RequestHead request,
+                    const std::string& key);
   // Returns true, once, if others wait for the answer on this connection, which has no client, and
   // sets the key that they wait with.
   bool TakeAwaited(const Connection* connection, std::string* key);
@@ -53,6 +63,9 @@ class Refreshes {
     return !by_connection_.empty() && by_connection_.contains(connection);
   }
   void OnDetached(const Connection* connection);
+  // Other lanes refresh what this one has begun to. Must be called after all connections are
+  // closed.
+  void Close() { cache_->asking_lanes().for_stale.Leave(this); }
 
  private:
   struct Refresh {
@@ -67,9 +80,13 @@ class Refreshes {
     std::shared_ptr<const RelayOrigin> origin;
   };
 
+  bool HasPlace(const Connection* connection, const std::string& key) const;
+  void Begin(const Connection* connection, http1::RequestHead request, const std::string& key,
+             bool is_awaited);
   void Open(const Start& start);
   void Forget(const Refresh& refresh);
 
+  ProcessCache* cache_;
   const http1::MethodTable* methods_;
   const Servers* servers_;
   Transport* transport_;
