@@ -1,10 +1,12 @@
 'use strict'
 
 // Goal: a stale answer is refreshed by a request that is nobody's, so that what is stored for all never depends on the client whose request has met
-// the stale answer. Method: handlers that record what they are asked.
+// the stale answer; and a refresh that never ends keeps no other one from beginning. Method: handlers that record what they are asked.
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const { once } = require('node:events')
+const { dial, get } = require('../helpers/client')
 const { silence, until } = require('../helpers/waiting')
 const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
 
@@ -123,4 +125,42 @@ test('what a refreshed answer sets for one user reaches nobody', ofCache, async 
     return headers['set-cookie'] !== undefined
   }, 'the stale answer has left')
   assert.ok(calls() >= 3)
+})
+
+test('refreshes that never end are given up after refreshTimeout, so that others begin', ofCache, async (t) => {
+  const kHanging = 16
+  let hanging = 0
+  let closed = 0
+  const { ask } = await serveCached(t, (req, res) => {
+    if (req.headers.connection === 'close') {
+      if (req.url === '/good') return res.writeHead(200, kFresh).end('refreshed')
+      hanging++
+      once(res, 'close').then(() => closed++)
+      return
+    }
+    res.writeHead(200, kStale).end('stale')
+  }, { rules: 'rfc9111', refreshTimeout: 500 })
+  for (const path of ['/good', ...Array.from({ length: kHanging }, (_, i) => `/${i}`)]) await ask(path)
+  for (let i = 0; i < kHanging; i++) assert.equal((await ask(`/${i}`)).body, 'stale')
+  await until(() => hanging === kHanging, 'as many refreshes as a server may have')
+  assert.equal((await ask('/good')).body, 'stale')
+  await until(async () => (await ask('/good')).body === 'refreshed', 'a refresh when the others were given up')
+  await until(() => closed === kHanging, 'all of them were given up')
+  // The stale answer of a refresh that was given up is refreshed again.
+  assert.equal((await ask('/0')).body, 'stale')
+  await until(() => hanging === kHanging + 1, 'another refresh')
+})
+
+test('a request that waits for the cache to ask in its place asks itself after refreshTimeout', ofCache, async (t) => {
+  const { ask, calls, port } = await serveCached(t, (req, res, n) => {
+    if (n > 2) res.writeHead(200, kFresh).end(`<${n}>`)
+  }, { rules: 'rfc9111', refreshTimeout: 300 })
+  const first = await dial(t, port)
+  first.write(get())
+  await until(() => calls() === 1, 'the first one has reached JavaScript')
+  const answer = ask('/', { Host: 'a' })
+  await silence(50)
+  first.destroy()
+  assert.equal((await answer).body, '<3>')
+  assert.equal(calls(), 3)
 })

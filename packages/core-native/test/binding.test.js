@@ -41,6 +41,7 @@ const kSettings = {
   cacheEntryBytesMax: 1024 * 1024,
   cacheStaleWhileRevalidate: 0,
   cacheStaleIfError: 0,
+  cacheRefreshMs: 60_000,
   cacheFlags: 0,
   cacheCodings: 0,
   cachePrefixes: [],

@@ -24,7 +24,7 @@ test('a server has no cache unless it is asked for', () => {
   assert.equal(take(false, { HTTPSYS_CACHE: 'rfc9111' }), null)
   assert.equal(take(undefined, { HTTPSYS_CACHE: '', HTTPSYS_CACHE_DURATION: '' }), null)
   assert.deepEqual(cacheConfig(null), {
-    cacheRules: 0, cacheDefaultSeconds: 0, cacheEntryBytesMax: 0, cacheStaleWhileRevalidate: 0, cacheStaleIfError: 0, cacheFlags: 0, cacheCodings: 0, cacheHarmlessFields: [], cachePrefixes: []
+    cacheRules: 0, cacheDefaultSeconds: 0, cacheEntryBytesMax: 0, cacheStaleWhileRevalidate: 0, cacheStaleIfError: 0, cacheRefreshMs: 0, cacheFlags: 0, cacheCodings: 0, cacheHarmlessFields: [], cachePrefixes: []
   })
 })
 
@@ -37,6 +37,7 @@ test('true, an empty object and the variable mean RFC 9111 with its defaults', (
     entryBytesMax: 2 ** 20,
     whileRevalidate: 0,
     ifError: 0,
+    refreshMs: 60_000,
     heuristics: false,
     ignoreReload: false,
     status: false,
@@ -64,6 +65,10 @@ test('each switch has its bit for the lanes', () => {
     [{ heuristics: true }, { ignoreReload: true }, { status: true }, { status: 'debug' }, { status: false }].map(flags), [1, 2, 4, 12, 0])
   const { cacheStaleWhileRevalidate, cacheStaleIfError } = cacheConfig(take({ stale: { whileRevalidate: 5, ifError: 60 } }))
   assert.deepEqual([cacheStaleWhileRevalidate, cacheStaleIfError], [5, 60])
+})
+
+test('refreshTimeout is a time of both rule sets', () => {
+  for (const rules of ['rfc9111', 'httpsys']) assert.equal(cacheConfig(take({ rules, refreshTimeout: 500 })).cacheRefreshMs, 500)
 })
 
 test('true compresses with what the running Node has, and a list names what must be there', () => {
@@ -124,6 +129,9 @@ for (const [option, code] of /** @type {[any, string][]} */ ([
   [{ cacheBytes: '32mb' }, 'ERR_INVALID_ARG_TYPE'],
   [{ maxEntryBytes: 2 ** 20 + 1 }, 'ERR_OUT_OF_RANGE'],
   [{ stale: 5 }, 'ERR_INVALID_ARG_TYPE'],
+  [{ refreshTimeout: 0 }, 'ERR_OUT_OF_RANGE'],
+  [{ refreshTimeout: 2 ** 31 }, 'ERR_OUT_OF_RANGE'],
+  [{ refreshTimeout: '1m' }, 'ERR_INVALID_ARG_TYPE'],
   [{ stale: { whileRevalidate: -1 } }, 'ERR_OUT_OF_RANGE'],
   [{ stale: { ifErrors: 1 } }, 'ERR_HTTPSYS_OPTION'],
   [{ heuristics: 1 }, 'ERR_INVALID_ARG_TYPE'],
@@ -156,7 +164,7 @@ test('HTTP.SYS keeps what responses ask for, and what it cannot do is refused by
   assert.equal(take(undefined, { HTTPSYS_CACHE_DURATION: '0' }, kWindows).duration, 0)
   const expected = { code: 'ERR_HTTPSYS_CAPABILITY', capability: 'cacheRules' }
   assert.throws(() => take(true, {}, kWindows), expected)
-  for (const more of [{ duration: 5 }, { cacheBytes: 2 ** 23 }, { portCacheBytes: 2 ** 23 }, { maxEntryBytes: 1 }, { status: true }, { prefixes: ['http://*:80/a/'] }, { compress: true }]) {
+  for (const more of [{ duration: 5 }, { cacheBytes: 2 ** 23 }, { portCacheBytes: 2 ** 23 }, { maxEntryBytes: 1 }, { status: true }, { prefixes: ['http://*:80/a/'] }, { compress: true }, { refreshTimeout: 500 }]) {
     assert.throws(() => take({ rules: 'httpsys', ...more }, {}, kWindows), expected)
   }
   assert.throws(() => take(undefined, { HTTPSYS_CACHE_DURATION: '5' }, kWindows), expected)

@@ -88,6 +88,8 @@ export interface CacheConfig {
   /** Seconds for which responses that name no such time are used while stale: while a new one is fetched, and if none can be had. */
   cacheStaleWhileRevalidate: number
   cacheStaleIfError: number
+  /** ms for which JavaScript may work on a request that the cache makes itself. */
+  cacheRefreshMs: number
   /** Bits: 1 heuristic lifetimes, 2 requests cannot demand new responses, 4 answers have Cache-Status, 8 which says why one was not stored. */
   cacheFlags: number
   /** In which stored answers are compressed, of capabilities.cacheCodings. */

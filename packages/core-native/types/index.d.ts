@@ -116,6 +116,11 @@ export interface CommonCacheOptions {
    * running Node has. Default false. ERR_HTTPSYS_CAPABILITY for a coding that it does not have, and with HTTP.SYS.
    */
   compress?: boolean | ('br' | 'zstd' | 'gzip')[]
+  /**
+   * Milliseconds from 1 on for which the application may work on a request that the cache makes itself, to refresh a stale answer or in place
+   * of a client that has left. Then the request ends as if its client had left. Default 60,000. Not with HTTP.SYS.
+   */
+  refreshTimeout?: number
 }
 
 /** RFC 9111: the header of each response decides. ERR_HTTPSYS_CAPABILITY with HTTP.SYS. */

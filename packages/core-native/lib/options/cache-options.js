@@ -18,6 +18,7 @@ const { namesGiven } = require('./given-options')
  * @property {number} duration seconds; 0 = only responses that set one
  * @property {number} whileRevalidate seconds
  * @property {number} ifError seconds
+ * @property {number} refreshMs for which JavaScript may work on a request that the cache makes itself
  * @property {boolean} heuristics
  * @property {boolean} ignoreReload
  * @property {boolean} status whether answers have Cache-Status
@@ -46,7 +47,14 @@ const kSecondsMax = 2 ** 31
 /** HTTP.SYS takes 32 bits. */
 const kDurationMax = 2 ** 32 - 1
 
-const kCommonNames = ['rules', 'cacheBytes', 'portCacheBytes', 'maxEntryBytes', 'status', 'prefixes', 'compress']
+/** As long as proxies wait for the servers behind them. */
+const kRefreshMsDefault = 60_000
+/** The longest time of a timer of Node. */
+const kRefreshMsMax = 2 ** 31 - 1
+
+/** Those that Windows decides about. */
+const kOwnNames = ['cacheBytes', 'portCacheBytes', 'maxEntryBytes', 'status', 'prefixes', 'compress', 'refreshTimeout']
+const kCommonNames = ['rules', ...kOwnNames]
 /** Options that one of the rule sets would ignore. @type {Record<string, string[]>} */
 const kNamesOf = { rfc9111: ['stale', 'heuristics', 'ignoreReload'], httpsys: ['duration', 'harmlessFields'] }
 const kNames = [...kCommonNames, ...kNamesOf.rfc9111, ...kNamesOf.httpsys]
@@ -237,6 +245,7 @@ function takeCache (option, { capabilities, canonical, env = process.env }) {
     portBytes: readInteger(given.portCacheBytes, '.portCacheBytes', 0, kBytesMin, kPortBytesMax),
     entryBytesMax: readInteger(given.maxEntryBytes, '.maxEntryBytes', isRfc9111 ? kEntryBytesMax : kHttpSysEntryBytes, 1, kEntryBytesMax),
     ...readStale(given.stale),
+    refreshMs: readInteger(given.refreshTimeout, '.refreshTimeout', kRefreshMsDefault, 1, kRefreshMsMax),
     heuristics: readBoolean(given.heuristics, '.heuristics'),
     ignoreReload: readBoolean(given.ignoreReload, '.ignoreReload'),
     ...readStatus(given.status),
@@ -261,7 +270,7 @@ function refuseIncapable ({ isRfc9111, duration }, given, capabilities) {
     throw new CapabilityError('createServer({ cache: { duration } })', 'cacheRules', capabilities.name,
       'its kernel would answer requests with cookies, too, from what it keeps. Set the time on each response')
   }
-  for (const name of ['cacheBytes', 'portCacheBytes', 'maxEntryBytes', 'status', 'prefixes', 'compress']) {
+  for (const name of kOwnNames) {
     if (given[name] !== undefined && given[name] !== false) throw new CapabilityError(`createServer({ cache: { ${name} } })`, 'cacheRules', capabilities.name, 'Windows decides')
   }
 }
@@ -287,6 +296,7 @@ function cacheConfig (settings) {
     cacheEntryBytesMax: settings.entryBytesMax,
     cacheStaleWhileRevalidate: settings.whileRevalidate,
     cacheStaleIfError: settings.ifError,
+    cacheRefreshMs: settings.refreshMs,
     cacheFlags: (heuristics ? Flag.heuristics : 0) | (ignoreReload ? Flag.ignoreReload : 0) | (status ? Flag.status : 0) | (saysWhy ? Flag.saysWhy : 0),
     cacheCodings: settings.codings,
     cacheHarmlessFields: settings.harmlessFields,
@@ -301,6 +311,7 @@ const kNoCache = {
   cacheEntryBytesMax: 0,
   cacheStaleWhileRevalidate: 0,
   cacheStaleIfError: 0,
+  cacheRefreshMs: 0,
   cacheFlags: 0,
   cacheCodings: 0,
   cacheHarmlessFields: [],

@@ -19,7 +19,7 @@ LaneParts::LaneParts(const Wanted& wanted) {
                                              *wanted.post);
   waiting_misses = std::make_unique<WaitingMisses>(
       loop, input.get(), output, &wanted.cache->asking_lanes().for_missing, *wanted.post);
-  refreshes = std::make_unique<Refreshes>(wanted.cache, methods, &servers, transport.get(),
+  refreshes = std::make_unique<Refreshes>(loop, wanted.cache, methods, &servers, transport.get(),
                                           input.get(), waiting_misses.get(), *wanted.post);
   captures = std::make_unique<Captures>(wanted.cache, waiting_misses.get(), output);
   cached =

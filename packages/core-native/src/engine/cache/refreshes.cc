@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/unix_sockets.h"
 #include "http2/request_text.h"
@@ -38,6 +39,28 @@ std::shared_ptr<RelayOrigin> OriginOf(const Connection* connection) {
 
 }  // namespace
 
+Refreshes::Refreshes(uv_loop_t* loop, ProcessCache* cache, const http1::MethodTable* methods,
+                     const Servers* servers, Transport* transport, Input* input,
+                     WaitingMisses* waiting, FileOutput::Post post)
+    : loop_(loop),
+      cache_(cache),
+      methods_(methods),
+      servers_(servers),
+      transport_(transport),
+      input_(input),
+      waiting_(waiting),
+      post_(std::move(post)) {
+  uv_timer_init(loop_, &timer_);
+  timer_.data = this;
+}
+
+void Refreshes::Close() {
+  if (is_closed_) return;
+  is_closed_ = true;
+  cache_->asking_lanes().for_stale.Leave(this);
+  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+}
+
 bool Refreshes::HasPlace(const Connection* connection, const std::string& key) const {
   const uint32_t server_id = connection->server()->id;
   const auto count = std::count_if(keys_.begin(), keys_.end(),
@@ -68,6 +91,7 @@ void Refreshes::Begin(const Connection* connection, http1::RequestHead request,
   start->refresh.key = key;
   start->refresh.server_id = server_id;
   start->refresh.is_awaited = is_awaited;
+  start->refresh.deadline_ms = uv_now(loop_) + connection->server()->config->cache()->refresh_ms;
   start->origin = OriginOf(connection);
   // An answer of the lane itself, when the queue is full, ends the connection.
   request.lines.push_back({"Connection", "close"});
@@ -97,8 +121,10 @@ void Refreshes::Open(const Start& start) {
     return Forget(start.refresh);
   }
   Refresh refresh = start.refresh;
+  refresh.connection = connection;
   refresh.other_end = ends[0];
   by_connection_.emplace(connection, std::move(refresh));
+  ArmTimer();
   input_->Receive(connection, start.text);
   if (connection->is_open()) transport_->Watch(connection);
 }
@@ -110,7 +136,36 @@ void Refreshes::OnDetached(const Connection* connection) {
   const Refresh refresh = std::move(found->second);
   by_connection_.erase(found);
   close(refresh.other_end);
+  ArmTimer();
   Forget(refresh);
+}
+
+void Refreshes::GiveUpOverdue() {
+  std::vector<Connection*> overdue;
+  for (const auto& [connection, refresh] : by_connection_) {
+    if (refresh.deadline_ms <= uv_now(loop_)) overdue.push_back(refresh.connection);
+  }
+  // JavaScript hears of it as of a client that leaves. Closing one may close others.
+  for (Connection* connection : overdue) {
+    if (by_connection_.contains(connection)) transport_->Close(connection, 0);
+  }
+  ArmTimer();
+}
+
+void Refreshes::ArmTimer() {
+  if (is_closed_) return;
+  const auto first = std::min_element(
+      by_connection_.begin(), by_connection_.end(),
+      [](const auto& a, const auto& b) { return a.second.deadline_ms < b.second.deadline_ms; });
+  if (first == by_connection_.end()) {
+    uv_timer_stop(&timer_);
+    return;
+  }
+  const uint64_t deadline_ms = first->second.deadline_ms;
+  const uint64_t now_ms = uv_now(loop_);
+  uv_timer_start(
+      &timer_, [](uv_timer_t* timer) { static_cast<Refreshes*>(timer->data)->GiveUpOverdue(); },
+      deadline_ms > now_ms ? deadline_ms - now_ms : 0, 0);
 }
 
 void Refreshes::Forget(const Refresh& refresh) {

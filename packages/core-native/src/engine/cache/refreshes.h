@@ -1,6 +1,8 @@
 #pragma once
 // Requests that the lane makes itself, so that stale entries become fresh.
 
+#include <uv.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,6 +23,8 @@ namespace httpsys::engine {
 
 // Gives JavaScript requests of the cache (cache/own_request.h) on connections without a client:
 // they look as if another member relayed them. The answers go to the cache and nowhere else.
+// A request whose answer is not complete after the time of its server (CacheTerms::refresh_ms) is
+// given up, so that handlers that never answer keep no other request from beginning.
 // Thread: the lane.
 class Refreshes {
  public:
@@ -30,16 +34,10 @@ class Refreshes {
 
   using Servers = std::unordered_map<uint32_t, std::unique_ptr<LaneServer>>;  // By id.
 
-  // `post` is as in FileOutput.
-  Refreshes(ProcessCache* cache, const http1::MethodTable* methods, const Servers* servers,
-            Transport* transport, Input* input, WaitingMisses* waiting, FileOutput::Post post)
-      : cache_(cache),
-        methods_(methods),
-        servers_(servers),
-        transport_(transport),
-        input_(input),
-        waiting_(waiting),
-        post_(std::move(post)) {}
+  // `post` is as in FileOutput. Close() must be called.
+  Refreshes(uv_loop_t* loop, ProcessCache* cache, const http1::MethodTable* methods,
+            const Servers* servers, Transport* transport, Input* input, WaitingMisses* waiting,
+            FileOutput::Post post);
   Refreshes(const Refreshes&) = delete;
   Refreshes& operator=(const Refreshes&) = delete;
 
@@ -63,16 +61,18 @@ class Refreshes {
     return !by_connection_.empty() && by_connection_.contains(connection);
   }
   void OnDetached(const Connection* connection);
-  // Other lanes refresh what this one has begun to. Must be called after all connections are
-  // closed.
-  void Close() { cache_->asking_lanes().for_stale.Leave(this); }
+  // Must be called when all connections are closed, before the loop is. Other lanes may refresh
+  // then what this one has begun to.
+  void Close();
 
  private:
   struct Refresh {
     std::string key;
     uint32_t server_id = 0;
     bool is_awaited = false;  // Others wait, and JavaScript has not been asked.
-    int other_end = -1;       // Of the connection. Nobody reads what is never written.
+    uint64_t deadline_ms = 0;
+    Connection* connection = nullptr;
+    int other_end = -1;  // Of the connection. Nobody reads what is never written.
   };
   struct Start {
     Refresh refresh;
@@ -85,7 +85,11 @@ class Refreshes {
              bool is_awaited);
   void Open(const Start& start);
   void Forget(const Refresh& refresh);
+  void GiveUpOverdue();
+  // Lets the timer end with the first deadline.
+  void ArmTimer();
 
+  uv_loop_t* loop_;
   ProcessCache* cache_;
   const http1::MethodTable* methods_;
   const Servers* servers_;
@@ -95,6 +99,8 @@ class Refreshes {
   const FileOutput::Post post_;
   std::unordered_map<std::string, uint32_t> keys_;  // With the ids of their servers.
   std::unordered_map<const Connection*, Refresh> by_connection_;
+  uv_timer_t timer_;
+  bool is_closed_ = false;
 };
 
 }  // namespace httpsys::engine

@@ -73,6 +73,7 @@ std::shared_ptr<const CacheTerms> ServerCaches::Configure(uint32_t server_id,
   auto terms = std::make_shared<CacheTerms>();
   terms->options = OptionsOf(wanted);
   terms->harmless_fields = wanted.harmless_fields;
+  terms->refresh_ms = wanted.refresh_ms;
   terms->tells_reason = (wanted.flags & CacheSettings::kTellsReason) != 0;
   terms->tells_status = terms->tells_reason || (wanted.flags & CacheSettings::kTellsStatus) != 0;
   terms->counters = server.counters;

@@ -57,6 +57,8 @@ struct CacheTerms {
   std::vector<std::string> harmless_fields;  // As for cache::ReadRequest().
   bool tells_status = false;                 // Answers have a Cache-Status field (RFC 9211).
   bool tells_reason = false;                 // Which says why a response was not stored.
+  // How long JavaScript may work on a request that the cache makes itself.
+  uint32_t refresh_ms = 60'000;
   std::shared_ptr<CacheCounters> counters;
   // The scope of a server without prefixes (KeyScope::port), or 0.
   uint32_t scope_of_everything = 0;
