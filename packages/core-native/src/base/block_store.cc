@@ -48,6 +48,14 @@ bool LentMemory::Find(uint32_t id, View* view) {
   return true;
 }
 
+void LentMemory::Skip(uint32_t id, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto found = views_.find(id);
+  if (found == views_.end()) return;
+  found->second.data += bytes;
+  found->second.bytes -= bytes;
+}
+
 void LentMemory::Return(uint32_t id) {
   const std::lock_guard lock(mutex_);
   views_.erase(id);

@@ -67,6 +67,8 @@ class LentMemory {
   uint32_t Lend(const uint8_t* data, size_t bytes);
   // Finds a block for the lane. Returns false if there is no such block.
   bool Find(uint32_t id, View* view);
+  // The lane has used the first bytes of a block, at most all: Find() does not find them any more.
+  void Skip(uint32_t id, size_t bytes);
   // The lane does not use the block any more.
   void Return(uint32_t id);
 

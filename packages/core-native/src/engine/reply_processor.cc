@@ -69,14 +69,20 @@ void ReplyProcessor::Handle(Attachment* from, const ReplyRecord& reply) {
     connection = nullptr;
   }
   if (connection != nullptr) {
-    return captures_->is_active() ? HandleCached(connection, reply) : HandleOpen(connection, reply);
+    return captures_->is_active() ? HandleCached(from, connection, reply)
+                                  : HandleOpen(connection, reply);
   }
+  DropLate(from, reply);
+}
+
+void ReplyProcessor::DropLate(Attachment* from, const ReplyRecord& reply) {
   if (reply.type() == ReplyType::kBlock || reply.type() == ReplyType::kFrameBlock) {
     from->DropBlock(reply.block_id(), ECANCELED);
   }
 }
 
-void ReplyProcessor::HandleCached(Connection* connection, const ReplyRecord& reply) {
+void ReplyProcessor::HandleCached(Attachment* from, Connection* connection,
+                                  const ReplyRecord& reply) {
   ReplyRecord other;
   switch (captures_->OnReply(connection, reply, &other)) {
     case Captures::Pass::kAsIs:
@@ -85,8 +91,7 @@ void ReplyProcessor::HandleCached(Connection* connection, const ReplyRecord& rep
       return HandleOpen(connection, other);
     case Captures::Pass::kBefore:
       HandleOpen(connection, other);
-      if (connection->is_open()) HandleOpen(connection, reply);
-      return;
+      return connection->is_open() ? HandleOpen(connection, reply) : DropLate(from, reply);
     case Captures::Pass::kDropped:
       return;
   }

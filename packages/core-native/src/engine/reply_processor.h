@@ -37,7 +37,9 @@ class ReplyProcessor {
   void Handle(Attachment* from, const ReplyRecord& reply);
   void HandleOpen(Connection* connection, const ReplyRecord& reply);
   // Lets the cache see a reply, which it may replace.
-  void HandleCached(Connection* connection, const ReplyRecord& reply);
+  void HandleCached(Attachment* from, Connection* connection, const ReplyRecord& reply);
+  // The connection of a record is closed.
+  static void DropLate(Attachment* from, const ReplyRecord& reply);
 
   const Attachments* attachments_;
   Transport* transport_;

@@ -103,6 +103,11 @@ class ReplyRecord {
     reply.contents_ = response;
     return reply;
   }
+  static ReplyRecord Data(uint32_t slot, uint32_t flags, const BytesReply& data) {
+    ReplyRecord reply(records::ReplyType::kData, slot, flags);
+    reply.contents_ = data;
+    return reply;
+  }
   static ReplyRecord End(uint32_t slot, uint32_t flags, uint32_t idle_timeout_ms) {
     ReplyRecord reply(records::ReplyType::kEnd, slot, flags);
     reply.contents_ = TimeoutReply{idle_timeout_ms};

@@ -45,6 +45,22 @@ uint32_t AgeOf(const cache::EntryTerms& terms, uint64_t now_ms) {
   return cache::Judge(terms, {}, {}, now_ms).age_s;
 }
 
+// The fields that the cache adds to a response of JavaScript: lines with their ends.
+std::string FieldsOf(const CacheExchange& exchange) {
+  const Capture* const capture = exchange.capture.get();
+  std::string lines;
+  // From the first answer on, so that caches behind this one do not take it for the only one.
+  if (capture != nullptr && capture->varies_by_coding()) lines = "Vary: Accept-Encoding\r\n";
+  if (exchange.status.empty()) return lines;
+  lines.append("Cache-Status: ").append(exchange.status);
+  if (capture != nullptr && capture->state() != Capture::State::kRefused) {
+    lines.append("; stored");
+  } else if (capture != nullptr && exchange.terms->tells_reason) {
+    lines.append("; detail=").append(cache::RefusalName(capture->refusal()));
+  }
+  return lines.append("\r\n");
+}
+
 }  // namespace
 
 void Captures::Add(const Connection* connection, std::unique_ptr<CacheExchange> exchange) {
@@ -92,16 +108,32 @@ Captures::Pass Captures::OnReply(Connection* connection, const ReplyRecord& repl
 Captures::Pass Captures::OnOutput(Connection* connection, CacheExchange* exchange,
                                   const ReplyRecord& reply, ReplyRecord* other) {
   if (exchange->is_answered) return Swallow(connection, reply, exchange->is_background, other);
+  FoundHead found;
   if (!reply.has(records::kReplyInterim)) {
-    if (exchange->stored != nullptr && AnswerStored(connection, exchange, reply, other)) {
+    found = HeadIn(connection, exchange, reply);
+    if (exchange->stored != nullptr &&
+        AnswerStored(connection, exchange, reply, found.head, other)) {
       exchange->is_answered = true;
       return exchange->is_background ? Swallow(connection, reply, true, other) : Pass::kInstead;
     }
-    if (exchange->is_unsafe) Invalidate(exchange, reply);
+    if (exchange->is_unsafe && !found.is_interim) Invalidate(exchange, reply, found.head);
     if (exchange->capture != nullptr) Take(connection, exchange, reply);
   }
   if (exchange->is_background) return Swallow(connection, reply, true, other);
-  return AddFields(*exchange, reply, other) ? Pass::kInstead : Pass::kAsIs;
+  return found.head.empty() ? Pass::kAsIs : AddFields(connection, *exchange, reply, found, other);
+}
+
+// Finds the final head of a response in the record that has it. Records behind that have none,
+// although a body may look like a head.
+FoundHead Captures::HeadIn(Connection* connection, CacheExchange* exchange,
+                           const ReplyRecord& reply) {
+  if (exchange->is_begun) return {};
+  const std::string_view text = TextIn(connection, reply);
+  if (text.empty()) return {};
+  const bool is_response = reply.type() == ReplyType::kResponse;
+  const FoundHead found = is_response ? FoundHead{text, text.size()} : FindHead(text);
+  exchange->is_begun = !found.is_interim;
+  return found;
 }
 
 void Captures::Take(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply) {
@@ -206,10 +238,9 @@ void Captures::Decide(CacheExchange* exchange) {
 // -- Answers of entries, in place of those of JavaScript.
 
 bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
-                            const ReplyRecord& reply, ReplyRecord* other) {
-  const std::string_view text = HeadIn(reply);
+                            const ReplyRecord& reply, std::string_view text, ReplyRecord* other) {
   http2::ResponseHead head;
-  if (text.empty() || !http2::ParseResponseHead(text, &head) || head.status < 200) return false;
+  if (text.empty() || !http2::ParseResponseHead(text, &head)) return false;
   StoredCopy& stored = *exchange->stored;
   constexpr int kNotModified = 304;
   const auto status = static_cast<uint16_t>(head.status);
@@ -240,7 +271,11 @@ bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
   *other = substitutes_.Answer(reply, entry, exchange->capture->request().head(), now.now_s);
   // JavaScript counts the bytes that it has written.
   const size_t sent = other->response().all().size();
-  const size_t counted = CountedBytes(reply);
+  size_t counted = CountedBytes(reply);
+  if (reply.type() == ReplyType::kBlock) {
+    counted = TextIn(connection, reply).size();
+    connection->attachment().DropBlock(reply.block_id(), 0);
+  }
   if (counted > sent) output_->Credit(connection, counted - sent);
   return true;
 }
@@ -316,36 +351,42 @@ Captures::Pass Captures::OnDestroy(Connection* connection, const ReplyRecord& re
   return Pass::kBefore;
 }
 
-bool Captures::AddFields(const CacheExchange& exchange, const ReplyRecord& reply,
-                         ReplyRecord* other) {
-  if (reply.type() != ReplyType::kResponse || reply.has(records::kReplyInterim)) return false;
-  const Capture* const capture = exchange.capture.get();
-  std::string lines;
-  // From the first answer on, so that caches behind this one do not take it for the only one.
-  if (capture != nullptr && capture->varies_by_coding()) lines = "Vary: Accept-Encoding\r\n";
-  if (!exchange.status.empty()) {
-    lines.append("Cache-Status: ").append(exchange.status);
-    if (capture != nullptr && capture->state() != Capture::State::kRefused) {
-      lines.append("; stored");
-    } else if (capture != nullptr && exchange.terms->tells_reason) {
-      lines.append("; detail=").append(cache::RefusalName(capture->refusal()));
-    }
-    lines.append("\r\n");
+std::string_view Captures::TextIn(Connection* connection, const ReplyRecord& reply) {
+  if (reply.type() == ReplyType::kResponse) return reply.response().head;
+  if (reply.has(records::kReplyChunked)) return {};
+  if (reply.type() == ReplyType::kData) return reply.bytes().bytes;
+  LentMemory::View view;
+  const bool is_memory = reply.type() == ReplyType::kBlock &&
+                         connection->attachment().lent().Find(reply.block_id(), &view) &&
+                         view.data != nullptr;
+  if (!is_memory) return {};
+  return {reinterpret_cast<const char*>(view.data), view.bytes};
+}
+
+Captures::Pass Captures::AddFields(Connection* connection, const CacheExchange& exchange,
+                                   const ReplyRecord& reply, const FoundHead& found,
+                                   ReplyRecord* other) {
+  const std::string lines = FieldsOf(exchange);
+  if (lines.empty()) return Pass::kAsIs;
+  if (reply.type() != ReplyType::kBlock) {
+    *other = substitutes_.WithFields(reply, found.end, lines);
+    return Pass::kInstead;
   }
-  if (lines.empty()) return false;
-  *other = substitutes_.WithFields(reply, lines);
-  return true;
+  // The block may be long: what is behind the head stays where it is.
+  *other = substitutes_.HeadOfBlock(reply, TextIn(connection, reply).substr(0, found.end), lines);
+  connection->attachment().lent().Skip(reply.block_id(), found.end);
+  return Pass::kBefore;
 }
 
 // -- Unsafe requests.
 
 // The head decides; without one that can be read the request may have changed something.
-void Captures::Invalidate(CacheExchange* exchange, const ReplyRecord& reply) {
+void Captures::Invalidate(CacheExchange* exchange, const ReplyRecord& reply,
+                          std::string_view text) {
   if (exchange->is_decided || reply.type() == ReplyType::kCachePolicy) return;
   exchange->is_decided = true;
   if (!cache_->must_invalidate()) return;
   http2::ResponseHead head;
-  const std::string_view text = HeadIn(reply);
   const bool is_read = !text.empty() && http2::ParseResponseHead(text, &head);
   const auto status = static_cast<uint16_t>(is_read ? head.status : 200);
   cache::RequestFacts request;

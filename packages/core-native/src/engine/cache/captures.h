@@ -55,7 +55,8 @@ struct CacheExchange {
   bool is_background = false;
   // The client has its answer from what is stored: the rest of JavaScript's goes nowhere.
   bool is_answered = false;
-  std::string status;  // The beginning of Cache-Status; empty = the answer has no such field.
+  bool is_begun = false;  // The final head of JavaScript's response has come, or cannot be found.
+  std::string status;     // The beginning of Cache-Status; empty = the answer has no such field.
   // Other requests wait for the answer, under `key` with this hash.
   bool leads = false;
   const Connection* connection = nullptr;  // That of the request, if it leads.
@@ -76,7 +77,7 @@ class Captures {
   enum class Pass : uint8_t {
     kAsIs,     // It is handled.
     kInstead,  // Another one is handled.
-    kBefore,   // Another one is handled before it.
+    kBefore,   // Another one is handled before it, or before what is left of it.
     kDropped,  // It was for the cache alone.
   };
 
@@ -108,14 +109,20 @@ class Captures {
   void Take(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply);
   void NoteTarget(CacheExchange* exchange);
   void DropSuperseded(CacheExchange* exchange);
-  // Answers with what is stored, if the head of JavaScript's response says so.
+  // Answers with what is stored, if `text`, the head of JavaScript's response, says so.
   bool AnswerStored(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply,
-                    ReplyRecord* other);
+                    std::string_view text, ReplyRecord* other);
   void Confirm(CacheExchange* exchange, std::string_view head);
   Pass Swallow(Connection* connection, const ReplyRecord& reply, bool closes, ReplyRecord* other);
-  bool AddFields(const CacheExchange& exchange, const ReplyRecord& reply, ReplyRecord* other);
+  // The text of a record that begins a response, as far as a head may be in it.
+  static std::string_view TextIn(Connection* connection, const ReplyRecord& reply);
+  static FoundHead HeadIn(Connection* connection, CacheExchange* exchange,
+                          const ReplyRecord& reply);
+  // Adds the fields of the cache to the head of JavaScript's response, which `reply` has.
+  Pass AddFields(Connection* connection, const CacheExchange& exchange, const ReplyRecord& reply,
+                 const FoundHead& found, ReplyRecord* other);
   void OnBlock(Connection* connection, Capture* capture, const ReplyRecord& reply);
-  void Invalidate(CacheExchange* exchange, const ReplyRecord& reply);
+  void Invalidate(CacheExchange* exchange, const ReplyRecord& reply, std::string_view text);
   void DropUrl(const CacheExchange& exchange, std::string_view reference);
   // Tells those that wait, once it is known what becomes of the answer.
   void Decide(CacheExchange* exchange);

@@ -19,8 +19,11 @@ class SubstituteReplies {
   // The answer of an entry to a request, in place of a record that has a head.
   ReplyRecord Answer(const ReplyRecord& reply, const UsedEntry& entry,
                      const http1::RequestHead& request, int64_t now_s);
-  // The same response with further fields: lines with their ends. `reply` is of type kResponse.
-  ReplyRecord WithFields(const ReplyRecord& reply, std::string_view lines);
+  // The same record with further fields, lines with their ends, in its head, of which `head_bytes`
+  // is the end: that in response().head, or in the bytes of a kData.
+  ReplyRecord WithFields(const ReplyRecord& reply, size_t head_bytes, std::string_view lines);
+  // A record for the head with which a record of type kBlock begins, with further fields.
+  ReplyRecord HeadOfBlock(const ReplyRecord& reply, std::string_view head, std::string_view lines);
   // Only the end of a record. The connection closes behind it if `closes`, or if the record says
   // so.
   static ReplyRecord End(const ReplyRecord& reply, bool closes);
@@ -32,9 +35,18 @@ class SubstituteReplies {
   std::deque<std::string> texts_;
 };
 
-// Returns the head in a record that begins a response, or an empty text: also for a head that the
-// application has written itself in several pieces.
-[[nodiscard]] std::string_view HeadIn(const ReplyRecord& reply);
+// What a text begins with.
+struct FoundHead {
+  // The final head, with its blank line; empty if the text has none.
+  std::string_view head;
+  size_t end = 0;  // Where the head ends in the text.
+  // The text has whole heads of 1xx and nothing else, so that the final one is still to come.
+  bool is_interim = false;
+};
+
+// Looks for the final head in the text that begins a response, behind heads of 1xx. Finds none that
+// the application has written itself in several pieces, and none behind a 101.
+[[nodiscard]] FoundHead FindHead(std::string_view text);
 // Returns the number of bytes of a record of a response that JavaScript counts.
 [[nodiscard]] size_t CountedBytes(const ReplyRecord& reply);
 
