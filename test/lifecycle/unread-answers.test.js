@@ -8,6 +8,8 @@ const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
 const { addReservation } = require('@httpsys/core-native/reservations')
 const { backend } = require('../helpers/backend')
 const { certificate } = require('../helpers/certificates')
@@ -29,6 +31,8 @@ const kMiB = 1024 * 1024
 // Answers of the engine are several times as long as these requests.
 const kFloodBytes = 16 * kMiB
 const kGrowthMiB = 16
+// Within this time after a flood memory is given back.
+const kGivenBackMs = 10_000
 // What is read of a flood where that goes slowly: more than any buffer has.
 const kSomeAnswers = 20_000
 // No room for so long: the server has stopped reading. On a busy machine the flood is shorter then.
@@ -93,6 +97,34 @@ function startServer (listenOptions, serverOptions = {}, otherListenOptions = nu
       else http.createServer((req, res) => res.end()).listen(otherListenOptions, isListening)
     })
   }, { args: [listenOptions, serverOptions, otherListenOptions] })
+}
+
+/**
+ * A server whose I/O thread has files of a folder below /files/ and, when it was asked once, the answer at /stored.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {any} listenOptions
+ * @param {any} [serverOptions]
+ */
+function startWithFilesAndCache (t, listenOptions, serverOptions = {}) {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-unread-'))
+  t.after(() => fs.rmSync(root, { recursive: true }))
+  fs.writeFileSync(path.join(root, 'small.txt'), 'a small file')
+  return startChild(({ http, report, args: [listenOptions, serverOptions, root] }) => {
+    let calls = 0
+    const server = /** @type {any} */ (http.createServer({ cache: true, ...serverOptions }, (req, res) => {
+      res.setHeader('Cache-Control', 'public, max-age=600')
+      res.end(`answer of call ${++calls}.`)
+    }))
+    server.serveFiles('/files/', root).then(() => server.listen(listenOptions, () => report({ isListening: true })))
+  }, { args: [listenOptions, serverOptions, root] })
+}
+
+/** @param {any} socket has the cache store the answer at /stored */
+async function fillCache (socket) {
+  socket.write(`GET /stored HTTP/1.1\r\n${kShop}`)
+  await readAnswers(socket, 'answer of call 1.', 1)
+  socket.destroy()
 }
 
 /**
@@ -309,6 +341,20 @@ for (const isTls of someOf([false, true], 2)) {
     await check(t, { server, others: [owner], connect: async () => socket, request: `GET /owned/ HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 503 ', most: kSomeAnswers, prepare })
   })
 
+  for (const [name, target, line] of [
+    // Only an answer of the cache still names the first call.
+    ['an answer in the cache', '/stored', 'answer of call 1.'],
+    ['a file', '/files/small.txt', 'a small file'],
+    ['a file that is not there', '/files/none', 'HTTP/1.1 404 ']
+  ]) {
+    test(`requests for ${name} wait while their client does not read${suffix}`, options, async (t) => {
+      const port = await freePort()
+      const server = startWithFilesAndCache(t, { prefix: `${scheme}://localhost:${port}/`, ...credentials })
+      const prepare = async () => fillCache(await connect(port))
+      await check(t, { server, connect: () => connect(port), request: `GET ${target} HTTP/1.1\r\n${kShop}`, line, most: kSomeAnswers, prepare })
+    })
+  }
+
   for (const [way, leave] of Object.entries(kWays)) {
     test(`a client that ${way} while its requests wait is forgotten${suffix}`, options, async (t) => {
       const port = await freePort()
@@ -357,12 +403,12 @@ test('a client that leaves while its requests wait is forgotten, and its memory 
     await once(socket, 'close')
   }))
   const isBack = () => residentMiB(pid) - before < kGrowthMiB && socketsOf(pid).length < 20
-  await until(isBack, `less than ${kGrowthMiB} MiB more than ${before} MiB, and less than 20 sockets`)
+  await until(isBack, `less than ${kGrowthMiB} MiB more than ${before} MiB, and less than 20 sockets`, kGivenBackMs)
 })
 
-/** @param {any} socket @param {string} path requests of HTTP/2 until the server ends the connection; the socket is not read */
-async function floodStreams (socket, path) {
-  const head = block(fieldsOf({ ':path': path, ':authority': 'localhost' }))
+/** @param {any} socket @param {string} target requests of HTTP/2 until the server ends the connection; the socket is not read */
+async function floodStreams (socket, target) {
+  const head = block(fieldsOf({ ':path': target, ':authority': 'localhost' }))
   let id = 1
   for (let sent = 0; !socket.destroyed; sent += 500 * head.length) {
     assert.ok(sent < kFloodBytes, 'the server takes all requests of a client that does not read')
@@ -372,25 +418,32 @@ async function floodStreams (socket, path) {
 }
 
 for (const isTls of someOf([true, false], 2)) {
-  const { scheme, credentials } = kindOf(isTls)
+  const { scheme, credentials, connect } = kindOf(isTls)
   const suffix = isTls ? ', over TLS' : ''
   const skip = options.skip || (!loadBinding().hasHttp2 && 'this Node has no nghttp2')
-  for (const [name, serverOptions, path] of /** @type {[string, any, string][]} */ ([
+  for (const [name, serverOptions, target] of /** @type {[string, any, string][]} */ ([
     ['for a path that no prefix has', {}, '/other'],
-    ['for a full queue', { queueLimit: 1, queueTimeout: 0 }, '/shop/x']
+    ['for a full queue', { queueLimit: 1, queueTimeout: 0 }, '/shop/x'],
+    ['for an answer in the cache', { cache: true }, '/stored'],
+    ['for a file', { cache: true }, '/files/small.txt']
   ])) {
     test(`a client of HTTP/2 that goes on with requests ${name} and does not read is ended${suffix}`, { ...options, skip }, async (t) => {
       const port = await freePort()
-      const server = startServer({ prefix: `${scheme}://localhost:${port}/shop/`, ...credentials }, { http2: true, ...serverOptions })
+      const server = serverOptions.cache
+        ? startWithFilesAndCache(t, { prefix: `${scheme}://localhost:${port}/`, ...credentials }, { http2: true })
+        : startServer({ prefix: `${scheme}://localhost:${port}/shop/`, ...credentials }, { http2: true, ...serverOptions })
       t.after(() => server.kill())
       await server.message('isListening')
+      if (serverOptions.cache) await fillCache(await connect(port))
       if (serverOptions.queueLimit) {
-        const sockets = await fillQueue(server, () => kindOf(isTls).connect(port), '/shop/')
+        const sockets = await fillQueue(server, () => connect(port), '/shop/')
         t.after(() => { for (const socket of sockets) socket.destroy() })
       }
       const socket = isTls ? await tls.connect(port, { ALPNProtocols: ['h2'] }) : net.connect(port, '127.0.0.1')
       t.after(() => socket.destroy())
-      socket.write(Buffer.concat([Buffer.from(kPreface), frame(kType.settings, 0, 0)]))
+      // Windows are never the reason why bytes of answers wait.
+      const openWindows = [frame(kType.settings, 0, 0, Buffer.from([0, 4, 0x7f, 0xff, 0xff, 0xff])), frame(kType.windowUpdate, 0, 0, Buffer.from([0x7f, 0xff, 0, 0]))]
+      socket.write(Buffer.concat([Buffer.from(kPreface), ...openWindows]))
       await once(socket, 'data')
       socket.pause()
       const pid = /** @type {number} */ (server.process.pid)
@@ -398,7 +451,7 @@ for (const isTls of someOf([true, false], 2)) {
       const sockets = socketsOf(pid).length
       // The server ends it before everything was written.
       socket.on('error', () => {})
-      await floodStreams(socket, path)
+      await floodStreams(socket, target)
       const growth = residentMiB(pid) - before
       assert.ok(growth < kGrowthMiB, `grew by ${growth} MiB`)
       socket.resume()
