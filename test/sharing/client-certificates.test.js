@@ -18,7 +18,7 @@ const { serve } = require('../fixtures/client-certificate-rules')
 const { certificate, revocationList } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
 const { kIsThorough, someOf } = require('../helpers/thorough')
-const { kSkip, member } = require('./kit')
+const { Stranger, kSkip, kSkipStranger, meetingPlace, member } = require('./kit')
 
 /** @typedef {import('../fixtures/client-certificate-rules').Rules} Rules */
 /** @typedef {typeof kPlaces[number]} Place where two servers are */
@@ -319,16 +319,18 @@ function clientsFor (...rules) {
  * Two servers, of which one has a host and the other one all others, so that every hello has one answer. Thorough: both
  * orders of listen() for each pair. Otherwise one, which is the other one for the next pair and for the pair's mirror image.
  *
- * @param {Place} place @param {[Rules, Rules][]} pairs @param {(port: number) => string | number} everywhere what the first one listens on
+ * @param {Place} place @param {[Rules, Rules][]} pairs
+ * @param {(port: number) => string | number | Promise<number>} everywhere what the server of all other hosts listens on
+ * @param {boolean[] | null} [orders] of listen(), true: the server of the one host is first
  */
-async function compareOnOwnHosts (place, pairs, everywhere) {
+async function compareOnOwnHosts (place, pairs, everywhere, orders = null) {
   for (const [one, other] of pairs) {
     const from = kRules.indexOf(one)
     const to = kRules.indexOf(other)
     const isLater = from === to ? from % 2 === 1 : (from + to) % 2 === (from < to ? 0 : 1)
-    for (const isReversed of kIsThorough ? [false, true] : [isLater]) {
+    for (const isReversed of orders ?? (kIsThorough ? [false, true] : [isLater])) {
       const port = await freePort()
-      const a = { name: 'a', rules: one, host: kHosts.a, prefix: everywhere(port) }
+      const a = { name: 'a', rules: one, host: kHosts.a, prefix: await everywhere(port) }
       const b = { name: 'b', rules: other, host: kHosts.b, prefix: `https://${kHosts.b}:${port}/` }
       await withServers(isReversed ? [b, a] : [a, b], place, async () => {
         await Promise.all(clientsFor(one, other).flatMap((client) => [kHosts.a, kHosts.b, ''].map(async (servername) => {
@@ -386,6 +388,25 @@ describe('Servers that ask clients for certificates', { skip: kSkip }, () => {
       }
     })
   }
+
+  it('on a port that their process cannot share, and on hosts of it: the same holds', { skip: kSkipStranger }, async (t) => {
+    // A program of this user is given a second to answer at each listen().
+    const stranger = new Stranger(t, process.geteuid?.() === 0 ? { uid: 65534 } : {})
+    const takeName = async (/** @type {number} */ port) => {
+      await stranger.tell({ bind: meetingPlace(port) })
+      return port
+    }
+    // A prefix would not be listened on first.
+    await compareOnOwnHosts('one process', kFewPairs, takeName, [false])
+    const port = await takeName(await freePort())
+    const open = here()
+    t.after(() => open.close())
+    await open.tell('serve', { name: 'plain', prefix: port, rules: 'none', host: '', material })
+    await open.tell('serve', { name: 'x', prefix: `https://${kHosts.a}:${port}/x/`, rules: 'one', host: '', material })
+    const other = { name: 'y', prefix: `https://${kHosts.a}:${port}/y/`, host: '', material }
+    await assert.rejects(open.tell('serve', { ...other, rules: 'two' }), { code: 'EADDRINUSE', pid: process.pid })
+    await open.tell('serve', { ...other, rules: 'one' })
+  })
 
   for (const place of /** @type {Place[]} */ (['one process', 'two processes'])) {
     it(`may change their rules while no prefix of others is in the way, and otherwise stay as they are, in ${place}`, async (t) => {
