@@ -18,6 +18,8 @@ const kFrameSizeError = 6
 const kCancel = 8
 const kCompressionError = 9
 const kEnhanceYourCalm = 11
+// No answer for so long: the server has stopped reading. It waits longer for a client that it has told to go (kLingerMs).
+const kStalledMs = 300
 const kHeaderTableSize = 4096
 
 /** @param {any} _req @param {any} res */
@@ -416,5 +418,37 @@ test('heads of streams that their client resets do not gather while it reads not
   }
   await closed
   assert.ok(seen.answers < 500, `${seen.answers} answers`)
+  assert.equal((await request(client, {})).status, 200)
+})
+
+test('a client whose unread answers have become too many is told why if it reads in time', { ...options, timeout: 60_000 }, async (t) => {
+  const seen = { answers: 0 }
+  const { client, port } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+    if (req.url === '/') return res.end('served')
+    seen.answers++
+    res.setHeader('x-large', 'x'.repeat(32 * 1024))
+    res.end()
+  })
+  const wire = await Frames.connect(t, port)
+  const head = block(fieldsOf({ ':path': '/head' }))
+  const cancel = word(kCancel)
+  let code = null
+  // Once more where the server was only slow to answer. Fewer than may be reset.
+  for (let id = 1; code === null;) {
+    wire.socket.pause()
+    for (let isStalled = false; !isStalled; id += 2) {
+      assert.ok(id < 1900, `${seen.answers} answers`)
+      const before = seen.answers
+      wire.send(frame(kType.headers, kEndStream | kEndHeaders, id, head))
+      const since = performance.now()
+      while (seen.answers === before && performance.now() - since < kStalledMs) await new Promise(setImmediate)
+      isStalled = seen.answers === before
+      wire.send(frame(kType.reset, 0, id, cancel))
+    }
+    wire.socket.resume()
+    code = await Promise.race([wire.goaway(), sleep(kStalledMs, null)])
+  }
+  assert.equal(code, kEnhanceYourCalm)
+  await wire.closed
   assert.equal((await request(client, {})).status, 200)
 })

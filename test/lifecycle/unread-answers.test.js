@@ -406,6 +406,20 @@ test('a client that leaves while its requests wait is forgotten, and its memory 
   await until(isBack, `less than ${kGrowthMiB} MiB more than ${before} MiB, and less than 20 sockets`, kGivenBackMs)
 })
 
+/**
+ * Begins HTTP/2 on a socket that nobody reads from then on, with windows that are never the reason why bytes of answers wait.
+ *
+ * @param {import('node:test').TestContext} t @param {any} socket
+ */
+async function openStreams (t, socket) {
+  t.after(() => socket.destroy())
+  const openWindows = [frame(kType.settings, 0, 0, Buffer.from([0, 4, 0x7f, 0xff, 0xff, 0xff])), frame(kType.windowUpdate, 0, 0, Buffer.from([0x7f, 0xff, 0, 0]))]
+  socket.write(Buffer.concat([Buffer.from(kPreface), ...openWindows]))
+  await once(socket, 'data')
+  // The server ends it before everything was written.
+  return socket.pause().on('error', () => {})
+}
+
 /** @param {any} socket @param {string} target requests of HTTP/2 until the server ends the connection; the socket is not read */
 async function floodStreams (socket, target) {
   const head = block(fieldsOf({ ':path': target, ':authority': 'localhost' }))
@@ -439,18 +453,10 @@ for (const isTls of someOf([true, false], 2)) {
         const sockets = await fillQueue(server, () => connect(port), '/shop/')
         t.after(() => { for (const socket of sockets) socket.destroy() })
       }
-      const socket = isTls ? await tls.connect(port, { ALPNProtocols: ['h2'] }) : net.connect(port, '127.0.0.1')
-      t.after(() => socket.destroy())
-      // Windows are never the reason why bytes of answers wait.
-      const openWindows = [frame(kType.settings, 0, 0, Buffer.from([0, 4, 0x7f, 0xff, 0xff, 0xff])), frame(kType.windowUpdate, 0, 0, Buffer.from([0x7f, 0xff, 0, 0]))]
-      socket.write(Buffer.concat([Buffer.from(kPreface), ...openWindows]))
-      await once(socket, 'data')
-      socket.pause()
+      const socket = await openStreams(t, isTls ? await tls.connect(port, { ALPNProtocols: ['h2'] }) : net.connect(port, '127.0.0.1'))
       const pid = /** @type {number} */ (server.process.pid)
       const before = residentMiB(pid)
       const sockets = socketsOf(pid).length
-      // The server ends it before everything was written.
-      socket.on('error', () => {})
       await floodStreams(socket, target)
       const growth = residentMiB(pid) - before
       assert.ok(growth < kGrowthMiB, `grew by ${growth} MiB`)
@@ -460,3 +466,25 @@ for (const isTls of someOf([true, false], 2)) {
     })
   }
 }
+
+test('a client of HTTP/2 that goes on with requests for another process and does not read is ended', { ...options, skip: options.skip || (!loadBinding().hasHttp2 && 'this Node has no nghttp2') }, async (t) => {
+  const port = await freePort()
+  const servers = []
+  for (const name of ['shop', 'owned']) {
+    const server = startServer({ prefix: `http://localhost:${port}/${name}/` }, { http2: true })
+    t.after(() => server.kill())
+    await server.message('isListening')
+    servers.push(server)
+  }
+  const pids = servers.map(({ process }) => /** @type {number} */ (process.pid))
+  const socket = await openStreams(t, net.connect(port, '127.0.0.1'))
+  const before = pids.map(residentMiB)
+  const connection = serverEndOf(socket)
+  await floodStreams(socket, '/owned/x')
+  socket.resume()
+  await until(() => !socketsOf(pids[0]).includes(connection), 'the end of the connection')
+  for (const [i, pid] of pids.entries()) {
+    const growth = residentMiB(pid) - before[i]
+    assert.ok(growth < kGrowthMiB, `process ${i} grew by ${growth} MiB`)
+  }
+})
