@@ -66,8 +66,8 @@ class FileWindows {
   #given = 0
   #endsResponse
   #owner
-  /** For each window that was dropped and is not told of, what has left of it. @type {number[]} */
-  #dropped = []
+  /** For each window that was dropped and is not told of, what has left of it. Thousands of slow clients keep theirs for long: no list is made before. @type {number[] | null} */
+  #dropped = null
   /** What the socket has been given when nobody else writes to it. */
   #written = 0
 
@@ -163,8 +163,17 @@ class FileWindows {
     this.#given += bytes
     this.left -= bytes
     this.out++
-    lane.blocks.set(block, { write: this, chunk: kNothing })
+    lane.blocks.set(block, this)
     return true
+  }
+
+  /** The windows are their own entry among the blocks that are on their way: an object for each would be kept for as long as the client is slow. */
+  get write () {
+    return this
+  }
+
+  get chunk () {
+    return kNothing
   }
 
   /** A window has left. They come back in their order. */
@@ -177,6 +186,7 @@ class FileWindows {
     const socket = this.#socket
     if (errno !== kCanceled || (socket[kState] & State.kLaneClosed) !== 0) return this.#return(errno, bytes)
     // The connection has ended, which the next records tell: whoever waits for these windows hears of them behind its end.
+    this.#dropped ??= []
     this.#dropped.push(bytes)
     // The application sees with that end how far it came.
     this.#owner.windowDropped(bytes)
@@ -185,7 +195,9 @@ class FileWindows {
 
   /** The end of the connection was told. */
   closed () {
-    for (const bytes of this.#dropped.splice(0)) this.#return(kCanceled, bytes, 0)
+    const list = this.#dropped ?? []
+    this.#dropped = null
+    for (const bytes of list) this.#return(kCanceled, bytes, 0)
   }
 
   /** @param {number} errno @param {number} bytes that have left @param {number} [untold] those of which the owner has not heard */

@@ -37,6 +37,9 @@ const facts = new Float64Array(2)
 /** @type {OpenedFile} */
 const kUnknown = { id: kOwn, size: null }
 
+/** @returns {number} the descriptor of `facts`, as a small integer: what stands in the array is an object of its own for whoever keeps it */
+const descriptorOf = () => facts[0] | 0
+
 let opens = 0
 /** @type {(() => void)[]} */
 const waiting = []
@@ -102,7 +105,7 @@ function openFile (at, flags, mode, engine, callback) {
     // The descriptor of anything but a regular file stays the stream's.
     if (kept === kOwn) return callback(null, fd, kUnknown)
     const file = fileOf(kept)
-    const [number] = facts
+    const number = descriptorOf()
     // Node closes what a worker has opened and not closed by `fs` when the worker ends, whoever has that number by then.
     if (!isMainThread) fs.close(fd, () => {})
     callback(null, number, file)
@@ -115,7 +118,7 @@ function openFile (at, flags, mode, engine, callback) {
 /** @param {Engine} engine @param {string} absolute @param {(error: null, fd: number, file: OpenedFile) => void} callback @returns {boolean} the engine has the file */
 function findOpen (engine, absolute, callback) {
   const found = engine.findFile(absolute, facts)
-  if (found !== kOwn) setImmediate(callback, null, facts[0], fileOf(found))
+  if (found !== kOwn) setImmediate(callback, null, descriptorOf(), fileOf(found))
   return found !== kOwn
 }
 

@@ -47,8 +47,10 @@ class PipedFile {
   #methods
   /** Of the lane that sends the file; null: it keeps no files. @type {Engine | null} */
   #engine
-  /** @type {import('./open-file').OpenedFile} */
-  #file = kUnknown
+  /** Of the file in the engine's table, or kOwn. */
+  #id = kOwn
+  /** Bytes of the file; null: nobody has asked, or nobody asks any more. @type {number | null} */
+  #size = null
   /** The descriptor is not given up any more. */
   #isPinned = false
   /** Bytes that the pending read asks for. */
@@ -88,8 +90,9 @@ class PipedFile {
   open (path, flags, mode, callback) {
     // Whoever hears of the descriptor gets one that nobody else has.
     const isShared = this.#stream.listenerCount('open') === 0 && this.#stream.listenerCount('ready') === 0
-    openFile(path, flags, mode, isShared ? this.#engine : null, (error, fd, file = kUnknown) => {
-      this.#file = file
+    openFile(path, flags, mode, isShared ? this.#engine : null, (error, fd, { id, size } = kUnknown) => {
+      this.#id = id
+      this.#size = size
       callback(error, fd)
     })
   }
@@ -109,7 +112,7 @@ class PipedFile {
 
   /** Every destroy() of the stream ends here. @param {number} fd @param {(error: Error | null) => void} callback */
   close (fd, callback) {
-    const { id } = this.#file
+    const id = this.#id
     if (this.#hasFailed) {
       // The end of the connection is told next. On Node an application hears first why its file has failed, and ends the response itself.
       closeFile(fd, this.#engine, id, () => {})
@@ -134,7 +137,9 @@ class PipedFile {
     this.#wanted = wanted
     const refusal = this.#refusal()
     if (refusal !== '') return this.#leave(refusal)
-    const { size } = this.#file
+    const size = this.#size
+    // A number of this kind is an object of its own, which would stay for as long as the client is slow.
+    this.#size = null
     const announced = this.#announced()
     if (announced !== null && (size === null || size >= this.#start + announced)) return this.#begin(announced)
     if (size !== null && !mayBeMadeUp(size)) return this.#beginOf(size)
@@ -150,7 +155,7 @@ class PipedFile {
   // Has a descriptor that is not given up while Node uses it. False: the file is gone, and the stream has heard so.
   #pin () {
     const stream = this.#stream
-    const { id } = this.#file
+    const id = this.#id
     if (id === kOwn || this.#isPinned) return true
     const fd = pinFile(/** @type {number} */ (stream.fd), this.#engine, id)
     if (fd < 0) {
@@ -188,7 +193,7 @@ class PipedFile {
   /** Node reads the file. @param {string} reason */
   #leave (reason) {
     piped.reason = reason
-    if (this.#file.id === kOwn) setOperations(this.#stream, null)
+    if (this.#id === kOwn) setOperations(this.#stream, null)
     this.#readOn()
   }
 
@@ -214,7 +219,7 @@ class PipedFile {
     const changed = outputRefusal(res) || (isLongHead(res) ? 'long head' : '') || ((announced ?? bytes) !== bytes ? 'another length' : '')
     if (changed !== '') return this.#leave(changed)
     if (announced !== null) this.#isWhole = true
-    this.#windows = new FileWindows(res, /** @type {number} */ (stream.fd), this.#file.id, this.#start, bytes, announced !== null && !isLast(res), this)
+    this.#windows = new FileWindows(res, /** @type {number} */ (stream.fd), this.#id, this.#start, bytes, announced !== null && !isLast(res), this)
     if (!this.#windows.give() && this.#windows.out === 0) {
       this.#windows = null
       return this.#leave('no window')
