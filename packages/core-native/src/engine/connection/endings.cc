@@ -9,7 +9,10 @@
 
 namespace httpsys::engine {
 
+// The three that are called after output was sent look whether the connection is still there: an
+// answer that meets a client who has gone closes it.
 void Endings::FinishAfterOutput(Connection* connection, AfterOutput action) {
+  if (!connection->is_open()) return;
   EndState& end = connection->end;
   if (action > end.after_output_) end.after_output_ = action;
   if (end.after_output_ == AfterOutput::kClose) {
@@ -42,6 +45,7 @@ void Endings::FinishNow(Connection* connection) {
 }
 
 void Endings::OnOutputDone(Connection* connection) {
+  if (!connection->is_open()) return;
   switch (connection->end.after_output()) {
     case AfterOutput::kNothing:
       // The next request may belong to another server, so input goes on only now.
@@ -123,6 +127,7 @@ void Endings::CloseIfRefusedUpgrade(Connection* connection) {
 }
 
 void Endings::Reset(Connection* connection, int error) {
+  if (!connection->is_open()) return;
   if (connection->stream != nullptr) return Close(connection, 0);
   const linger at_once{1, 0};
   setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);

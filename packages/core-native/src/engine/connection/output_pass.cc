@@ -134,8 +134,9 @@ void OutputPass::Touch(Connection* connection) {
 }
 
 void OutputPass::FlushTouched(std::vector<Connection*>* touched) {
-  // Closing never adds to this list, so it is stable.
-  for (Connection* connection : touched_) {
+  // By index: a connection that is touched meanwhile is flushed, too.
+  for (size_t i = 0; i < touched_.size(); ++i) {
+    Connection* const connection = touched_[i];
     connection->output.is_touched_ = false;
     if (connection->is_open()) Flush(connection);
   }
@@ -405,10 +406,10 @@ void OutputPass::KeepStreamOutput(Connection* stream) {
 
 void OutputPass::OnWritable(Connection* connection) {
   WriteQueue(connection);
-  if (!connection->is_open() || (connection->watch.pauses() & kPauseOutput) == 0) return;
-  if (IsBehind(*connection)) return;
-  Input::ResumeSoon(connection);
-  Touch(connection);
+  if (!connection->is_open()) return;
+  const bool is_paused = (connection->watch.pauses() & kPauseOutput) != 0;
+  if (is_paused && !IsBehind(*connection)) Input::ResumeSoon(connection);
+  if (connection->input.is_resume_due()) Touch(connection);
 }
 
 void OutputPass::WriteQueue(Connection* connection) {
@@ -460,7 +461,6 @@ void OutputPass::WriteQueue(Connection* connection) {
   owner_->UpdatePoll(connection);
   owner_->OnOutputDone(connection);
   if (connection->is_open() && connection->http2 != nullptr) streams_->OnOutputDone(connection);
-  if (connection->input.is_resume_due()) Touch(connection);
 }
 
 // Writes from the front of the queue, at most `most` bytes. Returns like send(2); 0 = the output is

@@ -187,6 +187,7 @@ Protocol::Advance Http1Bodies::SkipChunked(Connection* connection, std::string_v
   if (step.status == DecodeStatus::kError ||
       connection->message.body_bytes() > limits::kLingerBytesMax) {
     answers_->Flush(connection);
+    if (!connection->is_open()) return Advance::kWait;
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
     transport_->output()->Flush(connection);
     return Advance::kWait;
