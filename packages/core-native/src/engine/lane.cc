@@ -213,6 +213,7 @@ void Lane::ResumeTouched() {
 void Lane::OnReadable(Connection* connection) {
   WakeUp();
   commands_->RunConfigs();
+  if (!connection->is_open()) return;
   if (connection->phase() == InputPhase::kHandshake && !parts_->handshakes->OnReadable(connection))
     return;
   parts_->input->OnReadable(connection);

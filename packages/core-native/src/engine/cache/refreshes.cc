@@ -108,6 +108,7 @@ bool Refreshes::TakeAwaited(const Connection* connection, std::string* key) {
 }
 
 void Refreshes::Open(const Start& start) {
+  if (is_closed_) return;
   const auto server = servers_->find(start.refresh.server_id);
   int ends[2];
   if (server == servers_->end() || server->second->is_unlistened || !OpenUnixPair(ends)) {

@@ -118,6 +118,8 @@ void WaitingMisses::OnDecided(const std::string& key, uint64_t hash, Decision de
     return;
   }
   const Turn turn = decision == Decision::kFailed ? Turn::kFailed : Turn::kGoesOn;
+  // The leader need not be told of any more when it closes.
+  found->second.leader = nullptr;
   post_([this, key, turn] { Release(key, turn); });
 }
 

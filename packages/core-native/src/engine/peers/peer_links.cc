@@ -285,10 +285,13 @@ void PeerLinks::GiveUp(uint64_t member, bool is_silent) {
   Channel* channel = found->second.channel;
   channel->ShutDown();
   channel->ReadRest();
+  // What the member has answered may have given up its link already.
+  const auto rest = links_.find(member);
+  if (rest == links_.end() || rest->second.channel != channel) return;
   channel->Close();
-  std::deque<Sent> left = std::move(found->second.sent);
+  std::deque<Sent> left = std::move(rest->second.sent);
   members_.erase(channel);
-  links_.erase(found);
+  links_.erase(rest);
   if (is_silent) {
     silent_until_ms_[member] = uv_now(loop_) + limits::kPeerSilentMs;
     Connect(member);

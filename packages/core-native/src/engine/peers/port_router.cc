@@ -97,7 +97,10 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
   if (!owner.is_there || (owner.member != 0 && connection->sharing.hops() != 0)) return true;
   if (owner.member == 0) {
     LaneServer* server = table_.Server(owner.server_id);
-    const bool is_other = server != nullptr && server != connection->server();
+    // The routes may be older than the settings, by which the owner has left this place.
+    const bool is_other =
+        server != nullptr && server != connection->server() &&
+        server->config->TlsOf(connection->local_port, connection->local_ip) != nullptr;
     if (!is_other || transport_->RestartTls(connection, server)) return true;
     transport_->Close(connection, 0);
     return false;
