@@ -312,7 +312,7 @@ TEST_F(SharingTest, AQuestionAboutCachesReachesEachServerOfAllMembers) {
   ASSERT_EQ(bob.Register(port_, 3, {Prefix("/c/"), Prefix("/d/")}).error, 0);
   std::string text;
   ASSERT_EQ(QueryState(port_, 2000, &text), 0);
-  EXPECT_EQ(text.find("cache"), std::string::npos) << "nothing was asked about caches";
+  EXPECT_EQ(text.find("\"cache\""), std::string::npos) << "nothing was asked about caches";
   ASSERT_EQ(QueryState(port_, 2000, &text,
                        peer::Encode(peer::CacheQuery{peer::CacheQuery::kEntries, 1, "http://a/"})),
             0);
@@ -350,7 +350,7 @@ TEST_F(SharingTest, AQuestionThatCannotBeReadIsOneForTheStateAlone) {
   for (const std::string& query : {std::string("x"), std::string(100, '\xff')}) {
     ASSERT_EQ(QueryState(port_, 2000, &text, query), 0);
     EXPECT_NE(text.find(Prefix("/a/")), std::string::npos);
-    EXPECT_EQ(text.find("cache"), std::string::npos);
+    EXPECT_EQ(text.find("\"cache\""), std::string::npos);
   }
   EXPECT_TRUE(alice.cache_questions().empty());
 }
