@@ -59,6 +59,19 @@ TEST(SortedChunks, FindsWhatIsThere) {
   EXPECT_EQ(list.At(list.LowerBound(std::string("c"))), nullptr);
 }
 
+TEST(SortedChunks, AListOfFewItemsHasThemInOnePiece) {
+  List list;
+  EXPECT_TRUE(list.few().empty());
+  for (size_t i = 0; i < List::kFewMax; ++i) {
+    Set(&list, KeyOf(9 - i), 0);
+    ASSERT_EQ(list.few().size(), i + 1);
+    EXPECT_EQ(list.few().front().key, KeyOf(9 - i));
+    EXPECT_EQ(list.few().back().key, KeyOf(9));
+  }
+  Set(&list, KeyOf(10), 0);
+  EXPECT_TRUE(list.few().empty());
+}
+
 // Each copy stays as it was, whatever becomes of the others.
 TEST(SortedChunks, CopiesAreIndependent) {
   std::mt19937 random(20261127);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,39 @@ TEST(UrlPrefixTable, SetDPathsSplitAtSegments) {
     EXPECT_EQ(Winner(kSetD, "h", path), kSetD[3]);
   }
   EXPECT_EQ(Winner(kSetD, "h", "/11/2"), kSetD[4]);
+}
+
+// Few prefixes are gone through, many are searched.
+TEST(UrlPrefixTable, AHostWithFewPrefixesAnswersAsOneWithMany) {
+  std::mt19937 random(20);
+  const auto path_of = [&](size_t segments) {
+    static constexpr const char* kSegments[] = {"a", "b", "ab", "a-", "B"};
+    std::string path = "/";
+    for (size_t i = 0; i < segments; ++i) path.append(kSegments[random() % 5]).append("/");
+    return path;
+  };
+  size_t found = 0;
+  for (int round = 0; round < 300; ++round) {
+    UrlPrefixTable few;
+    for (uint32_t id = 0; id < 1 + random() % 4; ++id) {
+      (void)few.Add(Parse("*:80" + path_of(random() % 4)), id);
+    }
+    UrlPrefixTable many = few;
+    for (uint32_t id = 100; id < 150; ++id) {
+      EXPECT_TRUE(many.Add(Parse("*:80/z" + std::to_string(id) + "/"), id));
+    }
+    for (int i = 0; i < 50; ++i) {
+      std::string path = path_of(random() % 5);
+      if (random() % 2 == 0) path.append("x");
+      const Route one = few.Match("h", path, Local("127.0.0.1"));
+      const Route other = many.Match("h", path, Local("127.0.0.1"));
+      EXPECT_EQ(one.status, other.status) << path;
+      EXPECT_EQ(one.id, other.id) << path;
+      if (one.status == RouteStatus::kMatch) ++found;
+    }
+  }
+  EXPECT_GT(found, 1000u);
+  EXPECT_LT(found, 14'000u);
 }
 
 TEST(UrlPrefixTable, SetETheQueryTakesNoPart) {

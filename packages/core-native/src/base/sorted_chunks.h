@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,8 @@ template <typename Item, auto kKey>
 class SortedChunks {
  public:
   static constexpr size_t kChunkMax = 64;
+  // As many items are faster gone through than searched.
+  static constexpr size_t kFewMax = 4;
 
   // A place in the list, valid until the list changes.
   struct Position {
@@ -28,6 +31,11 @@ class SortedChunks {
   // True if there is exactly one item.
   bool has_one() const { return chunks_.size() == 1 && chunks_[0].size() == 1; }
   size_t chunk_count() const { return chunks_.size(); }
+  // All items in their order, if there are kFewMax at most; otherwise nothing.
+  std::span<const Item> few() const {
+    if (chunks_.size() != 1 || chunks_[0].size() > kFewMax) return {};
+    return chunks_[0];
+  }
   Position begin() const { return {}; }
   // nullptr at the end.
   const Item* At(Position at) const {
@@ -59,6 +67,7 @@ class SortedChunks {
   // Returns the item with that key, or nullptr.
   template <typename Key>
   const Item* Find(const Key& key) const {
+    if (has_one()) return chunks_[0][0].*kKey == key ? &chunks_[0][0] : nullptr;
     const Item* found = At(LowerBound(key));
     return found == nullptr || found->*kKey != key ? nullptr : found;
   }
