@@ -76,7 +76,7 @@ describe('The cache of another process', { skip: kSkip }, () => {
     assert.deepEqual([part.status, part.body], [206, 'b'])
     b.process.kill('SIGCONT')
     const { members } = await stateOf(port)
-    // Those before the owner stood still, too.
+    // The count of `a` includes the hits that `a` gave before `b` was stopped.
     assert.ok(members.find((/** @type {any} */ { pid }) => pid === a.process.pid).cacheAnswers > answers.length)
   })
 

@@ -222,7 +222,7 @@ TEST_F(SharedPortTest, PipelinedRequestsOfBothAreAnsweredInOrder) {
 
 #ifdef __linux__
 
-// What Linux tells of a connection. The C library declares the first part of it.
+// The kernel's struct tcp_info, of which the C library declares the first part only.
 struct WholeTcpInfo {
   tcp_info first;
   uint64_t pacing_rates[2];

@@ -18,7 +18,7 @@ template <typename Item, auto kKey>
 class SortedChunks {
  public:
   static constexpr size_t kChunkMax = 64;
-  // As many items are faster gone through than searched.
+  // The longest list that few() returns: a walk through so few items is faster than a search.
   static constexpr size_t kFewMax = 4;
 
   // A place in the list, valid until the list changes.

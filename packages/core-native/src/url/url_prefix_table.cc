@@ -157,7 +157,8 @@ const UrlPrefixTable::Entry* UrlPrefixTable::FindPath(const Host* host, std::str
   if (host == nullptr) return nullptr;
   const Entry* longest = nullptr;
   if (const std::span<const Entry> few = host->entries.few(); !few.empty()) {
-    // Of two entries that the path begins with, the longer one comes later. Each ends with a slash.
+    // Entries are sorted, and each ends with a slash: the last one with which the path begins is
+    // the longest.
     for (const Entry& entry : few) {
       if (path.starts_with(entry.path)) longest = &entry;
     }

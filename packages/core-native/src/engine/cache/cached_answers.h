@@ -115,7 +115,7 @@ class CachedAnswers {
   EntryAnswer answer_;
   SharedBodies bodies_;
   std::string key_;
-  size_t url_key_bytes_ = 0;      // Those of key_ that are the key of the URL: is_variant().
+  size_t url_key_bytes_ = 0;      // Length of the URL's key, with which key_ begins.
   uint64_t target_hash_ = 0;      // Of the target, for Captures::refused(), or 0.
   ProcessCache::StoreMark mark_;  // Of the URL, from before the look-up.
   std::string status_text_;       // The value of Cache-Status that is being made.

@@ -160,8 +160,8 @@ class ProcessCache {
   size_t DropIf(const Visit& visit);
   // Must be called before entries of any URL are dropped at the wish of somebody.
   void BeginFlush() { flushes_.fetch_add(1, std::memory_order_acq_rel); }
-  // Which lanes ask JavaScript: of missing responses each is made once in the process, and of stale
-  // responses each is refreshed once.
+  // Lanes that ask JavaScript. The process makes each missing response once and refreshes each
+  // stale response once.
   struct AskingLanes {
     LeadingLanes for_missing;
     LeadingLanes for_stale;

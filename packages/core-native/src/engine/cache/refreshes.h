@@ -72,7 +72,7 @@ class Refreshes {
     bool is_awaited = false;  // Others wait, and JavaScript has not been asked.
     uint64_t deadline_ms = 0;
     Connection* connection = nullptr;
-    int other_end = -1;  // Of the connection. Nobody reads what is never written.
+    int other_end = -1;  // The client's end of the socket pair. Nothing is read from this end.
   };
   struct Start {
     Refresh refresh;

@@ -35,11 +35,11 @@ class SubstituteReplies {
   std::deque<std::string> texts_;
 };
 
-// What a text begins with.
+// The final head with which a text of the application begins, if the text has one.
 struct FoundHead {
   // The final head, with its blank line; empty if the text has none.
   std::string_view head;
-  size_t end = 0;  // Where the head ends in the text.
+  size_t end = 0;  // Offset of the first byte behind the head, in the text.
   // The text has whole heads of 1xx and nothing else, so that the final one is still to come.
   bool is_interim = false;
 };

@@ -9,8 +9,8 @@
 
 namespace httpsys::engine {
 
-// The three that are called after output was sent look whether the connection is still there: an
-// answer that meets a client who has gone closes it.
+// FinishAfterOutput(), OnOutputDone() and Reset() do nothing on a closed connection: their callers
+// have just sent output, and a failed send closes the connection.
 void Endings::FinishAfterOutput(Connection* connection, AfterOutput action) {
   if (!connection->is_open()) return;
   EndState& end = connection->end;

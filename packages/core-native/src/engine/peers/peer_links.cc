@@ -285,7 +285,7 @@ void PeerLinks::GiveUp(uint64_t member, bool is_silent) {
   Channel* channel = found->second.channel;
   channel->ShutDown();
   channel->ReadRest();
-  // What the member has answered may have given up its link already.
+  // ReadRest() handles the member's last frames, one of which may have given up this link.
   const auto rest = links_.find(member);
   if (rest == links_.end() || rest->second.channel != channel) return;
   channel->Close();
