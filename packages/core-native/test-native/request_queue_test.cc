@@ -58,6 +58,32 @@ TEST_F(RequestQueueTest, RecordsAreReadOncePublishedAndInOrder) {
   EXPECT_FALSE(queue.HasUnread());
 }
 
+TEST_F(RequestQueueTest, AReaderThatWasNotToldHasNothingUnread) {
+  RequestQueue queue(Segments(2));
+  Append(queue, 1, kSegmentBytes - 16);
+  Append(queue, 2, 32);
+  EXPECT_TRUE(queue.HasUnpublished());
+  EXPECT_FALSE(queue.HasUnread()) << "the first one is visible, but who would look?";
+  EXPECT_EQ(queue.appended(), kSegmentBytes + 16);
+  EXPECT_TRUE(queue.Publish());
+  EXPECT_TRUE(queue.HasUnread());
+  EXPECT_EQ(queue.appended(), kSegmentBytes + 16);
+  EXPECT_EQ(Read(queue), (std::vector<uint32_t>{1, 2}));
+  EXPECT_FALSE(queue.HasUnread());
+}
+
+TEST_F(RequestQueueTest, AReaderMayReadASealedSegmentBeforeItIsTold) {
+  RequestQueue queue(Segments(2));
+  Append(queue, 1, kSegmentBytes - 16);
+  Append(queue, 2, 32);
+  EXPECT_EQ(Read(queue), std::vector<uint32_t>{1});
+  EXPECT_FALSE(queue.HasUnread());
+  EXPECT_TRUE(queue.Publish());
+  EXPECT_TRUE(queue.HasUnread());
+  EXPECT_EQ(Read(queue), std::vector<uint32_t>{2});
+  EXPECT_FALSE(queue.HasUnread());
+}
+
 TEST_F(RequestQueueTest, AFullQueueKeepsRecordsUntilMemoryIsFree) {
   RequestQueue queue(Segments(2));
   std::vector<uint32_t> expected;

@@ -68,7 +68,7 @@ bool RequestQueue::MoveToNextSegment() {
   if (free_.empty()) return false;
   const size_t next = free_.back();
   free_.pop_back();
-  published_total_ += write_offset_ - published_offset_;
+  sealed_unpublished_ += write_offset_ - published_offset_;
   segments_[write_segment_].published.store(
       static_cast<uint32_t>(write_offset_) | static_cast<uint32_t>(next << kNextShift) | kSealed,
       std::memory_order_seq_cst);
@@ -108,6 +108,7 @@ bool RequestQueue::Publish() {
   }
   const bool is_news = sealed_since_publish_ || write_offset_ != published_offset_;
   sealed_since_publish_ = false;
+  published_total_ += std::exchange(sealed_unpublished_, 0);
   if (write_offset_ != published_offset_) {
     published_total_ += write_offset_ - published_offset_;
     published_offset_ = write_offset_;

@@ -52,7 +52,8 @@ class RequestQueue {
   bool stalled() const { return backlog_bytes_ != 0; }
   // The bytes of all records so far, published or not.
   uint64_t appended() const {
-    return published_total_ + (write_offset_ - published_offset_) + backlog_bytes_;
+    return published_total_ + sealed_unpublished_ + (write_offset_ - published_offset_) +
+           backlog_bytes_;
   }
   // The bytes of the records that JavaScript has read.
   uint64_t consumed() const { return consumed_total_.load(std::memory_order_relaxed); }
@@ -62,9 +63,10 @@ class RequestQueue {
   // Sets the word (kDispatchResume) in which the reader stores its offset in the segment before
   // each record.
   void set_reading(const std::atomic<uint32_t>* reading) { reading_ = reading; }
-  // True if JavaScript has not read everything that was published.
+  // True if JavaScript has not read everything that was published. It may have read more: the
+  // records of a sealed segment are visible before Publish(), although nobody has told it of them.
   bool HasUnread() const {
-    return consumed_total_.load(std::memory_order_relaxed) != published_total_;
+    return consumed_total_.load(std::memory_order_relaxed) < published_total_;
   }
 
   // -- Thread: JavaScript.
@@ -115,6 +117,7 @@ class RequestQueue {
   std::vector<size_t> sealed_;  // Sealed segments that are not known to be free, in order.
   uint64_t known_released_ = 0;
   uint64_t published_total_ = 0;
+  uint64_t sealed_unpublished_ = 0;  // The bytes of sealed segments since Publish().
   bool sealed_since_publish_ = false;
   std::vector<uint64_t> backlog_;  // Words, for alignment.
   size_t backlog_bytes_ = 0;
