@@ -52,7 +52,13 @@ class Owner final : public PeerLinks::Owner {
   }
   void OnEnded(const peer::Ended& end) override { ends.push_back(end.id); }
   void OnDoubt(uint16_t port) override { doubts.push_back(port); }
-  void OnFree(uint64_t member) override { free_members.push_back(member); }
+  void OnFree(uint64_t member, bool wants_back) override {
+    if (wants_back) {
+      free_members.push_back(member);
+    } else {
+      ++begun;
+    }
+  }
   void OnLinkFree() override { ++frees; }
 
   std::vector<HandedConnection> handed;
@@ -64,6 +70,7 @@ class Owner final : public PeerLinks::Owner {
   std::vector<uint32_t> ends;
   std::vector<uint16_t> doubts;
   std::vector<uint64_t> free_members;
+  int begun = 0;
   int frees = 0;
   bool is_willing = true;
   uint16_t other_port = kPort;
@@ -246,6 +253,54 @@ TEST_F(PeerLinksTest, SomebodyWhoHasNotSaidWhoItIsIsNotInHaste) {
   EXPECT_FALSE(receivers_patience_.is_hasty());
 }
 
+TEST_F(PeerLinksTest, WhoGetsSomethingFromABlockedMemberHearsOfItOnceAndWhenItHasBegun) {
+  LinkToScript();
+  sender_->SetBlocked(true);
+  HandOver("late");
+  HandOver("late, too");
+  ASSERT_TRUE(Until([&] { return played_.hand_overs() == 2; }));
+  sender_->SetBlocked(false);
+  sender_->SetBlocked(false);
+  HandOver("in time");
+  ASSERT_TRUE(Until([&] { return played_.hand_overs() == 3; }));
+  EXPECT_EQ(played_.types, (std::vector<FrameType>{FrameType::kLink, FrameType::kBlocked,
+                                                   FrameType::kHandOver, FrameType::kHandOver,
+                                                   FrameType::kBegun, FrameType::kHandOver}));
+}
+
+TEST_F(PeerLinksTest, AMemberIsBlockedFromWhenItSaysSoUntilItHasBegunSomething) {
+  Link();
+  EXPECT_FALSE(receiver_->IsBlocked(1));
+  sender_->SetBlocked(true);
+  HandOver("late");
+  ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
+  EXPECT_TRUE(receiver_->IsBlocked(1));
+  EXPECT_FALSE(receiver_->IsBlocked(2));
+  EXPECT_EQ(receives_.begun, 0);
+  sender_->SetBlocked(false);
+  ASSERT_TRUE(Until([&] { return receives_.begun == 1; }));
+  EXPECT_FALSE(receiver_->IsBlocked(1));
+}
+
+TEST_F(PeerLinksTest, ABlockedMemberThatHasGoneIsNotBlocked) {
+  ScriptToReceiver();
+  peer::Link hello;
+  hello.id = 9;
+  script_->Send(FrameType::kLink, peer::Encode(hello));
+  script_->Send(FrameType::kBlocked, {});
+  ASSERT_TRUE(Until([&] { return receiver_->IsBlocked(9); }));
+  CloseScript();
+  ASSERT_TRUE(Until([&] { return receives_.begun == 1; }));
+  EXPECT_FALSE(receiver_->IsBlocked(9));
+}
+
+TEST_F(PeerLinksTest, SomebodyWhoHasNotSaidWhoItIsIsNotBlocked) {
+  ScriptToReceiver();
+  script_->Send(FrameType::kBlocked, {});
+  EXPECT_TRUE(Until([&] { return played_.is_broken; }));
+  EXPECT_FALSE(receiver_->IsBlocked(0));
+}
+
 TEST_F(PeerLinksTest, ADoubtAboutACoordinatorIsPassedOn) {
   ScriptToReceiver();
   script_->Send(FrameType::kLink, peer::Encode(peer::Link{}));
@@ -396,8 +451,10 @@ class UnbegunRequestTest : public PeerLinksTest {
     close(pair[0]);
     played_.types.clear();
     receiver_->SendUnbegun(*receives_.handed[0].origin);
-    EXPECT_TRUE(
-        Until([&] { return !played_.types.empty() && played_.types.back() != FrameType::kTaken; }));
+    EXPECT_TRUE(Until([&] {
+      return !played_.types.empty() && (played_.types.back() == FrameType::kUnbegun ||
+                                        played_.types.back() == FrameType::kReturned);
+    }));
     std::erase(played_.types, FrameType::kTaken);
     return played_.types;
   }
@@ -405,6 +462,12 @@ class UnbegunRequestTest : public PeerLinksTest {
 
 TEST_F(UnbegunRequestTest, AMemberIsToldThatItIsOnlyTheOwnerThatIsBlocked) {
   EXPECT_EQ(Return(peer::kProtocolUnbegun), std::vector<FrameType>{FrameType::kUnbegun});
+}
+
+TEST_F(UnbegunRequestTest, ItHearsFirstThatTheOwnerIsBlocked) {
+  receiver_->SetBlocked(true);
+  EXPECT_EQ(Return(peer::kProtocolUnbegun),
+            (std::vector<FrameType>{FrameType::kBlocked, FrameType::kUnbegun}));
 }
 
 TEST_F(UnbegunRequestTest, AMemberOfAnEarlierVersionGetsItBackAllTheSame) {
@@ -423,10 +486,15 @@ TEST_F(UnbegunRequestTest, WhoRelaysHearsOfIt) {
   sender_->HandOver(kId, std::move(relay));
   sender_->Flush();
   ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
+  receiver_->SetBlocked(true);
   receiver_->SendUnbegun(*receives_.handed[0].origin);
   ASSERT_TRUE(Until([&] { return !sends_.unbegun.empty(); }));
   EXPECT_EQ(sends_.unbegun, std::vector<uint32_t>{7});
   EXPECT_TRUE(sends_.returned.empty());
+  EXPECT_TRUE(sender_->IsBlocked(kId));
+  receiver_->SetBlocked(false);
+  ASSERT_TRUE(Until([&] { return sends_.begun == 1; }));
+  EXPECT_FALSE(sender_->IsBlocked(kId));
 }
 
 TEST_F(PeerLinksTest, NobodyUnderThatNameIsGone) {

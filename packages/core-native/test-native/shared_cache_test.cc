@@ -57,7 +57,7 @@ class NoOwner final : public PeerLinks::Owner {
   void OnReturned(const peer::Returned&, bool) override {}
   void OnEnded(const peer::Ended&) override {}
   void OnDoubt(uint16_t) override {}
-  void OnFree(uint64_t) override {}
+  void OnFree(uint64_t, bool) override {}
   void OnLinkFree() override {}
 };
 

@@ -409,10 +409,13 @@ inline constexpr uint64_t kAsleepMs = 3;
 inline constexpr uint64_t kRestlessMs = 1;
 // Time for which JavaScript that waits for a CPU keeps what it has not begun.
 inline constexpr uint64_t kStarvedMs = 30;
-// Moves of a connection between blocked owners, after which it waits where it is. For each move the
-// owner must have been blocked for twice as long as for the move before (20 ms to 40 s), so that
-// the connection stays where JavaScript is free first, and does not wait for an owner that stays
-// blocked while another one is free again.
+// Moves of a connection for which its owner must have been blocked for no longer than kBusyMs: that
+// JavaScript sleeps for a moment, because other threads collect its garbage, is not always told
+// from a block.
+inline constexpr int kBusyMoves = 3;
+// Moves of a connection between blocked owners, after which it waits where it is. For each further
+// move the owner must have been blocked for twice as long as for the move before (20 ms to 5 s), so
+// that connections do not go to and fro all the time between owners that are blocked in turn.
 inline constexpr uint8_t kBlockedHopsMax = 12;
 static_assert(kBlockedHopsMax < kHopsMax);
 // Requests that a lane takes back at a time, so that a short block of JavaScript does not move a

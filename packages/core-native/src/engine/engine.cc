@@ -198,7 +198,11 @@ void Engine::RefuseAbandoned() {
 
 records::Claim Engine::TakeClaim(size_t lane) {
   if (is_closed_) return records::Claim::kNone;
-  return attachments_[lane]->claimed().Take(attachments_[lane]->requests().begun());
+  const records::Claim claim =
+      attachments_[lane]->claimed().Take(attachments_[lane]->requests().begun());
+  // There may be no reply by which the lane learns that JavaScript is not blocked any more.
+  if (claim == records::Claim::kMoved) Wake(lane);
+  return claim;
 }
 
 void Engine::AnswerHello(size_t lane, uint32_t id, HelloReply reply) {

@@ -20,7 +20,8 @@ namespace httpsys::peer {
 // its own protocol and at least the one before, at present all since the first. What a version has
 // added is not sent to members of earlier ones. Version 2: `terms` of kRegister and kEntry. Version
 // 3: a coordinator answers kPing, and gives its part up when another member has succeeded it.
-// Version 4: kEntryCached, and the kCache types; kHaste and kUnbegun.
+// Version 4: kEntryCached, and the kCache types; kHaste, kUnbegun,
+// kBlocked and kBegun.
 inline constexpr uint16_t kProtocol = 4;
 inline constexpr uint16_t kProtocolOldest = 1;
 inline constexpr uint16_t kProtocolTerms = 2;
@@ -63,6 +64,8 @@ enum class FrameType : uint8_t {
   kDoubt = 42,
   kHaste = 43,
   kUnbegun = 44,
+  kBlocked = 45,
+  kBegun = 46,
   kCacheHits = 48,  // Carries the reader's table of hits.
   kCacheAsk = 49,
   kCacheIndex = 50,  // Carries the index of an arena.
@@ -538,7 +541,8 @@ struct CacheScope {
 // The payload of kTaken (acknowledges this connection and all before it) and kDeclined (this
 // connection only). kFree has no payload: the sender is not blocked any more, and takes back the
 // connections whose home it is. kHaste has none either: what follows has waited for blocked
-// JavaScript of the sender. Receivers that do not know it ignore it.
+// JavaScript of the sender; nor have kBlocked (the JavaScript of the sender is blocked) and kBegun
+// (it has begun something). Receivers that do not know the last three ignore them.
 
 // kTaken: this one and all before it. kDeclined: this one only.
 struct Sequence {

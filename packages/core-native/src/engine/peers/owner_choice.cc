@@ -1,6 +1,8 @@
 #include "engine/peers/owner_choice.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "base/limits.h"
 #include "engine/peers/port_admission.h"
@@ -49,11 +51,13 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
   is_lending_ = is_settled;
   for (size_t i = 0; i < owners.size(); ++i) {
     const Routes::Owner& next = owners[++turn % owners.size()];
-    if (next.member != 0 || (!is_settled && !MustLeave())) return &next;
+    if (next.member != 0 ? !links_->IsBlocked(next.member) : !is_settled && !MustLeave())
+      return &next;
     // This member's turn has come; a blocked member lends the connection.
-    is_lending_ = true;
+    if (next.member == 0) is_lending_ = true;
   }
-  return has_own ? &*own : &owners[0];
+  // All are blocked. What waits here leaves when one of them begins something (HasFreePeer()).
+  return has_own ? &*own : &owners[turn % owners.size()];
 }
 
 // Chooses as Choose() does, but prefers this member: a stream needs no hand-over here, where its
@@ -70,7 +74,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint3
   uint32_t& turn = port->turns[target_id];
   for (size_t i = 0; i < owners.size(); ++i) {
     const Routes::Owner& next = owners[++turn % owners.size()];
-    if (next.member == 0) continue;
+    if (next.member == 0 || (has_own && links_->IsBlocked(next.member))) continue;
     return links_->Prepare(next.member) == PeerLinks::State::kGone ? OtherOwner(target, next)
                                                                    : &next;
   }
@@ -100,7 +104,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::GivesBackTo(const Connection* con
     return nullptr;
   }
   for (const Routes::Owner& owner : target.owners) {
-    if (owner.member != home) continue;
+    if (owner.member != home || links_->IsBlocked(home)) continue;
     is_lending_ = false;
     return links_->Prepare(home) == PeerLinks::State::kReady ? &owner : nullptr;
   }
@@ -119,31 +123,48 @@ uint64_t OwnerChoice::HomeOf(const Connection* connection, uint64_t next) const 
 void OwnerChoice::NoteBlocked(Attachment* attachment) {
   blocked_ = attachment;
   blocked_at_ = attachment->requests().begun();
-  patience_->OnBlocked(uv_now(free_timer_.loop));
+  OnBlocked();
 }
 
 bool OwnerChoice::MustLeave() {
   if (!IsBlocked()) return false;
-  patience_->OnBlocked(uv_now(free_timer_.loop));
+  OnBlocked();
   return true;
 }
 
 // Arms the timer that tells the other members when this one is free again. It must have been free
 // for a while: a member that is blocked again and again keeps its connections away instead of
 // sending them to and fro.
-void OwnerChoice::OnLent() {
-  lent_at_ms_ = uv_hrtime() / 1'000'000;
+void OwnerChoice::OnBlocked() {
+  patience_->OnBlocked(uv_now(free_timer_.loop));
+  links_->SetBlocked(true);
+  is_told_blocked_ = true;
+  blocked_at_ms_ = uv_hrtime() / 1'000'000;
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&free_timer_)) != 0) return;
   uv_timer_start(
       &free_timer_,
       [](uv_timer_t* timer) {
         auto* self = static_cast<OwnerChoice*>(timer->data);
-        const uint64_t since_ms = uv_hrtime() / 1'000'000 - self->lent_at_ms_;
+        const uint64_t since_ms = uv_hrtime() / 1'000'000 - self->blocked_at_ms_;
         if (since_ms < limits::kUnblockedMs || self->IsBlocked()) return;
         uv_timer_stop(timer);
-        self->links_->TellFree();
+        if (std::exchange(self->has_lent_, false)) self->links_->TellFree();
       },
       limits::kUnblockedMs, limits::kUnblockedMs);
+}
+
+void OwnerChoice::BeginPass() {
+  if (!is_told_blocked_ || IsBlocked()) return;
+  is_told_blocked_ = false;
+  links_->SetBlocked(false);
+}
+
+bool OwnerChoice::HasFreePeer(uint16_t port) const {
+  const Port* found = table_->Find(port);
+  if (found == nullptr) return false;
+  const std::vector<uint64_t>& peers = found->routes->peers();
+  return std::any_of(peers.begin(), peers.end(),
+                     [this](uint64_t peer) { return !links_->IsBlocked(peer); });
 }
 
 void OwnerChoice::OnFree(uint64_t member) {

@@ -34,8 +34,9 @@ class OwnerChoice {
   void Close();
 
   // Chooses the owner for a request: the connection's own server while its JavaScript is not
-  // blocked, otherwise the next owner in turn. `connection` nullptr = a connection that was just
-  // accepted. Returns nullptr if the request must wait because JavaScript is about to be free.
+  // blocked, otherwise the next owner in turn that has not said that it is blocked, too.
+  // `connection` nullptr = a connection that was just accepted. Returns nullptr if the request must
+  // wait because JavaScript is about to be free.
   const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id);
   // The same for a stream of HTTP/2, which stays with its connection as long as an owner is here
   // and not blocked.
@@ -59,13 +60,19 @@ class OwnerChoice {
   static uint64_t PatienceMs(const Connection* connection) {
     const int moves = MovesOf(connection);
     if (moves == 0) return limits::kAsleepMs;
-    return limits::kBlockedMs << std::min<int>(moves, limits::kBlockedHopsMax);
+    if (moves <= limits::kBusyMoves) return limits::kBusyMs;
+    return limits::kBlockedMs << std::min<int>(moves - limits::kBusyMoves, limits::kBlockedHopsMax);
   }
   // This JavaScript is known to be blocked, until it begins something.
   void NoteBlocked(Attachment* attachment);
+  // Must be called in each turn of the loop. Those that were told that JavaScript is blocked hear
+  // that it has begun something.
+  void BeginPass();
+  // True if another member of the port has not said that it is blocked.
+  bool HasFreePeer(uint16_t port) const;
   // Must be called when a connection was passed on because this member is blocked. Other members
   // are told (PeerLinks::TellFree()) when it has been free for a while.
-  void OnLent();
+  void OnLent() { has_lent_ = true; }
   // Notes that member `home` has passed this connection on because it was blocked.
   void Lend(Connection* connection, uint64_t home) {
     lent_[connection].home = home;
@@ -90,6 +97,8 @@ class OwnerChoice {
   bool IsBlocked() { return BlockedMs() >= limits::kBlockedMs; }
   // The same for a request that looks for its owner: it leaves in haste.
   bool MustLeave();
+  // JavaScript was found blocked.
+  void OnBlocked();
 
   // A connection that another member has passed on because it was blocked.
   struct Lent {
@@ -105,8 +114,11 @@ class OwnerChoice {
   std::unordered_map<const Connection*, Lent> lent_;
   Attachment* blocked_ = nullptr;  // See NoteBlocked().
   uint64_t blocked_at_ = 0;        // RequestQueue::begun() at the last NoteBlocked().
-  uv_timer_t free_timer_;    // Runs until the other members were told that this one is free again.
-  uint64_t lent_at_ms_ = 0;  // When a connection was passed on last.
+  bool is_told_blocked_ = false;   // OnBlocked() was called since JavaScript has begun something.
+  // Makes the loop turn until this member is free again.
+  uv_timer_t free_timer_;
+  uint64_t blocked_at_ms_ = 0;  // When JavaScript was found blocked last.
+  bool has_lent_ = false;       // Connections were passed on, and TellFree() was not called since.
   // True if the last Choose() chose another member because this one is blocked.
   bool is_lending_ = false;
 };

@@ -112,6 +112,7 @@ void PeerLinks::Flush() {
     if (found == links_.end()) continue;
     Link& link = found->second;
     TellHaste(&link);
+    blocked_.Tell(link.channel);
     size_t first = link.sent.size() - std::exchange(link.unsent, 0);
     while (first < link.sent.size()) first += SendSome(&link, first);
   }
@@ -204,6 +205,7 @@ void PeerLinks::SendUnbegun(const RelayOrigin& origin) {
   if (channel == channels_.end()) return;
   const bool is_known = received_.at(channel->second).protocol >= peer::kProtocolUnbegun;
   const FrameType type = is_known ? FrameType::kUnbegun : FrameType::kReturned;
+  blocked_.Tell(channel->second);
   SendBack(origin, type, peer::Encode(peer::Returned{origin.id}));
 }
 
@@ -229,12 +231,19 @@ PeerLinks::Link* PeerLinks::FindLink(Channel* channel, uint64_t* member) {
   return &links_.find(*member)->second;
 }
 
-void PeerLinks::OnAnswer(Link* link, const peer::Frame& frame) {
+bool PeerLinks::OnBlockedFrame(Channel* channel, uint64_t member, FrameType type) {
+  if (type == FrameType::kBlocked) blocked_.OnBlocked(channel, member);
+  if (type == FrameType::kBegun && blocked_.OnBegun(channel)) owner_->OnFree(member, false);
+  return type == FrameType::kBlocked || type == FrameType::kBegun;
+}
+
+void PeerLinks::OnAnswer(Link* link, uint64_t member, const peer::Frame& frame) {
   if (link->is_silent) {
     link->is_silent = false;
-    silent_until_ms_.erase(members_.find(link->channel)->second);
+    silent_until_ms_.erase(member);
     return owner_->OnLinkFree();
   }
+  if (OnBlockedFrame(link->channel, member, frame.type)) return;
   if (frame.type == FrameType::kAnswered) {
     peer::Answered answered;
     if (peer::Decode(frame.payload, &answered)) owner_->OnAnswered(answered);
@@ -290,6 +299,7 @@ void PeerLinks::GiveUp(uint64_t member, bool is_silent) {
   if (rest == links_.end() || rest->second.channel != channel) return;
   channel->Close();
   std::deque<Sent> left = std::move(rest->second.sent);
+  blocked_.OnGone(channel);
   members_.erase(channel);
   links_.erase(rest);
   if (is_silent) {
@@ -358,7 +368,7 @@ void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, std::span<co
   uint64_t member = 0;
   if (Link* link = FindLink(channel, &member)) {
     CloseAll(fds);
-    OnAnswer(link, frame);
+    OnAnswer(link, member, frame);
     return;
   }
   const auto found = received_.find(channel);
@@ -373,9 +383,12 @@ void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, std::span<co
 
 void PeerLinks::Forget(std::unordered_map<Channel*, Received>::iterator received) {
   const uint64_t number = received->second.number;
+  const uint64_t member = received->second.member;
+  const bool was_blocked = blocked_.OnGone(received->first);
   channels_.erase(number);
   received_.erase(received);
   if (askers_ != nullptr) askers_->OnLinkGone(number);
+  if (was_blocked) owner_->OnFree(member, false);
 }
 
 // False: the peer speaks nonsense. The descriptors are closed or given on in any case.
@@ -396,8 +409,9 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
     return is_sound;
   }
   CloseAll(fds);
-  if (frame.type == FrameType::kFree && received->is_known) owner_->OnFree(received->member);
+  if (frame.type == FrameType::kFree && received->is_known) owner_->OnFree(received->member, true);
   if (frame.type == FrameType::kHaste && received->is_known) patience_->OnHaste(uv_now(loop_));
+  if (received->is_known) OnBlockedFrame(channel, received->member, frame.type);
   if (frame.type == FrameType::kDoubt && received->is_known) {
     peer::Doubt doubt;
     if (!peer::Decode(frame.payload, &doubt)) return false;
@@ -540,6 +554,7 @@ void PeerLinks::Close() {
   members_.clear();
   received_.clear();
   channels_.clear();
+  blocked_ = BlockedPeers();
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
 }
 

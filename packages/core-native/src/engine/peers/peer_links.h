@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/connection/connection.h"
+#include "engine/peers/blocked_peers.h"
 #include "engine/peers/cache_askers.h"
 #include "engine/peers/lane_patience.h"
 #include "peer/messages.h"
@@ -58,8 +59,9 @@ class PeerLinks final : public sharing::Channel::Handler {
     virtual void OnEnded(const peer::Ended& end) = 0;
     // A member says that the coordinator of a port does not answer.
     virtual void OnDoubt(uint16_t port) = 0;
-    // The member wants the connections back whose home it is.
-    virtual void OnFree(uint64_t member) = 0;
+    // The JavaScript of a member is not blocked any more, or the member has gone. `wants_back`: it
+    // wants the connections back whose home it is.
+    virtual void OnFree(uint64_t member, bool wants_back) = 0;
     // A link that was full, or to a silent member, may be ready.
     virtual void OnLinkFree() = 0;
 
@@ -99,6 +101,10 @@ class PeerLinks final : public sharing::Channel::Handler {
   bool HasLink(uint64_t link) const { return channels_.contains(link); }
   // Tells every member with a link that this member is free again.
   void TellFree();
+  // Must be called when the JavaScript of this member is blocked, and when it has begun something.
+  void SetBlocked(bool is_blocked) { blocked_.SetBlocked(is_blocked); }
+  // True if the member has said that its JavaScript is blocked.
+  bool IsBlocked(uint64_t member) const { return blocked_.IsBlocked(member); }
   // True if hand-overs are not acknowledged: their connections would be lost if the process ended
   // now.
   bool HasUnacknowledged();
@@ -148,7 +154,9 @@ class PeerLinks final : public sharing::Channel::Handler {
   size_t SendSome(Link* link, size_t first);
   static bool SendRelay(Link* link, const Sent& sent);
   void SendBack(const RelayOrigin& origin, peer::FrameType type, const std::string& payload);
-  void OnAnswer(Link* link, const peer::Frame& frame);
+  void OnAnswer(Link* link, uint64_t member, const peer::Frame& frame);
+  // Returns true if the frame says whether the JavaScript of a member is blocked.
+  bool OnBlockedFrame(sharing::Channel* channel, uint64_t member, peer::FrameType type);
   bool OnReceived(sharing::Channel* channel, Received* received, const peer::Frame& frame,
                   std::span<const int> fds);
   bool OnHandOver(sharing::Channel* channel, Received* received, const peer::Frame& frame,
@@ -174,6 +182,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   std::unordered_map<sharing::Channel*, uint64_t> members_;
   std::unordered_map<sharing::Channel*, Received> received_;  // Links from peers.
   std::unordered_map<uint64_t, sharing::Channel*> channels_;  // Links from peers, by number.
+  BlockedPeers blocked_;
   std::vector<uint64_t> unflushed_;  // Members with entries that wait for Flush().
   // Members that were given up because they were silent, until they answer: nobody waits for them.
   // The value is the time until which no new attempt is made where not even a link can be made.

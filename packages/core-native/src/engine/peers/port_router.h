@@ -107,7 +107,10 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   }
   void OnEnded(const peer::Ended& end) override { relays_.OnEnded(end); }
   void OnDoubt(uint16_t port) override { on_doubt_(port); }
-  void OnFree(uint64_t member) override { choice_.OnFree(member); }
+  void OnFree(uint64_t member, bool wants_back) override {
+    if (wants_back) choice_.OnFree(member);
+    waiting_.RetrySoon();
+  }
   void OnLinkFree() override { waiting_.Retry(); }
 
  private:

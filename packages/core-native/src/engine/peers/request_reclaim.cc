@@ -37,6 +37,7 @@ RequestReclaim::RequestReclaim(uv_loop_t* loop, const Attachments* attachments,
 void RequestReclaim::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr); }
 
 void RequestReclaim::Run() {
+  router_->choice().BeginPass();
   bool has_more = router_->waiting().has_waiting();
   bool is_blocked = false;
   uint64_t longest_ms = 0;
@@ -128,7 +129,8 @@ void RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
 
 bool RequestReclaim::CanTake(const Connection* connection, uint64_t blocked_ms) const {
   // The more often a request has moved, the longer it waits where it is.
-  if (blocked_ms < OwnerChoice::PatienceMs(connection) ||
+  if (!router_->choice().HasFreePeer(connection->local_port) ||
+      blocked_ms < OwnerChoice::PatienceMs(connection) ||
       OwnerChoice::MovesOf(connection) >= limits::kBlockedHopsMax || !connection->is_open() ||
       connection->end.after_output() != AfterOutput::kNothing) {
     return false;

@@ -54,7 +54,7 @@ void WaitingRequests::WaitUnbegun(Connection* connection) {
   SocketWatch::Pause(connection, kPauseOrder);
   if (connection->sharing.is_waiting()) return;
   AddWaiting(connection, kAnyTarget, 0);
-  has_due_ = true;
+  RetrySoon();
 }
 
 void WaitingRequests::RetryIf(uint64_t due_ms) {

@@ -37,6 +37,8 @@ class WaitingRequests final : public Relays::Owner {
   // Makes a request look for its owner again in this turn of the loop: the owner that has returned
   // it is there, but blocked.
   void WaitUnbegun(Connection* connection) override;
+  // The same for all that wait: an owner that was blocked has begun something.
+  void RetrySoon() { has_due_ = true; }
   bool has_due() const { return has_due_; }
   // Resumes the input of every waiting connection and stream, which looks for its owner again. A
   // request that came back looks in its time only.
@@ -68,7 +70,7 @@ class WaitingRequests final : public Relays::Owner {
   uv_timer_t timer_;
   std::vector<Waiting> waiting_;
   bool is_retrying_ = false;
-  bool has_due_ = false;         // WaitUnbegun() was called since the last look.
+  bool has_due_ = false;         // RetrySoon() was called since the last look.
   bool has_new_routes_ = false;  // The next look is everybody's.
   uint64_t retried_ms_ = 0;      // When everybody looked last, on the loop's clock.
 };
