@@ -5,7 +5,7 @@
 const crypto = require('node:crypto')
 
 // As src/peer/messages.h; test/sharing/hostile-peers.test.js shows that the hello is understood.
-const Type = { hello: 1, welcome: 2, register: 4, registered: 5, unregister: 6, member: 7, memberGone: 8, entry: 9, socket: 11, sync: 12, synced: 13, state: 15, link: 32, handOver: 33, taken: 34, declined: 35, relay: 36, answered: 37, decided: 38, returned: 39, ended: 40, unbegun: 44 }
+const Type = { hello: 1, welcome: 2, register: 4, registered: 5, unregister: 6, member: 7, memberGone: 8, entry: 9, socket: 11, sync: 12, synced: 13, state: 15, link: 32, handOver: 33, taken: 34, declined: 35, relay: 36, answered: 37, decided: 38, returned: 39, ended: 40, unbegun: 44, blocked: 45 }
 const kProtocol = 1
 const kCreateOrAttach = 1
 

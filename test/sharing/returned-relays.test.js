@@ -22,8 +22,8 @@ function typesIn (hex) {
 }
 
 describe('A blocked member to which a request is relayed', { skip: kSkipStranger }, () => {
-  for (const [version, word] of /** @type {[number, 'unbegun' | 'returned'][]} */ ([[kProtocolUnbegun, 'unbegun'], [kProtocolUnbegun - 1, 'returned'], [1, 'returned']])) {
-    it(`says to a member of version ${version} that it is ${word}`, async (t) => {
+  for (const [version, words] of /** @type {[number, ('blocked' | 'unbegun' | 'returned')[]][]} */ ([[kProtocolUnbegun, ['blocked', 'unbegun']], [kProtocolUnbegun - 1, ['returned']], [1, ['returned']]])) {
+    it(`says to a member of version ${version} that it is ${words.join(' and ')}`, async (t) => {
       const port = await freePort()
       const on = { prefix: `http://*:${port}/shop/`, queueName: 'shop', queueMode: 'createOrAttach' }
       const [blocked] = [await member(t, 'a', on), await member(t, 'b', on)]
@@ -35,10 +35,10 @@ describe('A blocked member to which a request is relayed', { skip: kSkipStranger
         send: [{ hex: link(undefined, version).toString('hex') }, { hex: relay(port).toString('hex'), fd: 'unix', says: 'GET /shop/ HTTP/1.1\r\nHost: h\r\n\r\n' }],
         waitMs: kWaitMs,
         // That the relay was taken, and what became of it.
-        frames: 2
+        frames: 1 + words.length
       })
       assert.equal(failed, undefined)
-      assert.deepEqual(typesIn(received), [Type.taken, Type[word]])
+      assert.deepEqual(typesIn(received), [Type.taken, ...words.map((word) => Type[word])])
       release()
       assert.equal(await blocked.tell('requests'), 0, 'it has not begun the request')
     })

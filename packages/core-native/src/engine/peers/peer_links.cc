@@ -205,7 +205,7 @@ void PeerLinks::SendUnbegun(const RelayOrigin& origin) {
   if (channel == channels_.end()) return;
   const bool is_known = received_.at(channel->second).protocol >= peer::kProtocolUnbegun;
   const FrameType type = is_known ? FrameType::kUnbegun : FrameType::kReturned;
-  blocked_.Tell(channel->second);
+  if (is_known) blocked_.Tell(channel->second);
   SendBack(origin, type, peer::Encode(peer::Returned{origin.id}));
 }
 
