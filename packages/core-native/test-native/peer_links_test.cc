@@ -268,6 +268,19 @@ TEST_F(PeerLinksTest, WhoGetsSomethingFromABlockedMemberHearsOfItOnceAndWhenItHa
                                                    FrameType::kBegun, FrameType::kHandOver}));
 }
 
+TEST_F(PeerLinksTest, WhoGetsSomethingOverAnotherSocketHearsOfItOverItsLink) {
+  LinkToScript();
+  HandOver("in time");
+  ASSERT_TRUE(Until([&] { return played_.hand_overs() == 1; }));
+  sender_->TellBlocked(kId);
+  sender_->SetBlocked(true);
+  sender_->TellBlocked(kId + 1);
+  sender_->TellBlocked(kId);
+  ASSERT_TRUE(Until([&] { return played_.types.back() == FrameType::kBlocked; }));
+  EXPECT_EQ(played_.types,
+            (std::vector<FrameType>{FrameType::kLink, FrameType::kHandOver, FrameType::kBlocked}));
+}
+
 TEST_F(PeerLinksTest, AMemberIsBlockedFromWhenItSaysSoUntilItHasBegunSomething) {
   Link();
   EXPECT_FALSE(receiver_->IsBlocked(1));

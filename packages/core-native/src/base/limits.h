@@ -414,7 +414,7 @@ inline constexpr uint64_t kStarvedMs = 30;
 // from a block.
 inline constexpr int kBusyMoves = 3;
 // Moves of a connection between blocked owners, after which it waits where it is. For each further
-// move the owner must have been blocked for twice as long as for the move before (20 ms to 5 s), so
+// move the owner must have been blocked for twice as long as for the move before (20 ms to 2.6 s), so
 // that connections do not go to and fro all the time between owners that are blocked in turn.
 inline constexpr uint8_t kBlockedHopsMax = 12;
 static_assert(kBlockedHopsMax < kHopsMax);

@@ -121,6 +121,7 @@ void Lane::BeforePoll() {
   int naps = 0;
   for (int pass = 1;; ++pass) {
     commands_->RunOrders();
+    parts_->router->choice().BeginPass();
     if (parts_->processor->Run(&touched_)) {
       peek_ms_ = 0;
       ResumeTouched();
@@ -141,12 +142,11 @@ void Lane::BeforePoll() {
       is_called = nap_.Take();
       parts_->reclaim->Look();
     }
-    if (may_wait || commands_->has_drains()) {
-      // A call to wake(lane) clears kLaneSleeping, so the lane must set it again before the poll.
-      if (!is_called && !attachments_.HasReplies()) break;
-    } else if (attachments_.MayGatherReplies()) {
+    // A call to wake(lane) clears kLaneSleeping, so the lane must set it again before the poll.
+    const bool has_news = is_called || parts_->router->choice().HasBegun();
+    const bool looks_on = may_wait || commands_->has_drains();
+    if (!has_news && (looks_on ? !attachments_.HasReplies() : attachments_.MayGatherReplies()))
       break;
-    }
     WakeUp();
     if (pass == limits::kPassesPerPoll) {
       Wake();

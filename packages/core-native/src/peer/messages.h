@@ -20,8 +20,7 @@ namespace httpsys::peer {
 // its own protocol and at least the one before, at present all since the first. What a version has
 // added is not sent to members of earlier ones. Version 2: `terms` of kRegister and kEntry. Version
 // 3: a coordinator answers kPing, and gives its part up when another member has succeeded it.
-// Version 4: kEntryCached, and the kCache types; kHaste, kUnbegun,
-// kBlocked and kBegun.
+// Version 4: kEntryCached, and the kCache types; kHaste, kUnbegun, kBlocked and kBegun.
 inline constexpr uint16_t kProtocol = 4;
 inline constexpr uint16_t kProtocolOldest = 1;
 inline constexpr uint16_t kProtocolTerms = 2;

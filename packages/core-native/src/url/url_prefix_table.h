@@ -41,6 +41,7 @@ struct Route {
   uint32_t id;  // With kMatch: the id given to Add().
   // Owners of the queue in other processes or worker threads may get the request, too.
   bool has_others = false;
+  uint32_t target_id = 0;  // Valid with has_others: the id of the target in the port's routes.
 };
 
 // The prefixes of one scheme and port. To change a published table, change a copy and publish that:

@@ -56,13 +56,16 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
     // This member's turn has come; a blocked member lends the connection.
     if (next.member == 0) is_lending_ = true;
   }
-  // All are blocked. What waits here leaves when one of them begins something (HasFreePeer()).
-  return has_own ? &*own : &owners[turn % owners.size()];
+  // All are blocked. What JavaScript is given leaves when another one begins something
+  // (HasFreePeer()), unless it has been taken back before: that waits in the lane.
+  if (!has_own) return &owners[++turn % owners.size()];
+  return connection != nullptr && connection->sharing.is_reclaimed() ? nullptr : &*own;
 }
 
 // Chooses as Choose() does, but prefers this member: a stream needs no hand-over here, where its
 // connection is.
-const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint32_t target_id) {
+const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, const Connection* stream,
+                                                               uint32_t target_id) {
   const Routes::Target& target = port->routes->target(target_id);
   const auto& owners = target.owners;
   if (owners.size() == 1) return &owners[0];
@@ -74,22 +77,28 @@ const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint3
   uint32_t& turn = port->turns[target_id];
   for (size_t i = 0; i < owners.size(); ++i) {
     const Routes::Owner& next = owners[++turn % owners.size()];
-    if (next.member == 0 || (has_own && links_->IsBlocked(next.member))) continue;
+    if (next.member == 0 || links_->IsBlocked(next.member)) continue;
     return links_->Prepare(next.member) == PeerLinks::State::kGone ? OtherOwner(target, next)
                                                                    : &next;
   }
-  return &*own;
+  // All are blocked, as in Choose().
+  if (!has_own) return &owners[++turn % owners.size()];
+  return stream->sharing.is_reclaimed() ? nullptr : &*own;
 }
 
 // Returns a living owner of the queue, to replace one that has just died.
 const sharing::PortRoutes::Owner* OwnerChoice::OtherOwner(const Routes::Target& target,
                                                           const Routes::Owner& dead) {
+  const Routes::Owner* blocked = nullptr;
   for (const Routes::Owner& owner : target.owners) {
     if (owner.member == dead.member) continue;
-    if (owner.member == 0 || links_->Prepare(owner.member) != PeerLinks::State::kGone)
-      return &owner;
+    const bool is_there =
+        owner.member == 0 || links_->Prepare(owner.member) != PeerLinks::State::kGone;
+    if (!is_there) continue;
+    if (owner.member == 0 || !links_->IsBlocked(owner.member)) return &owner;
+    blocked = &owner;
   }
-  return &dead;
+  return blocked == nullptr ? &dead : blocked;
 }
 
 // Returns the owner that has passed this connection on, if that owner is free again and the request
@@ -132,9 +141,9 @@ bool OwnerChoice::MustLeave() {
   return true;
 }
 
-// Arms the timer that tells the other members when this one is free again. It must have been free
-// for a while: a member that is blocked again and again keeps its connections away instead of
-// sending them to and fro.
+// Those that get something hear that JavaScript is blocked. Arms the timer that tells the other
+// members when this one is free again. It must have been free for a while: a member that is blocked
+// again and again keeps its connections away instead of sending them to and fro.
 void OwnerChoice::OnBlocked() {
   patience_->OnBlocked(uv_now(free_timer_.loop));
   links_->SetBlocked(true);
@@ -154,17 +163,19 @@ void OwnerChoice::OnBlocked() {
 }
 
 void OwnerChoice::BeginPass() {
-  if (!is_told_blocked_ || IsBlocked()) return;
+  if (!HasBegun()) return;
   is_told_blocked_ = false;
   links_->SetBlocked(false);
 }
 
-bool OwnerChoice::HasFreePeer(uint16_t port) const {
+bool OwnerChoice::HasFreePeer(uint16_t port, uint32_t target_id) const {
   const Port* found = table_->Find(port);
-  if (found == nullptr) return false;
-  const std::vector<uint64_t>& peers = found->routes->peers();
-  return std::any_of(peers.begin(), peers.end(),
-                     [this](uint64_t peer) { return !links_->IsBlocked(peer); });
+  // The routes may have changed since the request was given to JavaScript.
+  if (found == nullptr || target_id >= found->routes->target_limit()) return false;
+  const auto& owners = found->routes->target(target_id).owners;
+  return std::any_of(owners.begin(), owners.end(), [this](const Routes::Owner& owner) {
+    return owner.member != 0 && !links_->IsBlocked(owner.member);
+  });
 }
 
 void OwnerChoice::OnFree(uint64_t member) {
@@ -181,8 +192,11 @@ uint64_t OwnerChoice::BlockedMs() {
   const uint64_t now_ms = uv_hrtime() / 1'000'000;
   uint64_t longest_ms = 0;
   for (const auto& one : *attachments_) longest_ms = std::max(longest_ms, one->BlockedMs(now_ms));
-  const bool is_noted = blocked_ != nullptr && blocked_->requests().begun() == blocked_at_;
-  return is_noted ? std::max(longest_ms, limits::kBlockedMs) : longest_ms;
+  // JavaScript may work on its last record, behind which nothing begins.
+  const bool is_over = blocked_ != nullptr && (blocked_->requests().begun() != blocked_at_ ||
+                                               !blocked_->requests().HasUnread());
+  if (is_over) blocked_ = nullptr;
+  return blocked_ != nullptr ? std::max(longest_ms, limits::kBlockedMs) : longest_ms;
 }
 
 }  // namespace httpsys::engine

@@ -40,7 +40,7 @@ class OwnerChoice {
   const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id);
   // The same for a stream of HTTP/2, which stays with its connection as long as an owner is here
   // and not blocked.
-  const Routes::Owner* ChooseForStream(Port* port, uint32_t target_id);
+  const Routes::Owner* ChooseForStream(Port* port, const Connection* stream, uint32_t target_id);
   // Returns an owner that can be reached, in place of one that cannot; `dead` if there is none.
   const Routes::Owner* OtherOwner(const Routes::Target& target, const Routes::Owner& dead);
   // Returns the owner that lent this connection and wants it back, if the connection is idle but
@@ -65,11 +65,13 @@ class OwnerChoice {
   }
   // This JavaScript is known to be blocked, until it begins something.
   void NoteBlocked(Attachment* attachment);
-  // Must be called in each turn of the loop. Those that were told that JavaScript is blocked hear
-  // that it has begun something.
+  // True if others were told that JavaScript is blocked, and it has begun something since.
+  bool HasBegun() { return is_told_blocked_ && !IsBlocked(); }
+  // Must be called in each turn of the loop, and whenever JavaScript may have begun something:
+  // those that were told that it is blocked hear of that.
   void BeginPass();
-  // True if another member of the port has not said that it is blocked.
-  bool HasFreePeer(uint16_t port) const;
+  // True if a member that has not said that it is blocked owns the target, too.
+  bool HasFreePeer(uint16_t port, uint32_t target_id) const;
   // Must be called when a connection was passed on because this member is blocked. Other members
   // are told (PeerLinks::TellFree()) when it has been free for a while.
   void OnLent() { has_lent_ = true; }

@@ -118,6 +118,11 @@ void PeerLinks::Flush() {
   }
 }
 
+void PeerLinks::TellBlocked(uint64_t member) {
+  const auto found = links_.find(member);
+  if (found != links_.end()) blocked_.Tell(found->second.channel);
+}
+
 void PeerLinks::TellHaste(Link* link) {
   const uint64_t now_ms = uv_now(loop_);
   const bool is_told =

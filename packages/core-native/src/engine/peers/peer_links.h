@@ -103,6 +103,8 @@ class PeerLinks final : public sharing::Channel::Handler {
   void TellFree();
   // Must be called when the JavaScript of this member is blocked, and when it has begun something.
   void SetBlocked(bool is_blocked) { blocked_.SetBlocked(is_blocked); }
+  // The same for a member that gets something over another socket.
+  void TellBlocked(uint64_t member);
   // True if the member has said that its JavaScript is blocked.
   bool IsBlocked(uint64_t member) const { return blocked_.IsBlocked(member); }
   // True if hand-overs are not acknowledged: their connections would be lost if the process ended

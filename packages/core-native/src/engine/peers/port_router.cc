@@ -15,9 +15,9 @@ using Routes = sharing::PortRoutes;
 
 // Connections of a server of the whole port stay with it, as on Node.
 Route RouteTo(const Connection* connection, const Routes::Owner& owner,
-              const Routes::Target& target) {
+              const Routes::Target& target, uint32_t target_id) {
   const bool may_go = target.has_peers && !owner.is_plain && !connection->sharing.is_reclaimed();
-  return {RouteStatus::kMatch, owner.prefix_id, may_go};
+  return {RouteStatus::kMatch, owner.prefix_id, may_go, target_id};
 }
 
 // True if a connection ends with its next answer, because its server has closed and nobody else is
@@ -224,14 +224,14 @@ RequestRouter::Outcome PortRouter::FindStreamOwner(Connection* stream,
   const Routes::Target& target = port->routes->target(route->id);
   if (const auto answered = caches_.Answer(stream, head, target, false)) return *answered;
   const Routes::Owner* owner = may_relay ? nullptr : port->routes->target(route->id).own();
-  if (owner == nullptr) owner = choice_.ChooseForStream(port, route->id);
+  if (owner == nullptr) owner = choice_.ChooseForStream(port, stream, route->id);
   if (owner == nullptr) return waiting_.Wait(stream, route);
   if (owner->member == 0) {
     LaneServer* server = table_.Server(owner->server_id);
     if (server == nullptr) return Refuse(route);
     if (!PortAdmission::IsAllowed(stream, *server, host, route)) return Outcome::kUnrouted;
     ConnectionList::SetServer(stream, server);
-    *route = RouteTo(stream, *owner, port->routes->target(route->id));
+    *route = RouteTo(stream, *owner, target, route->id);
     return Outcome::kHere;
   }
   if (stream->sharing.hops() >= limits::kReturnsMax) return Refuse(route);
@@ -265,7 +265,7 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   // Answers of another member must leave first.
   if (Relays::HasPending(connection)) return Outcome::kLater;
   transport_->Assign(connection, server);
-  *route = RouteTo(connection, owner, target);
+  *route = RouteTo(connection, owner, target, route->id);
   return Outcome::kHere;
 }
 

@@ -111,6 +111,7 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view head
     if (HasPending(connection)) return false;
     Free(Of(connection));
   }
+  if (connection->relay() != nullptr) links_->TellBlocked(member);
   Relay* relay = connection->relay() != nullptr ? Of(connection) : Open(connection, member);
   if (relay == nullptr) return false;
   // The member that answers keeps its own limit.

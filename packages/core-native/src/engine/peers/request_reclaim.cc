@@ -37,7 +37,6 @@ RequestReclaim::RequestReclaim(uv_loop_t* loop, const Attachments* attachments,
 void RequestReclaim::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr); }
 
 void RequestReclaim::Run() {
-  router_->choice().BeginPass();
   bool has_more = router_->waiting().has_waiting();
   bool is_blocked = false;
   uint64_t longest_ms = 0;
@@ -49,7 +48,9 @@ void RequestReclaim::Run() {
       is_blocked = true;
       router_->choice().NoteBlocked(one.get());
       // Without memory for records the requests that are read again would wait for JavaScript, too.
-      if (!one->requests().stalled()) TakeBack(one.get(), blocked_ms);
+      const uint64_t now_ms = uv_hrtime() / 1'000'000;
+      const bool may_take = !one->requests().stalled() && now_ms != idle_at_ms_;
+      if (may_take && !TakeBack(one.get(), blocked_ms)) idle_at_ms_ = now_ms;
     }
     has_more |= one->unread().has_movable();
   }
@@ -100,13 +101,14 @@ bool RequestReclaim::IsBlocked(const Attachment& attachment, uint64_t blocked_ms
 // begun any request behind one that the lane has claimed. And nothing is taken from before a
 // request that stays. So no request of a connection comes to another owner while JavaScript answers
 // a later one.
-void RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
+bool RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
   size_t count = 0;
   attachment->unread().TakeMovable([&](const Item& item, std::string_view bytes) {
     if (count == limits::kReclaimedMax) return Fate::kStop;
     Connection* connection = attachment->slots().Find(item.slot);
     const bool may_move = item.is_movable && connection != nullptr &&
-                          !staying_slots_.contains(item.slot) && CanTake(connection, blocked_ms);
+                          !staying_slots_.contains(item.slot) &&
+                          CanTake(connection, item, blocked_ms);
     if (!may_move) {
       staying_slots_.insert(item.slot);
       return Fate::kStays;
@@ -125,12 +127,14 @@ void RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
     if (++moved % limits::kReclaimedPerFlush == 0) router_->FlushPeers();
   }
   taken_.clear();
+  return count != 0;
 }
 
-bool RequestReclaim::CanTake(const Connection* connection, uint64_t blocked_ms) const {
+bool RequestReclaim::CanTake(const Connection* connection, const Item& item,
+                             uint64_t blocked_ms) const {
   // The more often a request has moved, the longer it waits where it is.
-  if (!router_->choice().HasFreePeer(connection->local_port) ||
-      blocked_ms < OwnerChoice::PatienceMs(connection) ||
+  if (blocked_ms < OwnerChoice::PatienceMs(connection) ||
+      !router_->choice().HasFreePeer(connection->local_port, item.target_id) ||
       OwnerChoice::MovesOf(connection) >= limits::kBlockedHopsMax || !connection->is_open() ||
       connection->end.after_output() != AfterOutput::kNothing) {
     return false;

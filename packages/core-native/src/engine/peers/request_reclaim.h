@@ -51,9 +51,11 @@ class RequestReclaim {
   void TakeSamples();
   // True if JavaScript, which has begun nothing for this long, is not just waiting for a CPU.
   bool IsBlocked(const Attachment& attachment, uint64_t blocked_ms);
-  void TakeBack(Attachment* attachment, uint64_t blocked_ms);
-  // True if the request can be read again, and its connection has not moved too often for that.
-  bool CanTake(const Connection* connection, uint64_t blocked_ms) const;
+  // Returns false if nothing was taken back.
+  bool TakeBack(Attachment* attachment, uint64_t blocked_ms);
+  // True if the request can be read again, another owner can have it, and its connection has not
+  // moved too often for that.
+  bool CanTake(const Connection* connection, const Item& item, uint64_t blocked_ms) const;
   void Take(Connection* connection, const Item& item, std::string_view bytes);
   void LookForOwner(Connection* connection);
 
@@ -65,6 +67,7 @@ class RequestReclaim {
   uv_timer_t timer_;
   std::unordered_map<const Attachment*, Sample> samples_;  // Taken with the timer's start.
   uint64_t looked_at_ms_ = 0;  // When Look() asked last whether a thread sleeps.
+  uint64_t idle_at_ms_ = 0;    // When TakeBack() found nothing last: once in a ms is enough.
   bool is_blocked_ = false;    // Some JavaScript was blocked at the last Run().
   // The connections whose requests were taken back in this turn, and the slots of those of which a
   // request stays.

@@ -31,6 +31,7 @@ void RequestGate::AddUnread(const Connection* connection, const http1::RequestHe
   item.counter = server->queued;
   item.slot = connection->slot.number();
   item.prefix_id = route.id;
+  item.target_id = route.target_id;
   item.is_movable = route.has_others && bytes.size() <= limits::kMovableBytesMax;
   item.is_head = head.method == head_method_;
   item.is_first = connection->message.unanswered() == 1;
