@@ -16,6 +16,8 @@ const kBlockedMs = 50
 const kBothBlockedMs = 1500
 const kBetweenRoundsMs = 25
 const kRounds = 5
+/** I/O threads of a process, at most. */
+const kThreadsMax = 4
 
 /** @typedef {import('./kit').Answer} Answer */
 
@@ -143,7 +145,8 @@ describe('A queue', { skip: kSkip }, () => {
       moved.push(now.filter((owner, i) => owner !== owners[i]).length)
       owners.splice(0, count, ...now)
     }
-    assert.ok(Math.min(...moved) <= 0.1 * count, `connections that moved in each round: ${moved.join(' ')}`)
+    const middle = [...moved].sort((a, b) => a - b)[kRounds >> 1]
+    assert.ok(middle <= 0.1 * count, `connections that moved in each round: ${moved.join(' ')}`)
     const served = await Promise.all(members.map((one) => one.tell('requests')))
     assert.equal(served[0] + served[1], (1 + kRounds) * count + 60)
   })
@@ -175,7 +178,8 @@ describe('A queue', { skip: kSkip }, () => {
     const before = Object.fromEntries(await handedOver())
     for (let i = 0; i < 40; i++) answers.push(await ask(port, kPath))
     const after = Object.fromEntries(await handedOver())
-    assert.equal(after[b.pid] - before[b.pid], 0)
+    // Each of its I/O threads hears of it with the first that it gets.
+    assert.ok(after[b.pid] - before[b.pid] <= kThreadsMax, `${after[b.pid] - before[b.pid]} connections for the blocked process`)
     answers.push(await answer)
     assert.deepEqual([...new Set(answers.map(({ owner }) => owner))], ['b'])
     release()
@@ -191,10 +195,12 @@ describe('A queue', { skip: kSkip }, () => {
     const { folder, isBusy, release } = blockade(t)
     const answer = first.request(`${kPath}?block=${folder}`)
     await isBusy()
-    assert.equal((await second.request(kPath)).owner, 'b')
+    const free = (await second.request(kPath)).owner
     release()
-    assert.equal((await answer).owner, 'a')
-    await until(async () => (await ask(port, kPath)).owner === 'a', 'a request for the process that was blocked')
+    // On a busy machine the first connection may have moved before.
+    const blocked = (await answer).owner
+    assert.notEqual(blocked, free)
+    await until(async () => (await ask(port, kPath)).owner === blocked, 'a request for the process that was blocked')
   })
 
   for (const isFirst of [true, false]) {

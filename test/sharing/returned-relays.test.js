@@ -11,7 +11,7 @@ const { Type, link, relay } = require('./peer-frames')
 
 /** kProtocolUnbegun of src/peer/messages.h. */
 const kProtocolUnbegun = 4
-/** Ends what hangs: a request that nobody has begun leaves a blocked process after 20 ms at most. */
+/** Ends what hangs: a request that nobody has begun leaves a blocked process that sleeps after 3 ms. */
 const kWaitMs = 10_000
 
 /** @param {string} hex @returns {number[]} the types of the frames */

@@ -276,9 +276,11 @@ TEST_F(PeerLinksTest, WhoGetsSomethingOverAnotherSocketHearsOfItOverItsLink) {
   sender_->SetBlocked(true);
   sender_->TellBlocked(kId + 1);
   sender_->TellBlocked(kId);
-  ASSERT_TRUE(Until([&] { return played_.types.back() == FrameType::kBlocked; }));
-  EXPECT_EQ(played_.types,
-            (std::vector<FrameType>{FrameType::kLink, FrameType::kHandOver, FrameType::kBlocked}));
+  sender_->TellBlocked(kId);
+  HandOver("late");
+  ASSERT_TRUE(Until([&] { return played_.hand_overs() == 2; }));
+  EXPECT_EQ(played_.types, (std::vector<FrameType>{FrameType::kLink, FrameType::kHandOver,
+                                                   FrameType::kBlocked, FrameType::kHandOver}));
 }
 
 TEST_F(PeerLinksTest, AMemberIsBlockedFromWhenItSaysSoUntilItHasBegunSomething) {

@@ -414,12 +414,14 @@ inline constexpr uint64_t kStarvedMs = 30;
 // from a block.
 inline constexpr int kBusyMoves = 3;
 // Moves of a connection between blocked owners, after which it waits where it is. For each further
-// move the owner must have been blocked for twice as long as for the move before (20 ms to 2.6 s), so
-// that connections do not go to and fro all the time between owners that are blocked in turn.
+// move the owner must have been blocked for twice as long as for the move before (20 ms to 2.6 s),
+// so that connections do not go to and fro all the time between owners that are blocked in turn.
 inline constexpr uint8_t kBlockedHopsMax = 12;
 static_assert(kBlockedHopsMax < kHopsMax);
-// Requests that a lane takes back at a time, so that a short block of JavaScript does not move a
-// whole queue; more are taken after another kBlockedMs.
+// Times that a request is taken back from the same JavaScript, because the owner for which that was
+// done cannot be reached: then it stays. What three bits of a connection can count.
+inline constexpr uint8_t kReclaimsMax = 7;
+// Requests that a lane takes back in one turn of its loop, which also has to serve others.
 inline constexpr size_t kReclaimedMax = 128;
 // How many of them go to other members together.
 inline constexpr size_t kReclaimedPerFlush = 8;

@@ -28,7 +28,7 @@ struct LaneServer {
   std::atomic<uint64_t>* refused = nullptr;
   // The connections of all lanes together, as far as they are limited.
   ConnectionCounts* counts = nullptr;
-  // Counters of requests, by prefix id; nullptr until the first request.
+  // This lane's counters of requests, by prefix id; nullptr until the first request.
   std::vector<std::atomic<uint64_t>*> requests;
   std::shared_ptr<const ServerConfig> config;
   // The buckets of all lanes, and those of this server that were used since its settings changed,

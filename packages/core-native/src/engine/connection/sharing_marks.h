@@ -22,10 +22,13 @@ class SharingMarks {
   static void OnTakenBack(Connection* connection) { ++connection->sharing.hops_; }
   // A request was answered: the limits on moves count anew for the next one.
   static void ForgetMoves(Connection* connection) {
-    connection->sharing.hops_ = connection->sharing.returns_ = 0;
-    connection->sharing.is_reclaimed_ = false;
+    connection->sharing.hops_ = connection->sharing.returns_ = connection->sharing.reclaims_ = 0;
   }
-  static void SetReclaimed(Connection* connection) { connection->sharing.is_reclaimed_ = true; }
+  // At most limits::kReclaimsMax times.
+  static void OnReclaimed(Connection* connection) {
+    const int reclaims = connection->sharing.reclaims_ + 1;
+    connection->sharing.reclaims_ = static_cast<uint8_t>(reclaims & 7);
+  }
   static void SetHelloRouted(Connection* connection) {
     connection->sharing.is_hello_routed_ = true;
   }

@@ -28,9 +28,9 @@ class SharingState {
   bool is_lent() const { return is_lent_; }
   // True if the kOpen record had kFlagShared.
   bool is_shared() const { return is_shared_; }
-  // True if a request was taken back from blocked JavaScript since the last answer. If it comes
-  // here again, because no other owner can be reached, it stays.
-  bool is_reclaimed() const { return is_reclaimed_; }
+  // How many times a request was taken back from blocked JavaScript here since the last answer. It
+  // comes to the same JavaScript again if no other owner can be reached.
+  uint8_t reclaims() const { return reclaims_; }
 
  private:
   friend class SharingMarks;
@@ -42,7 +42,7 @@ class SharingState {
   bool is_waiting_ : 1 = false;
   bool is_lent_ : 1 = false;
   bool is_shared_ : 1 = false;
-  bool is_reclaimed_ : 1 = false;
+  uint8_t reclaims_ : 3 = 0;
 };
 
 }  // namespace httpsys::engine

@@ -26,7 +26,7 @@ class UnreadRequests {
     uint64_t deadline_ms = 0;    // 0 = it may wait without limit.
     uint32_t slot = 0;
     uint32_t prefix_id = 0;
-    uint32_t target_id = 0;  // Valid with is_movable: the id of the target in the port's routes.
+    uint32_t target_id = 0;   // Valid with is_movable: the id of the target in the port's routes.
     bool is_head = false;     // The method is HEAD.
     bool is_first = false;    // No other request of its connection is unanswered.
     bool is_movable = false;  // Another owner of the queue can get it instead.

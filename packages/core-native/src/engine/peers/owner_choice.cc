@@ -56,16 +56,13 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
     // This member's turn has come; a blocked member lends the connection.
     if (next.member == 0) is_lending_ = true;
   }
-  // All are blocked. What JavaScript is given leaves when another one begins something
-  // (HasFreePeer()), unless it has been taken back before: that waits in the lane.
-  if (!has_own) return &owners[++turn % owners.size()];
-  return connection != nullptr && connection->sharing.is_reclaimed() ? nullptr : &*own;
+  // All are blocked. What JavaScript is given leaves when another one begins something.
+  return has_own ? &*own : &owners[++turn % owners.size()];
 }
 
 // Chooses as Choose() does, but prefers this member: a stream needs no hand-over here, where its
 // connection is.
-const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, const Connection* stream,
-                                                               uint32_t target_id) {
+const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint32_t target_id) {
   const Routes::Target& target = port->routes->target(target_id);
   const auto& owners = target.owners;
   if (owners.size() == 1) return &owners[0];
@@ -82,22 +79,23 @@ const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, const
                                                                    : &next;
   }
   // All are blocked, as in Choose().
-  if (!has_own) return &owners[++turn % owners.size()];
-  return stream->sharing.is_reclaimed() ? nullptr : &*own;
+  return has_own ? &*own : &owners[++turn % owners.size()];
 }
 
 // Returns a living owner of the queue, to replace one that has just died.
 const sharing::PortRoutes::Owner* OwnerChoice::OtherOwner(const Routes::Target& target,
                                                           const Routes::Owner& dead) {
+  const Routes::Owner* own = target.own();
+  if (own != nullptr && !IsBlocked()) return own;
   const Routes::Owner* blocked = nullptr;
   for (const Routes::Owner& owner : target.owners) {
-    if (owner.member == dead.member) continue;
-    const bool is_there =
-        owner.member == 0 || links_->Prepare(owner.member) != PeerLinks::State::kGone;
+    const bool is_there = owner.member != 0 && owner.member != dead.member &&
+                          links_->Prepare(owner.member) != PeerLinks::State::kGone;
     if (!is_there) continue;
-    if (owner.member == 0 || !links_->IsBlocked(owner.member)) return &owner;
+    if (!links_->IsBlocked(owner.member)) return &owner;
     blocked = &owner;
   }
+  if (own != nullptr) return own;
   return blocked == nullptr ? &dead : blocked;
 }
 
@@ -174,7 +172,7 @@ bool OwnerChoice::HasFreePeer(uint16_t port, uint32_t target_id) const {
   if (found == nullptr || target_id >= found->routes->target_limit()) return false;
   const auto& owners = found->routes->target(target_id).owners;
   return std::any_of(owners.begin(), owners.end(), [this](const Routes::Owner& owner) {
-    return owner.member != 0 && !links_->IsBlocked(owner.member);
+    return owner.member != 0 && !links_->IsBlocked(owner.member) && !links_->IsSilent(owner.member);
   });
 }
 

@@ -40,7 +40,7 @@ class OwnerChoice {
   const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id);
   // The same for a stream of HTTP/2, which stays with its connection as long as an owner is here
   // and not blocked.
-  const Routes::Owner* ChooseForStream(Port* port, const Connection* stream, uint32_t target_id);
+  const Routes::Owner* ChooseForStream(Port* port, uint32_t target_id);
   // Returns an owner that can be reached, in place of one that cannot; `dead` if there is none.
   const Routes::Owner* OtherOwner(const Routes::Target& target, const Routes::Owner& dead);
   // Returns the owner that lent this connection and wants it back, if the connection is idle but
@@ -58,7 +58,7 @@ class OwnerChoice {
   }
   // How long an owner must be blocked before the connection moves once more.
   static uint64_t PatienceMs(const Connection* connection) {
-    const int moves = MovesOf(connection);
+    const int moves = std::max<int>(MovesOf(connection), connection->sharing.reclaims());
     if (moves == 0) return limits::kAsleepMs;
     if (moves <= limits::kBusyMoves) return limits::kBusyMs;
     return limits::kBlockedMs << std::min<int>(moves - limits::kBusyMoves, limits::kBlockedHopsMax);

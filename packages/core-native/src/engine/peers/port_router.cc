@@ -14,10 +14,8 @@ namespace {
 using Routes = sharing::PortRoutes;
 
 // Connections of a server of the whole port stay with it, as on Node.
-Route RouteTo(const Connection* connection, const Routes::Owner& owner,
-              const Routes::Target& target, uint32_t target_id) {
-  const bool may_go = target.has_peers && !owner.is_plain && !connection->sharing.is_reclaimed();
-  return {RouteStatus::kMatch, owner.prefix_id, may_go, target_id};
+Route RouteTo(const Routes::Owner& owner, const Routes::Target& target, uint32_t target_id) {
+  return {RouteStatus::kMatch, owner.prefix_id, target.has_peers && !owner.is_plain, target_id};
 }
 
 // True if a connection ends with its next answer, because its server has closed and nobody else is
@@ -197,6 +195,7 @@ RequestRouter::Outcome PortRouter::FindOwner(Connection* connection, const http1
                                 PortAdmission::HasMore(head, input.size() - head_bytes));
   }
   if (owner == nullptr) owner = choice_.Choose(port, connection, route->id);
+  if (owner == nullptr && waiting_.is_due()) owner = target.own();
   if (owner == nullptr) return waiting_.Wait(connection, route);
   if (target.owners.size() > 1 && owner->member != 0 &&
       links_.Prepare(owner->member) == PeerLinks::State::kGone) {
@@ -224,14 +223,15 @@ RequestRouter::Outcome PortRouter::FindStreamOwner(Connection* stream,
   const Routes::Target& target = port->routes->target(route->id);
   if (const auto answered = caches_.Answer(stream, head, target, false)) return *answered;
   const Routes::Owner* owner = may_relay ? nullptr : port->routes->target(route->id).own();
-  if (owner == nullptr) owner = choice_.ChooseForStream(port, stream, route->id);
+  if (owner == nullptr) owner = choice_.ChooseForStream(port, route->id);
+  if (owner == nullptr && waiting_.is_due()) owner = target.own();
   if (owner == nullptr) return waiting_.Wait(stream, route);
   if (owner->member == 0) {
     LaneServer* server = table_.Server(owner->server_id);
     if (server == nullptr) return Refuse(route);
     if (!PortAdmission::IsAllowed(stream, *server, host, route)) return Outcome::kUnrouted;
     ConnectionList::SetServer(stream, server);
-    *route = RouteTo(stream, *owner, target, route->id);
+    *route = RouteTo(*owner, target, route->id);
     return Outcome::kHere;
   }
   if (stream->sharing.hops() >= limits::kReturnsMax) return Refuse(route);
@@ -265,7 +265,7 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   // Answers of another member must leave first.
   if (Relays::HasPending(connection)) return Outcome::kLater;
   transport_->Assign(connection, server);
-  *route = RouteTo(connection, owner, target, route->id);
+  *route = RouteTo(owner, target, route->id);
   return Outcome::kHere;
 }
 
@@ -370,8 +370,8 @@ void PortRouter::CountRequest(Connection* connection, uint32_t prefix_id) {
   std::vector<PortStatistics::Counter*>& counters = connection->server()->requests;
   if (prefix_id >= counters.size()) counters.resize(size_t{prefix_id} + 1);
   PortStatistics::Counter*& counter = counters[prefix_id];
-  if (counter == nullptr) counter = statistics_->RequestsOf(connection->server()->id, prefix_id);
-  counter->fetch_add(1, std::memory_order_relaxed);
+  if (counter == nullptr) counter = statistics_->AddRequestsOf(connection->server()->id, prefix_id);
+  PortStatistics::Change(counter, 1);
 }
 
 }  // namespace httpsys::engine

@@ -34,14 +34,21 @@ class PortStatistics {
   };
 
   Server* ServerOf(uint32_t id);
-  Counter* RequestsOf(uint32_t server_id, uint32_t prefix_id);
+  // Returns a new counter of the requests for a prefix, of which Read() tells the sum. Only the
+  // lane that has asked for it writes it, so that counting needs no locked instruction.
+  Counter* AddRequestsOf(uint32_t server_id, uint32_t prefix_id);
+  // Changes a counter that only the calling lane writes.
+  static void Change(Counter* counter, int64_t by) {
+    const uint64_t value = counter->load(std::memory_order_relaxed);
+    counter->store(value + static_cast<uint64_t>(by), std::memory_order_relaxed);
+  }
   sharing::PortCounters Read(uint16_t number);
 
  private:
   std::mutex mutex_;
   std::map<uint16_t, std::unique_ptr<Port>> ports_;
   std::map<uint32_t, std::unique_ptr<Server>> servers_;
-  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Counter>> requests_;
+  std::multimap<std::pair<uint32_t, uint32_t>, std::unique_ptr<Counter>> requests_;
 };
 
 }  // namespace httpsys::engine

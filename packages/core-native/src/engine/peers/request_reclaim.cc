@@ -49,7 +49,8 @@ void RequestReclaim::Run() {
       router_->choice().NoteBlocked(one.get());
       // Without memory for records the requests that are read again would wait for JavaScript, too.
       const uint64_t now_ms = uv_hrtime() / 1'000'000;
-      const bool may_take = !one->requests().stalled() && now_ms != idle_at_ms_;
+      const bool is_news = now_ms != idle_at_ms_ || router_->waiting().has_due();
+      const bool may_take = !one->requests().stalled() && is_news;
       if (may_take && !TakeBack(one.get(), blocked_ms)) idle_at_ms_ = now_ms;
     }
     has_more |= one->unread().has_movable();
@@ -135,7 +136,8 @@ bool RequestReclaim::CanTake(const Connection* connection, const Item& item,
   // The more often a request has moved, the longer it waits where it is.
   if (blocked_ms < OwnerChoice::PatienceMs(connection) ||
       !router_->choice().HasFreePeer(connection->local_port, item.target_id) ||
-      OwnerChoice::MovesOf(connection) >= limits::kBlockedHopsMax || !connection->is_open() ||
+      OwnerChoice::MovesOf(connection) >= limits::kBlockedHopsMax ||
+      connection->sharing.reclaims() >= limits::kReclaimsMax || !connection->is_open() ||
       connection->end.after_output() != AfterOutput::kNothing) {
     return false;
   }
@@ -153,8 +155,8 @@ bool RequestReclaim::CanTake(const Connection* connection, const Item& item,
 
 void RequestReclaim::Take(Connection* connection, const Item& item, std::string_view bytes) {
   // PortRouter::CountRequest() has counted it; its next owner counts it, too.
-  connection->server()->requests[item.prefix_id]->fetch_sub(1, std::memory_order_relaxed);
-  SharingMarks::SetReclaimed(connection);
+  PortStatistics::Change(connection->server()->requests[item.prefix_id], -1);
+  SharingMarks::OnReclaimed(connection);
   if (connection->stream != nullptr) {
     streams_->Withdraw(connection);
   } else {

@@ -87,12 +87,14 @@ void WaitingRequests::OnRoutes() {
 }
 
 void WaitingRequests::OnTimer() {
+  is_due_ = true;
   if (std::exchange(has_new_routes_, false)) {
     retried_ms_ = uv_now(timer_.loop);
     RetryIf(UINT64_MAX);
   } else {
     Retry();
   }
+  is_due_ = false;
   if (has_waiting()) ArmTimer();
 }
 

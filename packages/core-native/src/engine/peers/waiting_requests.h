@@ -40,6 +40,10 @@ class WaitingRequests final : public Relays::Owner {
   // The same for all that wait: an owner that was blocked has begun something.
   void RetrySoon() { has_due_ = true; }
   bool has_due() const { return has_due_; }
+  // True while those look that have waited for limits::kWaitingRetryMs: whoever waits only for busy
+  // JavaScript of this member does so in its queue from then on, where others can be ahead of it
+  // no longer, and where it has a deadline.
+  bool is_due() const { return is_due_; }
   // Resumes the input of every waiting connection and stream, which looks for its owner again. A
   // request that came back looks in its time only.
   void Retry() { RetryIf(uv_now(timer_.loop)); }
@@ -70,6 +74,7 @@ class WaitingRequests final : public Relays::Owner {
   uv_timer_t timer_;
   std::vector<Waiting> waiting_;
   bool is_retrying_ = false;
+  bool is_due_ = false;
   bool has_due_ = false;         // RetrySoon() was called since the last look.
   bool has_new_routes_ = false;  // The next look is everybody's.
   uint64_t retried_ms_ = 0;      // When everybody looked last, on the loop's clock.
