@@ -19,10 +19,10 @@ OwnerChoice::OwnerChoice(uv_loop_t* loop, uint64_t self, const Attachments* atta
 void OwnerChoice::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&free_timer_), nullptr); }
 
 // Chooses one of the owners of a queue. A connection stays with its owner as long as the JavaScript
-// of that owner is not blocked; otherwise the next owner in turn gets it. Returns nullptr if
-// JavaScript is about to be free. A new request without a connection passes `connection` = nullptr.
+// of that owner is not blocked; otherwise the next owner in turn gets it. A new request without a
+// connection passes `connection` = nullptr.
 const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connection* connection,
-                                                      uint32_t target_id) {
+                                                      uint32_t target_id, bool has_waited) {
   const auto& owners = port->routes->target(target_id).owners;
   is_lending_ = false;
   if (owners.size() == 1) return &owners[0];
@@ -43,10 +43,11 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
     // member for long.
     const uint64_t blocked_ms = BlockedMs();
     if (blocked_ms < limits::kBlockedMs) return &*own;
-    const bool is_worse = blocked_ms >= PatienceMs(connection);
-    if (!is_worse || MovesOf(connection) >= limits::kBlockedHopsMax) return nullptr;
+    const bool is_worse = blocked_ms >= PatienceMs(MovesOf(connection));
+    if (!is_worse || MovesOf(connection) >= limits::kBlockedHopsMax)
+      return has_waited ? &*own : nullptr;
   }
-  if (is_settled && !MustLeave()) return nullptr;
+  if (is_settled && !MustLeave()) return has_waited ? &*own : nullptr;
   uint32_t& turn = port->turns[target_id];
   is_lending_ = is_settled;
   for (size_t i = 0; i < owners.size(); ++i) {
@@ -62,7 +63,8 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
 
 // Chooses as Choose() does, but prefers this member: a stream needs no hand-over here, where its
 // connection is.
-const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint32_t target_id) {
+const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint32_t target_id,
+                                                               bool has_waited) {
   const Routes::Target& target = port->routes->target(target_id);
   const auto& owners = target.owners;
   if (owners.size() == 1) return &owners[0];
@@ -70,7 +72,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint3
                                 [](const Routes::Owner& owner) { return owner.member == 0; });
   const bool has_own = own != owners.end();
   if (has_own && (own->is_plain || !IsBusy())) return &*own;
-  if (has_own && !MustLeave()) return nullptr;
+  if (has_own && !MustLeave()) return has_waited ? &*own : nullptr;
   uint32_t& turn = port->turns[target_id];
   for (size_t i = 0; i < owners.size(); ++i) {
     const Routes::Owner& next = owners[++turn % owners.size()];

@@ -36,11 +36,13 @@ class OwnerChoice {
   // Chooses the owner for a request: the connection's own server while its JavaScript is not
   // blocked, otherwise the next owner in turn that has not said that it is blocked, too.
   // `connection` nullptr = a connection that was just accepted. Returns nullptr if the request must
-  // wait because JavaScript is about to be free.
-  const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id);
+  // wait because JavaScript is about to be free, or has moved too often to leave; `has_waited`: it
+  // has done so.
+  const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id,
+                              bool has_waited);
   // The same for a stream of HTTP/2, which stays with its connection as long as an owner is here
   // and not blocked.
-  const Routes::Owner* ChooseForStream(Port* port, uint32_t target_id);
+  const Routes::Owner* ChooseForStream(Port* port, uint32_t target_id, bool has_waited);
   // Returns an owner that can be reached, in place of one that cannot; `dead` if there is none.
   const Routes::Owner* OtherOwner(const Routes::Target& target, const Routes::Owner& dead);
   // Returns the owner that lent this connection and wants it back, if the connection is idle but
@@ -56,9 +58,8 @@ class OwnerChoice {
     const int hops = connection->sharing.hops();
     return hops == 0 || connection->sharing.is_lent() ? hops : hops - 1;
   }
-  // How long an owner must be blocked before the connection moves once more.
-  static uint64_t PatienceMs(const Connection* connection) {
-    const int moves = std::max<int>(MovesOf(connection), connection->sharing.reclaims());
+  // How long an owner must be blocked before a connection moves once more.
+  static uint64_t PatienceMs(int moves) {
     if (moves == 0) return limits::kAsleepMs;
     if (moves <= limits::kBusyMoves) return limits::kBusyMs;
     return limits::kBlockedMs << std::min<int>(moves - limits::kBusyMoves, limits::kBlockedHopsMax);

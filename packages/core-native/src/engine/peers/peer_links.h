@@ -100,7 +100,10 @@ class PeerLinks final : public sharing::Channel::Handler {
   // Returns true if a link from a peer exists.
   bool HasLink(uint64_t link) const { return channels_.contains(link); }
   // True if the member was given up because it does not answer.
-  bool IsSilent(uint64_t member) const { return silent_until_ms_.contains(member); }
+  bool IsSilent(uint64_t member) const {
+    const auto found = silent_until_ms_.find(member);
+    return found != silent_until_ms_.end() && uv_now(loop_) < found->second;
+  }
   // Tells every member with a link that this member is free again.
   void TellFree();
   // Must be called when the JavaScript of this member is blocked, and when it has begun something.

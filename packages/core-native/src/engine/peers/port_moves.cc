@@ -190,7 +190,7 @@ bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local, std::
   const Routes::Target& target = port->routes->target(route.id);
   if (caches_->Has(head, target)) return false;
   const uint32_t turn = port->turns[route.id];
-  const Routes::Owner* owner = choice_->Choose(port, nullptr, route.id);
+  const Routes::Owner* owner = choice_->Choose(port, nullptr, route.id, false);
   if (owner->member == 0 || links_->Prepare(owner->member) != PeerLinks::State::kReady) {
     port->turns[route.id] = turn;
     return false;

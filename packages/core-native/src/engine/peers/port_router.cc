@@ -194,8 +194,9 @@ RequestRouter::Outcome PortRouter::FindOwner(Connection* connection, const http1
     owner = choice_.GivesBackTo(connection, target,
                                 PortAdmission::HasMore(head, input.size() - head_bytes));
   }
-  if (owner == nullptr) owner = choice_.Choose(port, connection, route->id);
-  if (owner == nullptr && waiting_.is_due()) owner = target.own();
+  if (owner == nullptr) {
+    owner = choice_.Choose(port, connection, route->id, waiting_.HasWaited(connection));
+  }
   if (owner == nullptr) return waiting_.Wait(connection, route);
   if (target.owners.size() > 1 && owner->member != 0 &&
       links_.Prepare(owner->member) == PeerLinks::State::kGone) {
@@ -223,8 +224,8 @@ RequestRouter::Outcome PortRouter::FindStreamOwner(Connection* stream,
   const Routes::Target& target = port->routes->target(route->id);
   if (const auto answered = caches_.Answer(stream, head, target, false)) return *answered;
   const Routes::Owner* owner = may_relay ? nullptr : port->routes->target(route->id).own();
-  if (owner == nullptr) owner = choice_.ChooseForStream(port, route->id);
-  if (owner == nullptr && waiting_.is_due()) owner = target.own();
+  if (owner == nullptr)
+    owner = choice_.ChooseForStream(port, route->id, waiting_.HasWaited(stream));
   if (owner == nullptr) return waiting_.Wait(stream, route);
   if (owner->member == 0) {
     LaneServer* server = table_.Server(owner->server_id);
@@ -370,7 +371,8 @@ void PortRouter::CountRequest(Connection* connection, uint32_t prefix_id) {
   std::vector<PortStatistics::Counter*>& counters = connection->server()->requests;
   if (prefix_id >= counters.size()) counters.resize(size_t{prefix_id} + 1);
   PortStatistics::Counter*& counter = counters[prefix_id];
-  if (counter == nullptr) counter = statistics_->AddRequestsOf(connection->server()->id, prefix_id);
+  if (counter == nullptr)
+    counter = statistics_->RequestsOf(this, connection->server()->id, prefix_id);
   PortStatistics::Change(counter, 1);
 }
 

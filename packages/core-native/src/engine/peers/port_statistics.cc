@@ -23,10 +23,12 @@ PortStatistics::Server* PortStatistics::ServerOf(uint32_t id) {
   return server.get();
 }
 
-PortStatistics::Counter* PortStatistics::AddRequestsOf(uint32_t server_id, uint32_t prefix_id) {
+PortStatistics::Counter* PortStatistics::RequestsOf(const void* lane, uint32_t server_id,
+                                                    uint32_t prefix_id) {
   const std::lock_guard lock(mutex_);
-  const std::pair key(server_id, prefix_id);
-  return requests_.emplace(key, std::make_unique<Counter>(0))->second.get();
+  std::unique_ptr<Counter>& counter = requests_[{server_id, prefix_id, lane}];
+  if (counter == nullptr) counter = std::make_unique<Counter>(0);
+  return counter.get();
 }
 
 sharing::PortCounters PortStatistics::Read(uint16_t number) {
@@ -37,7 +39,9 @@ sharing::PortCounters PortStatistics::Read(uint16_t number) {
   result.handed_over = Load(port->handed_over);
   result.received = Load(port->received);
   result.cache_answers = Load(port->cache_answers);
-  for (const auto& [key, counter] : requests_) result.requests[key] += Load(*counter);
+  for (const auto& [key, counter] : requests_) {
+    result.requests[{std::get<0>(key), std::get<1>(key)}] += Load(*counter);
+  }
   for (const auto& [id, server] : servers_) {
     result.servers[id] = {Load(server->queued), Load(server->queue_limit), Load(server->refused)};
   }

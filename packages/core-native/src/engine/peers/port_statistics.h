@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "engine/connection/connection_counts.h"
@@ -34,9 +35,9 @@ class PortStatistics {
   };
 
   Server* ServerOf(uint32_t id);
-  // Returns a new counter of the requests for a prefix, of which Read() tells the sum. Only the
-  // lane that has asked for it writes it, so that counting needs no locked instruction.
-  Counter* AddRequestsOf(uint32_t server_id, uint32_t prefix_id);
+  // Returns the counter of one lane, which only that lane writes, so that counting needs no locked
+  // instruction. Read() tells the sum. `lane` is the same pointer in each call of a lane.
+  Counter* RequestsOf(const void* lane, uint32_t server_id, uint32_t prefix_id);
   // Changes a counter that only the calling lane writes.
   static void Change(Counter* counter, int64_t by) {
     const uint64_t value = counter->load(std::memory_order_relaxed);
@@ -48,7 +49,8 @@ class PortStatistics {
   std::mutex mutex_;
   std::map<uint16_t, std::unique_ptr<Port>> ports_;
   std::map<uint32_t, std::unique_ptr<Server>> servers_;
-  std::multimap<std::pair<uint32_t, uint32_t>, std::unique_ptr<Counter>> requests_;
+  // By server, prefix and lane.
+  std::map<std::tuple<uint32_t, uint32_t, const void*>, std::unique_ptr<Counter>> requests_;
 };
 
 }  // namespace httpsys::engine

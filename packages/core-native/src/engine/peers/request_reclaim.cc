@@ -123,6 +123,7 @@ bool RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
   staying_slots_.clear();
   size_t moved = 0;
   for (Connection* connection : taken_) {
+    SharingMarks::OnReclaimed(connection);
     LookForOwner(connection);
     // Others begin to work while the rest is still on its way.
     if (++moved % limits::kReclaimedPerFlush == 0) router_->FlushPeers();
@@ -134,11 +135,12 @@ bool RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
 bool RequestReclaim::CanTake(const Connection* connection, const Item& item,
                              uint64_t blocked_ms) const {
   // The more often a request has moved, the longer it waits where it is.
-  if (blocked_ms < OwnerChoice::PatienceMs(connection) ||
+  const int moves = OwnerChoice::MovesOf(connection);
+  const int reclaims = connection->sharing.reclaims();
+  if (blocked_ms < OwnerChoice::PatienceMs(std::max(moves, reclaims)) ||
       !router_->choice().HasFreePeer(connection->local_port, item.target_id) ||
-      OwnerChoice::MovesOf(connection) >= limits::kBlockedHopsMax ||
-      connection->sharing.reclaims() >= limits::kReclaimsMax || !connection->is_open() ||
-      connection->end.after_output() != AfterOutput::kNothing) {
+      moves >= limits::kBlockedHopsMax || reclaims >= limits::kReclaimsMax ||
+      !connection->is_open() || connection->end.after_output() != AfterOutput::kNothing) {
     return false;
   }
   if (connection->stream != nullptr) return streams_->CanWithdraw(connection);
@@ -156,7 +158,6 @@ bool RequestReclaim::CanTake(const Connection* connection, const Item& item,
 void RequestReclaim::Take(Connection* connection, const Item& item, std::string_view bytes) {
   // PortRouter::CountRequest() has counted it; its next owner counts it, too.
   PortStatistics::Change(connection->server()->requests[item.prefix_id], -1);
-  SharingMarks::OnReclaimed(connection);
   if (connection->stream != nullptr) {
     streams_->Withdraw(connection);
   } else {

@@ -37,7 +37,8 @@ std::unordered_map<uint32_t, uint32_t>* WaitingRequests::CountsFor(const Connect
 
 void WaitingRequests::AddWaiting(Connection* connection, uint32_t target_id, uint64_t due_ms) {
   if (auto* counts = CountsFor(connection, target_id)) ++(*counts)[target_id];
-  waiting_.push_back({connection, target_id, due_ms});
+  const uint64_t since_ms = connection == retried_ ? retried_since_ms_ : uv_now(timer_.loop);
+  waiting_.push_back({connection, target_id, due_ms, since_ms});
   SharingMarks::SetWaiting(connection, true);
   ArmTimer();
 }
@@ -71,8 +72,12 @@ void WaitingRequests::RetryIf(uint64_t due_ms) {
   for (const Waiting& one : due) SharingMarks::SetWaiting(one.connection, false);
   // Resuming a connection may close that connection, but no other one.
   for (const Waiting& one : due) {
-    if (one.connection->is_open()) input_->Resume(one.connection, kPauseOrder);
+    if (!one.connection->is_open()) continue;
+    retried_ = one.connection;
+    retried_since_ms_ = one.since_ms;
+    input_->Resume(one.connection, kPauseOrder);
   }
+  retried_ = nullptr;
   is_retrying_ = false;
 }
 
@@ -87,14 +92,12 @@ void WaitingRequests::OnRoutes() {
 }
 
 void WaitingRequests::OnTimer() {
-  is_due_ = true;
   if (std::exchange(has_new_routes_, false)) {
     retried_ms_ = uv_now(timer_.loop);
     RetryIf(UINT64_MAX);
   } else {
     Retry();
   }
-  is_due_ = false;
   if (has_waiting()) ArmTimer();
 }
 

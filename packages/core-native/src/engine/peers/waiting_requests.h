@@ -40,10 +40,12 @@ class WaitingRequests final : public Relays::Owner {
   // The same for all that wait: an owner that was blocked has begun something.
   void RetrySoon() { has_due_ = true; }
   bool has_due() const { return has_due_; }
-  // True while those look that have waited for limits::kWaitingRetryMs: whoever waits only for busy
-  // JavaScript of this member does so in its queue from then on, where others can be ahead of it
-  // no longer, and where it has a deadline.
-  bool is_due() const { return is_due_; }
+  // True for a request that looks again and has waited for longer than limits::kBlockedMs: if it
+  // waits only for busy JavaScript of this member, it does so in its queue from then on, where new
+  // requests do not overtake it, and where it has a deadline.
+  bool HasWaited(const Connection* connection) const {
+    return connection == retried_ && uv_now(timer_.loop) - retried_since_ms_ > limits::kBlockedMs;
+  }
   // Resumes the input of every waiting connection and stream, which looks for its owner again. A
   // request that came back looks in its time only.
   void Retry() { RetryIf(uv_now(timer_.loop)); }
@@ -57,7 +59,8 @@ class WaitingRequests final : public Relays::Owner {
   struct Waiting {
     Connection* connection = nullptr;
     uint32_t target_id = kAnyTarget;
-    uint64_t due_ms = 0;  // On the loop's clock.
+    uint64_t due_ms = 0;    // On the loop's clock.
+    uint64_t since_ms = 0;  // When the request began to wait.
   };
   static constexpr uint32_t kAnyTarget = UINT32_MAX;
 
@@ -74,7 +77,8 @@ class WaitingRequests final : public Relays::Owner {
   uv_timer_t timer_;
   std::vector<Waiting> waiting_;
   bool is_retrying_ = false;
-  bool is_due_ = false;
+  const Connection* retried_ = nullptr;  // Looks for its owner again just now.
+  uint64_t retried_since_ms_ = 0;
   bool has_due_ = false;         // RetrySoon() was called since the last look.
   bool has_new_routes_ = false;  // The next look is everybody's.
   uint64_t retried_ms_ = 0;      // When everybody looked last, on the loop's clock.
