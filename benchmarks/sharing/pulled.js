@@ -23,7 +23,7 @@ const kLateMs = 20
 /** The request that blocks is not among them. */
 const kTarget = 2
 /** So that V8 has optimized both sides. */
-const kWarmRounds = 30
+const kWarmRounds = 100
 const kSessions = 8
 
 /** @typedef {(path: string) => Promise<void>} Ask */
