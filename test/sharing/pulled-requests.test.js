@@ -162,7 +162,7 @@ describe('Requests that a blocked process has not begun', { skip: kSkip }, () =>
     const clients = await Promise.all(Array.from({ length: 16 }, () => connect(t, port)))
     for (const client of clients) await client.request(kPath)
     await members[0].block(t)
-    // As many as a connection may have under way.
+    // A connection may have 16 requests under way.
     const names = Array.from({ length: 16 }, (_, i) => `x${i}`)
     const answers = await Promise.all(clients.map((client) => Promise.all(client.send(
       names.map((name) => `GET ${kPath}${name} HTTP/1.1\r\nHost: shared.test\r\n\r\n`).join(''), names.length))))

@@ -208,7 +208,7 @@ describe('A queue', { skip: kSkip }, () => {
     it(`gives requests to the process that is free first, when all were blocked and it ${which}`, async (t) => {
       const port = await freePort()
       const [a, b] = await Promise.all([member(t, 'a', onQueue(port)), member(t, 'b', onQueue(port))])
-      // It is not blocked, and cannot help.
+      // A process with another prefix is not blocked, and cannot help.
       await member(t, 'c', `http://*:${port}/other/`)
       const clients = await Promise.all(Array.from({ length: kConnections }, () => connect(t, port)))
       const ofA = clients[await oneOf(clients, 'a')]
@@ -220,7 +220,7 @@ describe('A queue', { skip: kSkip }, () => {
       const first = await layBefore(ofA, [])
       const last = await layBefore(ofB, [])
       const answers = others.map((client) => client.request(kPath))
-      // What one has passed on waits for the other one.
+      // Requests that one of them has passed on wait for the other one.
       await silence(kBothBlockedMs)
       isFirst ? releaseA() : releaseB()
       const owners = (await Promise.all([...answers, first.answer, last.answer])).map(({ owner }) => owner)

@@ -1,5 +1,6 @@
 #pragma once
-// Which members have said that their JavaScript is blocked, and who has heard so of this member.
+// Keeps in mind which members have said that their JavaScript is blocked, and who has heard the
+// same of this member.
 
 #include <algorithm>
 #include <cstdint>

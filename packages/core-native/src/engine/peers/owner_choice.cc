@@ -141,7 +141,7 @@ bool OwnerChoice::MustLeave() {
   return true;
 }
 
-// Those that get something hear that JavaScript is blocked. Arms the timer that tells the other
+// Members that get something hear that JavaScript is blocked. The timer tells the other
 // members when this one is free again. It must have been free for a while: a member that is blocked
 // again and again keeps its connections away instead of sending them to and fro.
 void OwnerChoice::OnBlocked() {
