@@ -187,7 +187,9 @@ describe('A queue', { skip: kSkip }, () => {
 
   it('gives a process its turn again when the last request that it was given is over', async (t) => {
     const port = await freePort()
-    await Promise.all([member(t, 'a', onQueue(port)), member(t, 'b', onQueue(port))])
+    // The first one accepts the connections, and gives half of them to the other one.
+    await member(t, 'b', onQueue(port))
+    await member(t, 'a', onQueue(port))
     const clients = await Promise.all(Array.from({ length: kConnections }, () => connect(t, port)))
     const first = clients[await oneOf(clients, 'a')]
     const left = clients.filter((client) => client !== first)
