@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/limits.h"
 #include "engine/connection/connection.h"
 
 namespace httpsys::engine {
@@ -24,10 +25,10 @@ class SharingMarks {
   static void ForgetMoves(Connection* connection) {
     connection->sharing.hops_ = connection->sharing.returns_ = connection->sharing.reclaims_ = 0;
   }
-  // At most limits::kReclaimsMax times.
+  // Must be called at most limits::kReclaimsMax times since the last answer.
   static void OnReclaimed(Connection* connection) {
     const int reclaims = connection->sharing.reclaims_ + 1;
-    connection->sharing.reclaims_ = static_cast<uint8_t>(reclaims & 7);
+    connection->sharing.reclaims_ = static_cast<uint8_t>(reclaims & limits::kReclaimsMax);
   }
   static void SetHelloRouted(Connection* connection) {
     connection->sharing.is_hello_routed_ = true;
