@@ -131,6 +131,8 @@ const kEngine = [
   'engine/connection/output_pass.cc',
   'engine/connection/output_queue.cc',
   'engine/connection/pass_pieces.cc',
+  'engine/connection/receive_queue.cc',
+  'engine/connection/receive_windows.cc',
   'engine/connection/slots.cc',
   'engine/connection/slow_clients.cc',
   'engine/connection/socket_options.cc',

@@ -73,7 +73,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
     });
     transport_ = std::make_unique<Transport>(&loop_, &load_, nullptr, nullptr);
     answers_ = std::make_unique<NativeAnswers>(&methods_, output());
-    input_ = std::make_unique<Input>(transport_.get(), &protocols_, answers_.get());
+    input_ = std::make_unique<Input>(&loop_, transport_.get(), &protocols_, answers_.get());
     gate_ = std::make_unique<RequestGate>(&methods_, &clock_);
     exchanges_ = std::make_unique<Exchanges>(transport_.get(), &router_);
     statics_ =

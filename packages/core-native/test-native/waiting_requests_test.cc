@@ -38,7 +38,7 @@ class WaitingRequestsTest : public testing::Test, public InputHandler, public Re
   WaitingRequestsTest() {
     uv_loop_init(&loop_);
     transport_ = std::make_unique<Transport>(&loop_, &load_, nullptr, nullptr);
-    input_ = std::make_unique<Input>(transport_.get(), &protocols_, this);
+    input_ = std::make_unique<Input>(&loop_, transport_.get(), &protocols_, this);
     for (size_t phase = 0; phase < kInputPhases; ++phase) {
       protocols_.Set(static_cast<InputPhase>(phase), &protocol_);
     }

@@ -13,7 +13,7 @@ const { HttpSocket, isUnread, materialise } = require('./socket')
 const { SecureSocket } = require('./secure-socket')
 const { TlsFacts } = require('../tls/facts')
 const { failureOf, takeError } = require('../tls/failure')
-const { blockDone, finishCopied, resumeWrite } = require('./socket-output')
+const { blockDone, finishCopied, noteReader, resumeWrite, returnExtra } = require('./socket-output')
 const { dropWindows, tellLeft } = require('./file-windows')
 const { rememberOutside } = require('./outside')
 const { forgetStream, resumeStreams } = require('./stream-credit')
@@ -79,6 +79,8 @@ function onRecord (lane, words, bytes, at) {
   if (type === kOpen) return onOpen(lane, slot, words, bytes, at)
   let entry = lane.sockets[slot]
   if (entry === undefined) {
+    // The lane waits for its blocks.
+    if (type === kBodyBlock && (flagsAt(words, w) & R.kFlagLent) !== 0) lane.receiveBlocks.take(words[w + Word.kBodyBlockId], 0, true)
     if (type !== kRequest) return
     entry = openStream(lane, slot, words, w)
   }
@@ -94,7 +96,9 @@ function onRecord (lane, words, bytes, at) {
     case kCredit:
       if (entry[kChannel] !== undefined) /** @type {SocketChannel} */ (entry[kChannel]).onCredit(words[w + Word.kCreditBytes])
       // Code that writes to a WebSocket's socket itself gets the credit, too: nobody knows whose bytes have left. A channel has none.
-      if (/** @type {EngineSocket} */ (entry)[kUnsent] > 0) onCredit(/** @type {EngineSocket} */ (entry), words[w + Word.kCreditBytes])
+      if (/** @type {EngineSocket} */ (entry)[kUnsent] > 0) {
+        onCredit(/** @type {EngineSocket} */ (entry), words[w + Word.kCreditBytes], (flagsAt(words, w) & R.kFlagTaken) !== 0)
+      }
       return
   }
   // A WebSocket whose socket nobody uses has its channel here.
@@ -318,6 +322,7 @@ function onClosed (lane, slot, socket, errno) {
   updateLoop(socket)
   // Its 'finish' comes before 'close'.
   if ((bits & State.kFileOut) !== 0) tellLeft(socket)
+  returnExtra(socket)
   try {
     socketClosed(socket, bits, errno)
   } finally {
@@ -404,10 +409,11 @@ function onError (socket, kind, raw) {
   endReadable(socket)
 }
 
-/** @param {EngineSocket} socket @param {number} bytes */
-function onCredit (socket, bytes) {
+/** @param {EngineSocket} socket @param {number} bytes @param {boolean} isTaken the client's socket has taken everything so far */
+function onCredit (socket, bytes, isTaken) {
   const unsent = socket[kUnsent] - bytes
   socket[kUnsent] = unsent > 0 ? unsent : 0
+  noteReader(socket, isTaken)
   if (!isLight(socket)) restartTimeout(socket)
   if ((socket[kState] & State.kStream) === 0) return resumeWrite(socket)
   resumeStreams(socket, resumeWrite)

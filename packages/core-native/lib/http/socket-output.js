@@ -17,6 +17,10 @@ const { kData, kEnd, kShutdown } = R.ReplyType
 // Accepted but unsent bytes per connection above which a write waits for a credit.
 // 256 KiB keeps a fast link busy across a thread hop and bounds what a slow reader costs.
 const kSendBytesMax = 256 * 1024
+// The same for a client whose socket takes everything at once, bytes: its thread and the lane's need not wait for each other.
+const kSendBytesFastMax = 1024 * 1024
+// Connections of a lane that have it at a time: 12 MiB more than the others.
+const kExtrasMax = 16
 // Larger pieces of a response are sent by reference (benchmarks/scenarios/stream-1mb.js chose it). On an upgraded
 // connection all that fits is copied: protocols look at writableLength right after a write (ws: bufferedAmount).
 const kCopiedBytesMax = 32 * 1024
@@ -34,8 +38,44 @@ const kNoBlock = -1
 function hasCredit (socket) {
   const unsent = socket[kUnsent]
   if (unsent < kStreamBytesMin) return true
-  if ((socket[kState] & (State.kStream | State.kRelayedStream)) === 0) return unsent < kSendBytesMax
-  return hasStreamCredit(socket)
+  if ((socket[kState] & (State.kStream | State.kRelayedStream)) !== 0) return hasStreamCredit(socket)
+  return unsent < kSendBytesMax || (unsent < kSendBytesFastMax && takeExtra(socket))
+}
+
+/** @param {EngineSocket} socket whether it may have kSendBytesFastMax */
+function takeExtra (socket) {
+  if ((socket[kState] & State.kHasExtra) !== 0) return true
+  const lane = socket[kLane]
+  if ((socket[kState] & State.kReadsFast) === 0 || lane.extras === kExtrasMax) return false
+  lane.extras++
+  socket[kState] |= State.kHasExtra
+  return true
+}
+
+/** @param {EngineSocket} socket that has few unsent bytes, or is closed */
+function returnExtra (socket) {
+  if ((socket[kState] & State.kHasExtra) === 0) return
+  socket[kState] &= ~State.kHasExtra
+  socket[kLane].extras--
+}
+
+/** Bytes have left. @param {EngineSocket} socket @param {boolean} isTaken the client's socket has taken everything so far */
+function noteReader (socket, isTaken) {
+  if (isTaken) socket[kState] |= State.kReadsFast
+  else socket[kState] &= ~State.kReadsFast
+  if (socket[kUnsent] < kSendBytesMax) returnExtra(socket)
+}
+
+// The most bytes of a piece that are copied. A piece that is not copied is done when it has left: an application that waits
+// for that, and is the only one to send, would leave the lane without work until its thread runs again.
+/** @param {EngineSocket} socket @param {number} bytes of the piece */
+function copiedMax (socket, bytes) {
+  if ((socket[kState] & State.kUpgraded) !== 0) return kInlineBytesMax
+  if (bytes <= kCopiedBytesMax) return kCopiedBytesMax
+  const lane = socket[kLane]
+  const isAlone = lane.largeSlot === socket[kSlot]
+  lane.largeSlot = socket[kSlot]
+  return isAlone && (socket[kState] & State.kReadsFast) !== 0 ? kInlineBytesMax : kCopiedBytesMax
 }
 
 // Written by the application, not yet accepted.
@@ -104,7 +144,6 @@ function publish (socket, write) {
   const lane = socket[kLane]
   const slot = socket[kSlot]
   const isStream = (socket[kState] & (State.kStream | State.kUpgraded)) === State.kStream
-  const copiedMax = (socket[kState] & State.kUpgraded) !== 0 ? kInlineBytesMax : kCopiedBytesMax
   while (write.next < chunks.length) {
     if ((socket[kState] & State.kLaneClosed) !== 0) return Sent.closed
     // The end of a response is an empty one: it lets go of what came before.
@@ -129,7 +168,7 @@ function publish (socket, write) {
     }
     if (chunk.length === 0) continue
     const isKept = isStream && typeof chunk !== 'string' && !mayCopy(socket, chunk.length)
-    if (chunk.length <= copiedMax && !isKept) {
+    if (chunk.length <= copiedMax(socket, chunk.length) && !isKept) {
       count(socket, lane.writer.data(kData, slot, R.kReplyRaw, chunk, encoding, 0))
     } else {
       count(socket, chunk.length)
@@ -216,4 +255,17 @@ function blockDone (write, block) {
   write.callback()
 }
 
-module.exports = { kNoBlock, kSendBytesMax, blockDone, finishCopied, hasCredit, hold, resumeWrite, send, shutdown, waitingBytes }
+module.exports = {
+  kNoBlock,
+  kSendBytesMax,
+  blockDone,
+  finishCopied,
+  hasCredit,
+  hold,
+  noteReader,
+  resumeWrite,
+  returnExtra,
+  send,
+  shutdown,
+  waitingBytes
+}

@@ -43,6 +43,10 @@ class Lane {
      * @type {SentBlocks<{ write: import('../../types/internal').SocketWrite | import('../../types/internal').BlockOwner, chunk: Uint8Array }>}
      */
     this.blocks = new SentBlocks()
+    /** Sockets that may have more unsent bytes than others. */
+    this.extras = 0
+    /** The slot of the socket that was given a large piece last. */
+    this.largeSlot = -1
     /** Since V8 has looked at them. */
     this.foreignBytes = 0
     /** The client's address of the connection opened last. */

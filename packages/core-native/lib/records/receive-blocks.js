@@ -7,9 +7,8 @@
 const { Buffer } = require('node:buffer')
 const R = require('./records')
 
-// Lent at a time, per lane: the full receive windows of 64 connections (8 MiB). Grows with demand from none, so that only
-// a lane that receives uploads has any. A piece that finds no lent block is received into memory of the lane, and copied.
-const kLoansMax = 128
+// Grows with demand from none, so that only a lane that receives uploads has any. Until then, a piece that finds no lent
+// block is received into memory of the lane, and copied.
 // A block that is filled less than this is copied, so that the application does not keep what it cannot see.
 const kCopyBelowBytes = R.kBlockBytes / 4 * 3
 
@@ -35,7 +34,7 @@ class ReceiveBlocks {
    */
   take (id, bytes, isLent) {
     if (!isLent) {
-      if (this.#loans.length < kLoansMax) this.#lend(this.#loans.length, Buffer.allocUnsafeSlow(R.kBlockBytes))
+      this.#grow()
       const copy = Buffer.allocUnsafeSlow(bytes)
       this.#native.copyBlock(this.#lane, id, copy)
       return copy
@@ -50,6 +49,12 @@ class ReceiveBlocks {
     }
     this.#lend(id, Buffer.allocUnsafeSlow(R.kBlockBytes))
     return bytes === R.kBlockBytes ? block : block.subarray(0, bytes)
+  }
+
+  // Lends as many blocks again, since one read takes as many as there are.
+  #grow () {
+    const count = Math.min(Math.max(1, 2 * this.#loans.length), R.kReceiveBlocksMax)
+    for (let id = this.#loans.length; id < count; id++) this.#lend(id, Buffer.allocUnsafeSlow(R.kBlockBytes))
   }
 
   /** @param {number} id @param {Buffer} block */

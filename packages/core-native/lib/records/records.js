@@ -67,6 +67,7 @@ module.exports = {
   kFlagPending: 1 << 13,
   kFlagRelayedStream: 1 << 14,
   kFlagClaimable: 1 << 16,
+  kFlagTaken: 1 << 17,
 
   ErrorKind: {
     kMalformed: 1,
@@ -117,6 +118,7 @@ module.exports = {
   kResponseFixedBytes: 32,
   kPayloadAt: 24,
   kBlockBytes: 64 * 1024,
+  kReceiveBlocksMax: 128,
   kInternTextAt: 32,
   kReplyEnd: 1 << 0,
   kReplyClose: 1 << 1,

@@ -1,6 +1,9 @@
 #include "base/block_store.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "base/limits.h"
 
 namespace httpsys {
 
@@ -23,6 +26,7 @@ Block BlockStore::Take(uint32_t id) {
 void ReceiveBlocks::Lend(uint32_t id, uint8_t* memory) {
   const std::lock_guard lock(mutex_);
   loans_.push_back({memory, id});
+  known_ = std::max(known_, size_t{id} + 1);
 }
 
 ReceiveBlocks::Loan ReceiveBlocks::Take() {
@@ -31,6 +35,21 @@ ReceiveBlocks::Loan ReceiveBlocks::Take() {
   const Loan loan = loans_.back();
   loans_.pop_back();
   return loan;
+}
+
+bool ReceiveBlocks::TakeUpTo(size_t count, std::vector<Loan>* loans) {
+  if (loans->size() >= count) return true;
+  const std::lock_guard lock(mutex_);
+  while (loans->size() < count && !loans_.empty()) {
+    loans->push_back(loans_.back());
+    loans_.pop_back();
+  }
+  return loans->size() >= count || known_ < limits::kReceiveBlocksMax;
+}
+
+size_t ReceiveBlocks::available() const {
+  const std::lock_guard lock(mutex_);
+  return loans_.size();
 }
 
 uint32_t LentMemory::Lend(const uint8_t* data, size_t bytes) {

@@ -49,10 +49,16 @@ class ReceiveBlocks {
   void Lend(uint32_t id, uint8_t* memory);
   // Returns the memory lent last, which is most likely cached; empty if there is none.
   Loan Take();
+  // Appends loans until there are `count`. Returns false if JavaScript lends no more at a time: the
+  // others come back when it has read its records.
+  bool TakeUpTo(size_t count, std::vector<Loan>* loans);
+  // The number of loans that can be taken.
+  size_t available() const;
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<Loan> loans_;
+  size_t known_ = 0;  // Ids begin at 0, and each stays with its loan.
 };
 
 // Memory of JavaScript from which a lane sends (Engine.sendBlock). Ids are never used twice, so

@@ -241,6 +241,9 @@ void Lane::OnOutputEnding(Connection* connection) { parts_->router->OnOutputEndi
 void Lane::OnAnnounced(Connection* connection) { parts_->router->OnAnnounced(connection); }
 
 void Lane::OnDetached(Connection* connection) {
+  parts_->input->OnDetached(connection);
+  if (connection->input.waits_for_blocks())
+    connection->attachment().receiving().OnDetached(connection);
   parts_->handshakes->OnDetached(connection);
   parts_->router->OnDetached(connection);
   parts_->statics->OnDetached(connection);

@@ -8,7 +8,7 @@ LaneParts::LaneParts(const Wanted& wanted) {
   transport = std::make_unique<Transport>(loop, wanted.load, wanted.ahead, *wanted.post);
   output = transport->output();
   answers = std::make_unique<NativeAnswers>(methods, output);
-  input = std::make_unique<Input>(transport.get(), &protocols, answers.get());
+  input = std::make_unique<Input>(loop, transport.get(), &protocols, answers.get());
   router = std::make_unique<PortRouter>(loop, wanted.member_id, methods, wanted.attachments,
                                         &servers, wanted.statistics, &patience, transport.get(),
                                         input.get(), *wanted.on_doubt);

@@ -21,6 +21,7 @@ void RecordPublisher::Publish(bool is_due) {
   bool has_waiting = false;
   Urgency highest = Urgency::kLate;
   for (const auto& one : *attachments_) {
+    ResumeReceivers(one.get());
     // An urgent record takes along the records that may wait.
     const Urgency urgency = one->records().TakeUrgency();
     if (urgency == Urgency::kNow || is_due || one->requests().stalled()) {
@@ -41,6 +42,15 @@ void RecordPublisher::Publish(bool is_due) {
   uv_timer_start(
       &late_timer_,
       [](uv_timer_t* timer) { static_cast<RecordPublisher*>(timer->data)->MakeDue(); }, late_ms, 0);
+}
+
+// Lets those read on for whom JavaScript has lent memory again.
+void RecordPublisher::ResumeReceivers(Attachment* attachment) {
+  size_t count = 0;
+  while (Connection* next = attachment->receiving().Next(count)) {
+    ++count;
+    input_->Resume(next, kPauseMemory);
+  }
 }
 
 void RecordPublisher::PublishNow(Attachment* attachment) {

@@ -27,6 +27,7 @@ class RecordPublisher {
   void MakeDue() { is_due_ = true; }
 
  private:
+  void ResumeReceivers(Attachment* attachment);
   void PublishNow(Attachment* attachment);
 
   const Attachments* attachments_;

@@ -292,8 +292,8 @@ void RecordWriter::Closed(uint32_t slot, int error, bool is_patient) {
   StoreField<records::kClosedError>(record, static_cast<uint32_t>(error));
 }
 
-void RecordWriter::Credit(uint32_t slot, uint32_t bytes) {
-  uint8_t* record = Append(records::kPayloadAt, RequestType::kCredit, 0, slot);
+void RecordWriter::Credit(uint32_t slot, uint32_t bytes, uint32_t flags) {
+  uint8_t* record = Append(records::kPayloadAt, RequestType::kCredit, flags, slot);
   StoreField<records::kCreditBytes>(record, bytes);
 }
 

@@ -71,7 +71,7 @@ class RecordWriter {
   void Eof(uint32_t slot, uint32_t flags = 0);
   // `is_patient`: nobody waits for the record, so that it may come with later records.
   void Closed(uint32_t slot, int error, bool is_patient);
-  void Credit(uint32_t slot, uint32_t bytes);
+  void Credit(uint32_t slot, uint32_t bytes, uint32_t flags = 0);
   void Error(uint32_t slot, records::ErrorKind kind, std::string_view raw);
   void BlockDone(uint32_t block_id, int error, uint64_t sent = 0);
   // Returns how soon JavaScript should be woken for the records since the last call.

@@ -103,12 +103,14 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   // for that (ClaimedRequests). Who begins it stores kDispatchResume by Atomics before it reads
   // kRequestsClaimed.
   kFlagClaimable = 1u << 16,
+  // kCredit: the socket has taken everything that it was given.
+  kFlagTaken = 1u << 17,
 };
 
 // kBody: word 4 bytes; then the bytes.            kBodyBlock: word 4 bytes, 5 block id.
 // kBodyEnd: word 4 trailer line count, 5 text bytes; then lines and text as in kRequest.
 // kEof: nothing more; kFlagUndecided.             kClosed: word 4 errno (0 = clean), positive.
-// kCredit: word 4 bytes.                          kBlockDone: word 4 block id, 5 errno,
+// kCredit: word 4 bytes; kFlagTaken.              kBlockDone: word 4 block id, 5 errno,
 //                                                 6 and 7 (low, high) the bytes of a file that left
 //                                                 before its error, or the connection's end.
 // kError: word 4 ErrorKind, 5 raw bytes; then the raw bytes read since the message began (bounded).

@@ -8,8 +8,8 @@
 #include "engine/connection/attachment.h"
 #include "engine/connection/connection_list.h"
 #include "engine/connection/connection_timers.h"
-#include "engine/connection/input.h"
 #include "engine/connection/output_pass.h"
+#include "engine/connection/receive_windows.h"
 #include "engine/connection/sharing_marks.h"
 #include "records/addresses.h"
 
@@ -50,7 +50,7 @@ void Announcer::Assign(Connection* connection, LaneServer* server) {
   if (connection->server() != server) {
     TellClosed(connection, 0, false);
     ConnectionList::SetServer(connection, server);
-    Input::ResetWindow(connection);
+    ReceiveWindows::Reset(connection);
     OutputPass::ForgetCredit(connection);
     ConnectionTimers::SetIdleTimeout(connection, 0);
   }

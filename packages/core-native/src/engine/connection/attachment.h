@@ -10,6 +10,7 @@
 #include "base/block_pool.h"
 #include "base/block_store.h"
 #include "base/thread_watch.h"
+#include "engine/connection/receive_queue.h"
 #include "engine/connection/slots.h"
 #include "engine/connection/unread_requests.h"
 #include "files/sent_parts.h"
@@ -54,8 +55,7 @@ class Attachment {
   UnreadRequests& unread() { return unread_; }
   // Forgets the unread requests that JavaScript has begun.
   void SettleUnread() { unread_.Settle(requests_.begun()); }
-  // Memory of JavaScript that the lane has taken to receive into, and has not used yet.
-  ReceiveBlocks::Loan& loan() { return loan_; }
+  ReceiveQueue& receiving() { return receiving_; }
 
   // Announces in the control block whether the lane may sleep, so that JavaScript wakes it for
   // replies.
@@ -112,7 +112,7 @@ class Attachment {
   RecordWriter records_;
   Slots slots_;
   UnreadRequests unread_;
-  ReceiveBlocks::Loan loan_;
+  ReceiveQueue receiving_{&requests_.receive_blocks()};
   uint64_t begun_ = 0;        // RequestQueue::begun() at the last BlockedMs().
   uint64_t begun_at_ms_ = 0;  // When that was seen first.
   bool has_paused_ = false;

@@ -3,7 +3,6 @@
 #include <sys/ioctl.h>
 #include <sys/types.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "base/limits.h"
@@ -15,13 +14,21 @@ constexpr int kGoodbyeBytesMax = 40;
 
 }  // namespace
 
-Input::Input(Transport* transport, const Protocols* protocols, ReadObserver* observer)
-    : transport_(transport),
+Input::Input(const uv_loop_t* loop, Transport* transport, const Protocols* protocols,
+             ReadObserver* observer)
+    : loop_(loop),
+      transport_(transport),
       protocols_(protocols),
       observer_(observer),
       buffer_(limits::kReadBytes) {}
 
 void Input::OnReadable(Connection* connection) {
+  windows_.BeginRead(connection);
+  ReadSome(connection);
+  windows_.EndRead(connection, uv_now(loop_));
+}
+
+void Input::ReadSome(Connection* connection) {
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
     if (connection->attachment().requests().stalled()) {
       PauseForMemory(connection);
@@ -62,7 +69,15 @@ bool Input::ReadOnce(Connection* connection) {
   Protocol* protocol = protocols_->Of(connection->phase());
   const std::span<char> room = protocol->Room(connection, buffer_);
   if (room.empty()) return false;
-  const ssize_t got = transport_->Receive(connection, room.data(), room.size());
+  rooms_[0] = {room.data(), room.size()};
+  size_t count = 1;
+  size_t most = room.size();
+  if (room.data() != buffer_.data() && connection->tls == nullptr) {
+    const std::span<iovec> more = std::span(rooms_).subspan(1);
+    count += protocol->MoreRoom(connection, more);
+    for (const iovec& each : more.first(count - 1)) most += each.iov_len;
+  }
+  const ssize_t got = transport_->Receive(connection, std::span(rooms_).first(count));
   if (got <= 0) {
     OnReadFailed(connection, got == 0 ? 0 : errno);
     return false;
@@ -73,7 +88,7 @@ bool Input::ReadOnce(Connection* connection) {
   } else {
     protocol->OnReceived(connection, bytes);
   }
-  return bytes == room.size();
+  return bytes == most;
 }
 
 // `error` 0 is the end of the client's data.
@@ -149,11 +164,7 @@ void Input::Resume(Connection* connection, PauseReason reason) {
 }
 
 void Input::OnWindow(Connection* connection, uint32_t bytes) {
-  int64_t& window_bytes = connection->input.window_bytes_;
-  window_bytes = std::min(window_bytes + int64_t{bytes}, limits::kReceiveWindowBytes);
-  if ((connection->watch.pauses() & kPauseWindow) != 0 && window_bytes > 0) {
-    Resume(connection, kPauseWindow);
-  }
+  if (windows_.Give(connection, bytes, uv_now(loop_))) Resume(connection, kPauseWindow);
 }
 
 }  // namespace httpsys::engine

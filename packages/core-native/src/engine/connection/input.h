@@ -1,6 +1,9 @@
 #pragma once
 // Reads the sockets of a lane and hands the bytes to the protocol of each connection.
 
+#include <sys/uio.h>
+
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +13,7 @@
 #include "base/limits.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/protocol.h"
+#include "engine/connection/receive_windows.h"
 #include "engine/connection/transport.h"
 
 namespace httpsys::engine {
@@ -27,7 +31,8 @@ class ReadObserver {
 // connection. Thread: the lane.
 class Input {
  public:
-  Input(Transport* transport, const Protocols* protocols, ReadObserver* observer);
+  Input(const uv_loop_t* loop, Transport* transport, const Protocols* protocols,
+        ReadObserver* observer);
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
@@ -43,11 +48,16 @@ class Input {
   void Resume(Connection* connection, PauseReason reason);
   // Called when JavaScript has consumed `bytes` of body or tunnel: gives them back to the window.
   void OnWindow(Connection* connection, uint32_t bytes);
+  void OnDetached(Connection* connection) { windows_.OnDetached(connection); }
   // Resumes the input after this pass, if it waits for output or answers only.
   static void ResumeSoon(Connection* connection) { connection->input.is_resume_due_ = true; }
   // Returns true once after ResumeSoon().
   static bool TakeResumeDue(Connection* connection) {
     return std::exchange(connection->input.is_resume_due_, false);
+  }
+
+  static void SetWaitsForBlocks(Connection* connection, bool waits) {
+    connection->input.waits_for_blocks_ = waits;
   }
 
   // -- Bytes that are kept back.
@@ -75,14 +85,6 @@ class Input {
   static void SetGiven(Connection* connection, size_t bytes) {
     connection->input.given_bytes_ = static_cast<uint32_t>(bytes);
   }
-  // Bytes of body or tunnel are given to JavaScript.
-  static void UseWindow(Connection* connection, size_t bytes) {
-    connection->input.window_bytes_ -= static_cast<int64_t>(bytes);
-  }
-  // Another server gets the connection: its JavaScript has not been given anything.
-  static void ResetWindow(Connection* connection) {
-    connection->input.window_bytes_ = limits::kReceiveWindowBytes;
-  }
 
  private:
   static std::string* MakeKept(Connection* connection) {
@@ -90,16 +92,20 @@ class Input {
     if (kept == nullptr) kept = std::make_unique<std::string>();
     return kept.get();
   }
+  void ReadSome(Connection* connection);
   bool ReadOnce(Connection* connection);
   void OnReadFailed(Connection* connection, int error);
   static void PauseForMemory(Connection* connection);
   void HandleKept(Connection* connection);
   size_t Handle(Connection* connection, std::string_view input);
 
+  const uv_loop_t* loop_;
   Transport* transport_;
   const Protocols* protocols_;
   ReadObserver* observer_;
   std::vector<char> buffer_;
+  std::array<iovec, limits::kBlocksPerRead> rooms_{};  // Of the read that is being made.
+  ReceiveWindows windows_;
 };
 
 }  // namespace httpsys::engine

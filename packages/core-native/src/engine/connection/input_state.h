@@ -10,7 +10,7 @@
 namespace httpsys::engine {
 
 // The bytes that were read from one connection or stream and are not handled yet. Only Input writes
-// it; everybody reads it.
+// and ReceiveWindows write it; everybody reads it.
 class InputState {
  public:
   // The bytes that were received and not handled yet; nullptr = none.
@@ -21,17 +21,25 @@ class InputState {
   uint32_t given_bytes() const { return given_bytes_; }
   // The bytes of body or tunnel that JavaScript may still be given before it consumes some. May
   // become negative.
-  int64_t window_bytes() const { return window_bytes_; }
+  int32_t window_bytes() const { return window_bytes_; }
+  // True if the connection waits in a ReceiveQueue.
+  bool waits_for_blocks() const { return waits_for_blocks_; }
   // True if the input is to be resumed after this pass.
   bool is_resume_due() const { return is_resume_due_; }
 
  private:
   friend class Input;
+  friend class ReceiveWindows;
 
   std::unique_ptr<std::string> partial_;
-  int64_t window_bytes_ = limits::kReceiveWindowBytes;
+  int32_t window_bytes_ = limits::kReceiveWindowBytes;
   uint32_t given_bytes_ = 0;
+  // When the window was used up last: the lowest bits of the loop's clock.
+  uint16_t full_at_ms_ = 0;
   bool is_resume_due_ = false;
+  bool keeps_up_ : 1 = false;          // JavaScript consumes its window as soon as it has it.
+  bool has_extra_ : 1 = false;         // The window has limits::kReceiveExtraBytes more.
+  bool waits_for_blocks_ : 1 = false;  // The connection is in the list of a ReceiveQueue.
 };
 
 }  // namespace httpsys::engine

@@ -1,6 +1,8 @@
 #pragma once
 // The interface of a protocol towards the connections that speak it.
 
+#include <sys/uio.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +27,13 @@ class Protocol {
   virtual std::span<char> Room(Connection* connection, std::span<char> shared) {
     (void)connection;
     return shared;
+  }
+  // Adds memory behind that of Room(), which was not `shared`, for the same read; `rooms` is empty.
+  // Returns how many pieces there are.
+  virtual size_t MoreRoom(Connection* connection, std::span<iovec> rooms) {
+    (void)connection;
+    (void)rooms;
+    return 0;
   }
   virtual void OnReceived(Connection* connection, size_t bytes) {
     (void)connection;

@@ -3,11 +3,13 @@
 // them, announce them and end them.
 
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <uv.h>
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "engine/connection/announcer.h"
 #include "engine/connection/connection.h"
@@ -77,7 +79,8 @@ class Transport final : private OutputOwner, private WatchHandler {
 
   // Reads like recv(2) without blocking, through TLS where the connection has it: returns -1 and
   // sets errno, or 0 at the end of the peer's data.
-  ssize_t Receive(Connection* connection, void* memory, size_t bytes);
+  // Fills `rooms` in order; through TLS, only the first.
+  ssize_t Receive(Connection* connection, std::span<iovec> rooms);
   // Records that the client has ended its direction: nothing more is read.
   void OnPeerEnded(Connection* connection);
   void StartIdleTimer(Connection* connection, uint64_t timeout_ms) {

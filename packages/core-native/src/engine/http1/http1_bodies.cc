@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "engine/connection/input.h"
 #include "engine/connection/messages.h"
+#include "engine/connection/receive_windows.h"
 
 namespace httpsys::engine {
 namespace {
@@ -20,6 +21,11 @@ using records::ErrorKind;
 // A block that is filled less than this is shrunk, so that JavaScript does not keep what it cannot
 // see.
 constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
+
+// The number of blocks that one read of so many bytes fills, at most limits::kBlocksPerRead.
+size_t WholeBlocks(uint64_t bytes) {
+  return std::min<uint64_t>(bytes / limits::kBlockBytes, limits::kBlocksPerRead);
+}
 
 }  // namespace
 
@@ -35,47 +41,81 @@ std::span<char> Http1Bodies::Room(Connection* connection, std::span<char> shared
   if (connection->phase() == InputPhase::kBodyLength && connection->input.partial() == nullptr) {
     const uint64_t allowed = std::min(window, connection->message.body_bytes());
     if (allowed >= limits::kDirectReadBytesMin) {
-      return {reinterpret_cast<char*>(BlockMemory(&connection->attachment())),
-              std::min<uint64_t>(limits::kBlockBytes, allowed)};
+      const size_t bytes = std::min<uint64_t>(limits::kBlockBytes, allowed);
+      if (auto* memory = BlockMemory(connection, allowed)) return {memory, bytes};
+      SocketWatch::Pause(connection, kPauseMemory);
+      return {};
     }
   }
   return shared.first(std::min<uint64_t>(shared.size(), window));
 }
 
+size_t Http1Bodies::MoreRoom(Connection* connection, std::span<iovec> rooms) {
+  const std::vector<ReceiveBlocks::Loan>& loans = connection->attachment().receiving().loans();
+  const auto window = static_cast<uint64_t>(connection->input.window_bytes());
+  const size_t wanted = WholeBlocks(std::min(window, connection->message.body_bytes()));
+  size_t count = 0;
+  while (count + 1 < std::min({wanted, loans.size(), rooms.size() + 1})) {
+    rooms[count] = {loans[count + 1].memory, limits::kBlockBytes};
+    ++count;
+  }
+  return count;
+}
+
 void Http1Bodies::OnReceived(Connection* connection, size_t bytes) {
   exchanges_->TimeAnsweredBody(connection);
-  Input::UseWindow(connection, bytes);
+  ReceiveWindows::Use(connection, bytes);
   Messages::TakeBodyBytes(connection, bytes);
-  DeliverBlock(connection, bytes);
+  if (connection->attachment().receiving().loans().empty()) {
+    DeliverOwn(connection, bytes);
+  } else {
+    DeliverLent(connection, bytes);
+  }
   if (connection->message.body_bytes() != 0) return;
   connection->attachment().records().BodyEnd(connection->slot.number(), {});
   exchanges_->MessageDone(connection);
 }
 
 // Returns the memory for the next piece: a block that JavaScript lent, otherwise one of the lane's
-// own.
-uint8_t* Http1Bodies::BlockMemory(Attachment* attachment) {
-  ReceiveBlocks::Loan& loan = attachment->loan();
-  if (loan.memory == nullptr) loan = attachment->requests().receive_blocks().Take();
-  if (loan.memory != nullptr) return loan.memory;
+// own, or nullptr if the connection has to wait for blocks that JavaScript lends.
+char* Http1Bodies::BlockMemory(Connection* connection, uint64_t allowed) {
+  ReceiveQueue& receiving = connection->attachment().receiving();
+  // A read through TLS fills one block.
+  const size_t wanted = connection->tls != nullptr ? 1 : std::max(WholeBlocks(allowed), size_t{1});
+  if (!receiving.TakeUpTo(wanted, connection)) return nullptr;
+  if (!receiving.loans().empty()) return reinterpret_cast<char*>(receiving.loans().front().memory);
   if (spare_block_.memory == nullptr) {
     spare_block_.memory.reset(static_cast<uint8_t*>(std::malloc(limits::kBlockBytes)));
     HTTPSYS_CHECK(spare_block_.memory != nullptr);
   }
-  return spare_block_.memory.get();
+  return reinterpret_cast<char*>(spare_block_.memory.get());
 }
 
-// Hands over what was received in BlockMemory().
-void Http1Bodies::DeliverBlock(Connection* connection, size_t bytes) {
-  Attachment& attachment = connection->attachment();
-  if (bytes <= limits::kInlinePieceBytesMax) {
-    attachment.records().Body(connection->slot.number(),
-                              {reinterpret_cast<const char*>(BlockMemory(&attachment)), bytes});
-    return;
+// Hands over what was received into the first of the loans.
+void Http1Bodies::DeliverLent(Connection* connection, size_t bytes) {
+  std::vector<ReceiveBlocks::Loan>& loans = connection->attachment().receiving().loans();
+  RecordWriter& records = connection->attachment().records();
+  size_t used = 0;
+  while (bytes != 0) {
+    const ReceiveBlocks::Loan& loan = loans[used];
+    const size_t piece = std::min(bytes, limits::kBlockBytes);
+    bytes -= piece;
+    if (piece <= limits::kInlinePieceBytesMax) {
+      records.Body(connection->slot.number(), {reinterpret_cast<const char*>(loan.memory), piece});
+      break;
+    }
+    records.BodyLent(connection->slot.number(), loan.id, piece);
+    ++used;
   }
-  if (attachment.loan().memory != nullptr) {
-    const uint32_t loan_id = std::exchange(attachment.loan(), {}).id;
-    attachment.records().BodyLent(connection->slot.number(), loan_id, bytes);
+  loans.erase(loans.begin(), loans.begin() + static_cast<ptrdiff_t>(used));
+}
+
+// Hands over what was received into the lane's own block.
+void Http1Bodies::DeliverOwn(Connection* connection, size_t bytes) {
+  RecordWriter& records = connection->attachment().records();
+  if (bytes <= limits::kInlinePieceBytesMax) {
+    const auto* memory = reinterpret_cast<const char*>(spare_block_.memory.get());
+    records.Body(connection->slot.number(), {memory, bytes});
     return;
   }
   Block block = std::move(spare_block_);
@@ -86,7 +126,7 @@ void Http1Bodies::DeliverBlock(Connection* connection, size_t bytes) {
       block.memory.reset(static_cast<uint8_t*>(smaller));
     }
   }
-  attachment.records().BodyBlock(connection->slot.number(), std::move(block));
+  records.BodyBlock(connection->slot.number(), std::move(block));
 }
 
 // -- Pieces.
@@ -102,7 +142,7 @@ Protocol::Advance Http1Bodies::ReadLength(Connection* connection, std::string_vi
                                     connection->message.body_bytes());
   const std::string_view piece = input.substr(0, allowed);
   connection->attachment().records().Body(connection->slot.number(), piece);
-  Input::UseWindow(connection, piece.size());
+  ReceiveWindows::Use(connection, piece.size());
   Messages::TakeBodyBytes(connection, piece.size());
   *used = piece.size();
   if (connection->message.body_bytes() == 0) {
@@ -134,7 +174,7 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
         return Advance::kWait;
       }
       KeepRaw(connection, input.substr(0, step.consumed_bytes));
-      Input::UseWindow(connection, step.body.size());
+      ReceiveWindows::Use(connection, step.body.size());
       connection->attachment().records().Body(connection->slot.number(), step.body);
       return Advance::kGoOn;
     case DecodeStatus::kEnd:

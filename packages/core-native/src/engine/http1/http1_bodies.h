@@ -1,6 +1,8 @@
 #pragma once
 // Reads the bodies of HTTP/1.1 requests: those that JavaScript gets, and those that are discarded.
 
+#include <sys/uio.h>
+
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -28,9 +30,11 @@ class Http1Bodies {
 
   // The memory for the next bytes of a body: a block if much of the body is left, otherwise a part
   // of `shared`. Returns an empty span, and pauses the connection, until JavaScript has consumed
-  // what it was given.
+  // what it was given, or lends blocks.
   std::span<char> Room(Connection* connection, std::span<char> shared);
-  // Hands over the bytes that were received into a block.
+  // Further blocks for the same read; see Protocol::MoreRoom().
+  static size_t MoreRoom(Connection* connection, std::span<iovec> rooms);
+  // Hands over the bytes that were received into blocks.
   void OnReceived(Connection* connection, size_t bytes);
 
   Advance ReadLength(Connection* connection, std::string_view input, size_t* used);
@@ -50,8 +54,9 @@ class Http1Bodies {
   static void KeepRaw(Connection* connection, std::string_view bytes);
 
  private:
-  uint8_t* BlockMemory(Attachment* attachment);
-  void DeliverBlock(Connection* connection, size_t bytes);
+  char* BlockMemory(Connection* connection, uint64_t allowed);
+  void DeliverLent(Connection* connection, size_t bytes);
+  void DeliverOwn(Connection* connection, size_t bytes);
   void RefuseChunked(Connection* connection, std::string_view input);
 
   Transport* transport_;

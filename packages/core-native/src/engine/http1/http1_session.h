@@ -38,6 +38,9 @@ class Http1Session final : public Protocol {
   // -- Protocol.
 
   std::span<char> Room(Connection* connection, std::span<char> shared) override;
+  size_t MoreRoom(Connection* connection, std::span<iovec> rooms) override {
+    return Http1Bodies::MoreRoom(connection, rooms);
+  }
   void OnReceived(Connection* connection, size_t bytes) override {
     bodies_.OnReceived(connection, bytes);
   }

@@ -30,7 +30,7 @@ Protocol::Advance UpgradedSession::OnReadable(Connection* connection, std::strin
   const std::string_view piece =
       input.substr(0, static_cast<size_t>(connection->input.window_bytes()));
   connection->attachment().records().Body(connection->slot.number(), piece);
-  Input::UseWindow(connection, piece.size());
+  ReceiveWindows::Use(connection, piece.size());
   *used = piece.size();
   return Advance::kGoOn;
 }

@@ -133,7 +133,7 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   }
 
   bool Consume(size_t bytes) {
-    Input::UseWindow(connection_, bytes + records::kMessageCost);
+    ReceiveWindows::Use(connection_, bytes + records::kMessageCost);
     return connection_->input.window_bytes() > 0;
   }
 

@@ -1,0 +1,53 @@
+#pragma once
+// How many bytes of bodies and tunnels JavaScript is given ahead of what it has consumed.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/limits.h"
+#include "engine/connection/connection.h"
+
+namespace httpsys::engine {
+
+// The receive windows of a lane. Each connection has limits::kReceiveWindowBytes. A connection
+// whose JavaScript consumes them at once borrows more out of a sum of the lane: a socket that is
+// read empty is several times cheaper, byte by byte, than one that stays full, for which the kernel
+// acknowledges each piece and takes the client's next one in the time of the reader. Thread: the
+// lane.
+class ReceiveWindows {
+ public:
+  ReceiveWindows() = default;
+  ReceiveWindows(const ReceiveWindows&) = delete;
+  ReceiveWindows& operator=(const ReceiveWindows&) = delete;
+
+  // Bytes of body or tunnel are given to JavaScript.
+  static void Use(Connection* connection, size_t bytes) {
+    connection->input.window_bytes_ -= static_cast<int32_t>(bytes);
+  }
+  // Another server gets the connection: its JavaScript has not been given anything.
+  static void Reset(Connection* connection) {
+    connection->input.window_bytes_ = Most(connection->input);
+  }
+
+  // `now_ms` is uv_now() of the loop.
+
+  // The socket is about to be read.
+  void BeginRead(Connection* connection);
+  // The socket was read.
+  void EndRead(Connection* connection, uint64_t now_ms);
+  // JavaScript has consumed `bytes`. Returns true if the input waits for that.
+  bool Give(Connection* connection, uint32_t bytes, uint64_t now_ms);
+  // The connection leaves the lane.
+  void OnDetached(Connection* connection);
+
+ private:
+  static constexpr int32_t Most(const InputState& input) {
+    return limits::kReceiveWindowBytes + (input.has_extra_ ? limits::kReceiveExtraBytes : 0);
+  }
+  // Takes back what was lent to a connection whose JavaScript is about done.
+  void TakeBack(InputState* input);
+
+  size_t extra_left_ = limits::kReceiveExtraMax;
+};
+
+}  // namespace httpsys::engine
