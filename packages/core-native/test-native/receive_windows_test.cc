@@ -69,6 +69,32 @@ TEST_F(ReceiveWindowsTest, WhoBecomesSlowHasTheUsualWindowAgain) {
   EXPECT_EQ(ReadBytes(&connection_), kWindow);
 }
 
+TEST_F(ReceiveWindowsTest, JavaScriptThatConsumesOnlyTheBeginningAtOnceIsNot) {
+  ReceiveWindows::Use(&connection_, kWindow);
+  SocketWatch::Pause(&connection_, kPauseWindow);
+  windows_.EndRead(&connection_, now_ms_);
+  EXPECT_TRUE(windows_.Give(&connection_, kWindow / 2, now_ms_));
+  SocketWatch::Resume(&connection_, kPauseWindow);
+  EXPECT_EQ(ReadBytes(&connection_), kWindow / 2);
+  now_ms_ += limits::kKeepsUpMs + 1;
+  EXPECT_FALSE(windows_.Give(&connection_, kWindow / 2, now_ms_));
+  EXPECT_EQ(ReadBytes(&connection_), kWindow);
+}
+
+TEST_F(ReceiveWindowsTest, WhoBecomesSlowWithMoreIsGivenNothingUntilTheUsualWindowHasRoom) {
+  Fill(&windows_, &connection_, &now_ms_, 0);
+  (void)ReadBytes(&connection_);
+  ReceiveWindows::Use(&connection_, 1024 * 1024);
+  SocketWatch::Pause(&connection_, kPauseWindow);
+  windows_.EndRead(&connection_, now_ms_);
+  now_ms_ += limits::kKeepsUpMs + 1;
+  EXPECT_FALSE(windows_.Give(&connection_, kExtra, now_ms_));
+  EXPECT_EQ(connection_.input.window_bytes(), 0);
+  EXPECT_TRUE(windows_.Give(&connection_, 1000, now_ms_));
+  SocketWatch::Resume(&connection_, kPauseWindow);
+  EXPECT_EQ(ReadBytes(&connection_), 1000);
+}
+
 TEST_F(ReceiveWindowsTest, WhatWasLentIsTakenBackWhenAlmostAllIsConsumed) {
   Fill(&windows_, &connection_, &now_ms_, 0);
   (void)ReadBytes(&connection_);
@@ -107,6 +133,12 @@ TEST_F(ReceiveWindowsTest, OnlySoManyConnectionsHaveMoreAtATime) {
   EXPECT_EQ(ReadBytes(&connection_), kWindow + kExtra) << "the other one has left";
 }
 
+TEST_F(ReceiveWindowsTest, TheLongestMessageOfAWebSocketUsesUpAWindow) {
+  ReceiveWindows::Use(&connection_, size_t{INT32_MAX} + 32);
+  ReceiveWindows::Use(&connection_, size_t{INT32_MAX} + 32);
+  EXPECT_LT(connection_.input.window_bytes(), 0);
+}
+
 TEST_F(ReceiveWindowsTest, ForgedConsumptionDoesNotWidenAWindow) {
   (void)windows_.Give(&connection_, UINT32_MAX, now_ms_);
   EXPECT_EQ(connection_.input.window_bytes(), kWindow);
@@ -142,14 +174,20 @@ TEST_F(ReceiveQueueTest, ConnectionsWaitInTurnForBlocksThatAreUnderWay) {
   }
   EXPECT_FALSE(queue_.TakeUpTo(1, &first_));
   EXPECT_FALSE(queue_.TakeUpTo(1, &second_));
-  EXPECT_FALSE(queue_.TakeUpTo(1, &first_)) << "it waits once";
   EXPECT_EQ(queue_.Next(0), nullptr);
+  EXPECT_FALSE(queue_.is_due());
   for (uint32_t id = 0; id < limits::kBlocksPerRead; ++id) blocks_.Lend(id, memory_.data());
+  EXPECT_TRUE(queue_.is_due());
   EXPECT_EQ(queue_.Next(0), &first_);
   EXPECT_EQ(queue_.Next(1), nullptr) << "there are blocks for one";
+  Connection third(-1, Addresses{});
+  EXPECT_FALSE(queue_.TakeUpTo(1, &third)) << "others have waited";
+  EXPECT_TRUE(queue_.TakeUpTo(limits::kBlocksPerRead, &first_));
+  queue_.loans().clear();
+  queue_.OnDetached(&third);
   for (uint32_t id = 0; id < limits::kBlocksPerRead; ++id) blocks_.Lend(id, memory_.data());
-  EXPECT_EQ(queue_.Next(1), &second_);
-  EXPECT_EQ(queue_.Next(2), nullptr);
+  EXPECT_EQ(queue_.Next(0), &second_);
+  EXPECT_EQ(queue_.Next(1), nullptr);
 }
 
 TEST_F(ReceiveQueueTest, AConnectionThatLeavesDoesNotWait) {
@@ -218,8 +256,8 @@ TEST(ReceiveWindowsEngineTest, AnUploadWaitsForBlocksAndGoesOnWithThem) {
   while (const auto piece = js.Next(50)) got += piece->body;
   EXPECT_LE(got.size(), limits::kReadBytes) << "JavaScript has all blocks";
   for (uint32_t id = 0; id < limits::kReceiveBlocksMax; ++id) js.LendBlock(id);
-  // The lane looks when it is woken, as by the end of JavaScript's batch.
-  js.Command(ReplyType::kWindow, request.slot, 0, 0);
+  // As the end of JavaScript's batch does, in which it has replied nothing.
+  js.backend().Wake(0);
   while (got.size() < body.size()) {
     const auto event = js.Next();
     if (!event.has_value() || event->type == RequestType::kBodyEnd) break;

@@ -44,15 +44,17 @@ function hasCredit (socket) {
 
 /** @param {EngineSocket} socket whether it may have kSendBytesFastMax */
 function takeExtra (socket) {
+  // A client that has become slow has it until enough has left.
+  if ((socket[kState] & State.kReadsFast) === 0) return false
   if ((socket[kState] & State.kHasExtra) !== 0) return true
   const lane = socket[kLane]
-  if ((socket[kState] & State.kReadsFast) === 0 || lane.extras === kExtrasMax) return false
+  if (lane.extras === kExtrasMax) return false
   lane.extras++
   socket[kState] |= State.kHasExtra
   return true
 }
 
-/** @param {EngineSocket} socket that has few unsent bytes, or is closed */
+/** @param {EngineSocket} socket that has few unsent bytes, is closed, or gives its output to a channel */
 function returnExtra (socket) {
   if ((socket[kState] & State.kHasExtra) === 0) return
   socket[kState] &= ~State.kHasExtra
@@ -66,12 +68,12 @@ function noteReader (socket, isTaken) {
   if (socket[kUnsent] < kSendBytesMax) returnExtra(socket)
 }
 
-// The most bytes of a piece that are copied. A piece that is not copied is done when it has left: an application that waits
-// for that, and is the only one to send, would leave the lane without work until its thread runs again.
-/** @param {EngineSocket} socket @param {number} bytes of the piece */
-function copiedMax (socket, bytes) {
+// The most bytes of the pieces of a write that are copied, of which one is large. A piece that is not copied is done when it has
+// left: an application that waits for that, and is the only one to send, would leave the lane without work until its thread
+// runs again.
+/** @param {EngineSocket} socket */
+function copiedMax (socket) {
   if ((socket[kState] & State.kUpgraded) !== 0) return kInlineBytesMax
-  if (bytes <= kCopiedBytesMax) return kCopiedBytesMax
   const lane = socket[kLane]
   const isAlone = lane.largeSlot === socket[kSlot]
   lane.largeSlot = socket[kSlot]
@@ -144,6 +146,8 @@ function publish (socket, write) {
   const lane = socket[kLane]
   const slot = socket[kSlot]
   const isStream = (socket[kState] & (State.kStream | State.kUpgraded)) === State.kStream
+  let most = kCopiedBytesMax
+  let isKnown = false
   while (write.next < chunks.length) {
     if ((socket[kState] & State.kLaneClosed) !== 0) return Sent.closed
     // The end of a response is an empty one: it lets go of what came before.
@@ -168,7 +172,11 @@ function publish (socket, write) {
     }
     if (chunk.length === 0) continue
     const isKept = isStream && typeof chunk !== 'string' && !mayCopy(socket, chunk.length)
-    if (chunk.length <= copiedMax(socket, chunk.length) && !isKept) {
+    if (chunk.length > kCopiedBytesMax && !isKnown) {
+      isKnown = true
+      most = copiedMax(socket)
+    }
+    if (chunk.length <= most && !isKept) {
       count(socket, lane.writer.data(kData, slot, R.kReplyRaw, chunk, encoding, 0))
     } else {
       count(socket, chunk.length)

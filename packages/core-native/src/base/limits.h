@@ -6,7 +6,7 @@
 
 namespace httpsys::limits {
 
-// Bytes of one read. A loopback socket hands over 64 KiB at once; more only costs cache.
+// Bytes of one read of what is not a long body (kBlocksPerRead). More only costs cache.
 inline constexpr size_t kReadBytes = 64 * 1024;
 // Reads of one connection per readiness event, so that a fast uploader leaves time for others.
 inline constexpr int kReadsPerEvent = 4;
@@ -28,7 +28,7 @@ inline constexpr size_t kDirectReadBytesMin = 16 * 1024;
 // two socket buffers, enough to keep a reader busy across a thread hop.
 inline constexpr int32_t kReceiveWindowBytes = 128 * 1024;
 // The same in addition, for a connection whose JavaScript consumes its window within kKeepsUpMs,
-// which no consumer does that waits for a disk or a network: a read then has kBlocksPerRead blocks.
+// which few consumers do that wait for a disk or a network: a read then has kBlocksPerRead blocks.
 inline constexpr int32_t kReceiveExtraBytes = kBlocksPerRead * kBlockBytes - kReceiveWindowBytes;
 inline constexpr uint32_t kKeepsUpMs = 10;
 // Connections of a lane that have it at a time: 14 MiB.

@@ -143,7 +143,8 @@ void Lane::BeforePoll() {
       parts_->reclaim->Look();
     }
     // A call to wake(lane) clears kLaneSleeping, so the lane must set it again before the poll.
-    const bool has_news = is_called || parts_->router->choice().HasBegun();
+    const bool has_news =
+        is_called || parts_->router->choice().HasBegun() || attachments_.HasDueReceivers();
     const bool looks_on = may_wait || commands_->has_drains();
     if (!has_news && (looks_on ? !attachments_.HasReplies() : attachments_.MayGatherReplies()))
       break;

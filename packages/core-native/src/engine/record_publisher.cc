@@ -61,7 +61,7 @@ void RecordPublisher::PublishNow(Attachment* attachment) {
   while (!attachment->requests().stalled() && attachment->TakeStalled()) {
     transport_->ForEach([&](Connection* connection) {
       if (connection->is_open() && (connection->watch.pauses() & kPauseMemory) != 0 &&
-          &connection->attachment() == attachment) {
+          !connection->input.waits_for_blocks() && &connection->attachment() == attachment) {
         input_->Resume(connection, kPauseMemory);
       }
     });

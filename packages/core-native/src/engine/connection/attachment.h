@@ -95,7 +95,8 @@ class Attachment {
   uint64_t BlockedMs(uint64_t now_ms);
   // The thread of the JavaScript environment.
   const ThreadWatch& thread() const { return thread_; }
-  // Notes that a connection was paused because no segment was free (kPauseMemory).
+  // Notes that a connection was paused because no segment was free (kPauseMemory, which those who
+  // wait for blocks have, too).
   void NoteStalled() { has_paused_ = true; }
   // Returns true if that was noted since the last call.
   bool TakeStalled() { return std::exchange(has_paused_, false); }

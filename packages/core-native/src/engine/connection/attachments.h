@@ -35,6 +35,10 @@ class Attachments {
       return !one->replies().HasMore() || one->IsInBatch();
     });
   }
+  // True if a connection that has waited for memory of JavaScript can go on. Thread: the lane.
+  bool HasDueReceivers() const {
+    return std::any_of(begin(), end(), [](const auto& one) { return one->receiving().is_due(); });
+  }
   // True while a JavaScript environment may add replies without waking the lane, outside of a
   // batch. Thread: the lane.
   bool IsTurnOpen() const {

@@ -56,8 +56,19 @@ class Input {
     return std::exchange(connection->input.is_resume_due_, false);
   }
 
+  // -- For ReceiveQueue.
+
   static void SetWaitsForBlocks(Connection* connection, bool waits) {
     connection->input.waits_for_blocks_ = waits;
+  }
+  static void GiveReceiveTurn(Connection* connection) {
+    connection->input.has_receive_turn_ = true;
+  }
+  // Returns true once after GiveReceiveTurn().
+  static bool TakeReceiveTurn(Connection* connection) {
+    const bool had = connection->input.has_receive_turn_;
+    connection->input.has_receive_turn_ = false;
+    return had;
   }
 
   // -- Bytes that are kept back.

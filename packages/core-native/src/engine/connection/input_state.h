@@ -9,8 +9,8 @@
 
 namespace httpsys::engine {
 
-// The bytes that were read from one connection or stream and are not handled yet. Only Input writes
-// and ReceiveWindows write it; everybody reads it.
+// The bytes that were read from one connection or stream and are not handled yet, and how many may
+// be read. Only Input and ReceiveWindows write it; everybody reads it.
 class InputState {
  public:
   // The bytes that were received and not handled yet; nullptr = none.
@@ -37,9 +37,11 @@ class InputState {
   // When the window was used up last: the lowest bits of the loop's clock.
   uint16_t full_at_ms_ = 0;
   bool is_resume_due_ = false;
+  bool was_full_ : 1 = false;          // The window was used up, and is not consumed since.
   bool keeps_up_ : 1 = false;          // JavaScript consumes its window as soon as it has it.
   bool has_extra_ : 1 = false;         // The window has limits::kReceiveExtraBytes more.
   bool waits_for_blocks_ : 1 = false;  // The connection is in the list of a ReceiveQueue.
+  bool has_receive_turn_ : 1 = false;  // It has waited there, and has not read since.
 };
 
 }  // namespace httpsys::engine

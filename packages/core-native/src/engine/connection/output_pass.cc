@@ -539,7 +539,9 @@ void OutputPass::AddCredit(Connection* connection, size_t bytes) {
   if (!is_due || !connection->is_open()) return;
   // A block may be longer than a word counts.
   const size_t credit = std::min(connection->output.credit_bytes_, size_t{UINT32_MAX});
-  const uint32_t flags = connection->output.queue_ == nullptr ? records::kFlagTaken : 0;
+  // Of a stream, the connection has the socket.
+  const bool is_taken = connection->stream == nullptr && connection->output.queue_ == nullptr;
+  const uint32_t flags = is_taken ? records::kFlagTaken : 0;
   connection->attachment().records().Credit(connection->slot.number(),
                                             static_cast<uint32_t>(credit), flags);
   connection->output.credit_bytes_ -= credit;

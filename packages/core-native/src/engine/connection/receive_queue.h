@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/block_store.h"
+#include "base/limits.h"
 
 namespace httpsys::engine {
 
@@ -22,14 +23,21 @@ class ReceiveQueue {
 
   // Loans that are taken and not used yet; the first is used first.
   std::vector<ReceiveBlocks::Loan>& loans() { return loans_; }
-  // Takes loans until there are `count`. Returns false if the connection has to wait for its turn.
+  // Takes loans until there are `count`. Returns false if the connection has to wait for its turn,
+  // until Next() returns it.
   bool TakeUpTo(size_t count, Connection* connection);
+  // True if Next(0) would return a connection.
+  bool is_due() const { return !waiting_.empty() && HasBlocksFor(1); }
   // Takes the connection whose turn it is out of the list; nullptr = there is none, or there are
   // not enough blocks for a further one. `count` is the number of those who were taken in a row.
   Connection* Next(size_t count);
   void OnDetached(Connection* connection);
 
  private:
+  bool HasBlocksFor(size_t connections) const {
+    return loans_.size() + blocks_->available() >= connections * limits::kBlocksPerRead;
+  }
+
   ReceiveBlocks* blocks_;
   std::vector<ReceiveBlocks::Loan> loans_;
   std::deque<Connection*> waiting_;

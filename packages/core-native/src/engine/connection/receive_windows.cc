@@ -15,37 +15,47 @@ void ReceiveWindows::BeginRead(Connection* connection) {
 void ReceiveWindows::EndRead(Connection* connection, uint64_t now_ms) {
   InputState& input = connection->input;
   if ((connection->watch.pauses() & kPauseWindow) != 0) {
+    input.was_full_ = true;
     input.full_at_ms_ = static_cast<uint16_t>(now_ms);
   }
-  TakeBack(&input);
+  TakeBackUnused(&input);
 }
 
 bool ReceiveWindows::Give(Connection* connection, uint32_t bytes, uint64_t now_ms) {
   InputState& input = connection->input;
   const int64_t window = int64_t{input.window_bytes_} + bytes;
   input.window_bytes_ = static_cast<int32_t>(std::min<int64_t>(window, Most(input)));
-  TakeBack(&input);
-  const bool is_waiting = (connection->watch.pauses() & kPauseWindow) != 0;
-  if (!is_waiting || input.window_bytes_ <= 0) return false;
-  const auto waited_ms = static_cast<uint16_t>(now_ms - input.full_at_ms_);
-  // A stream of HTTP/2 has no socket to be read.
-  input.keeps_up_ = connection->stream == nullptr && waited_ms <= limits::kKeepsUpMs;
-  return true;
+  TakeBackUnused(&input);
+  if (input.was_full_) {
+    const bool is_slow = static_cast<uint16_t>(now_ms - input.full_at_ms_) > limits::kKeepsUpMs;
+    // What JavaScript has not acknowledged yet may be consumed all the same.
+    const bool is_consumed = input.window_bytes_ >= Most(input) - limits::kReceiveWindowBytes / 4;
+    if (is_slow) {
+      input.keeps_up_ = false;
+      if (input.has_extra_) TakeBack(&input);
+    } else if (is_consumed) {
+      input.keeps_up_ = true;
+    }
+    if (is_slow || is_consumed) input.was_full_ = false;
+  }
+  return (connection->watch.pauses() & kPauseWindow) != 0 && input.window_bytes_ > 0;
 }
 
 void ReceiveWindows::OnDetached(Connection* connection) {
-  InputState& input = connection->input;
-  if (!input.has_extra_) return;
-  input.has_extra_ = false;
-  ++extra_left_;
+  if (connection->input.has_extra_) TakeBack(&connection->input);
 }
 
+// Takes the extra window of a connection, of which JavaScript may have used more than is left.
 void ReceiveWindows::TakeBack(InputState* input) {
-  constexpr int32_t kEnough = limits::kReceiveExtraBytes + limits::kReceiveWindowBytes / 2;
-  if (!input->has_extra_ || input->window_bytes_ < kEnough) return;
   input->has_extra_ = false;
   input->window_bytes_ -= limits::kReceiveExtraBytes;
   ++extra_left_;
+}
+
+// The same if JavaScript has consumed most.
+void ReceiveWindows::TakeBackUnused(InputState* input) {
+  constexpr int32_t kEnough = limits::kReceiveExtraBytes + limits::kReceiveWindowBytes / 2;
+  if (input->has_extra_ && input->window_bytes_ >= kEnough) TakeBack(input);
 }
 
 }  // namespace httpsys::engine

@@ -1,6 +1,7 @@
 #pragma once
 // How many bytes of bodies and tunnels JavaScript is given ahead of what it has consumed.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -22,7 +23,9 @@ class ReceiveWindows {
 
   // Bytes of body or tunnel are given to JavaScript.
   static void Use(Connection* connection, size_t bytes) {
-    connection->input.window_bytes_ -= static_cast<int32_t>(bytes);
+    // A message of a WebSocket may be as long as the number counts.
+    const int64_t left = connection->input.window_bytes_ - static_cast<int64_t>(bytes);
+    connection->input.window_bytes_ = static_cast<int32_t>(std::max<int64_t>(left, INT32_MIN));
   }
   // Another server gets the connection: its JavaScript has not been given anything.
   static void Reset(Connection* connection) {
@@ -44,8 +47,8 @@ class ReceiveWindows {
   static constexpr int32_t Most(const InputState& input) {
     return limits::kReceiveWindowBytes + (input.has_extra_ ? limits::kReceiveExtraBytes : 0);
   }
-  // Takes back what was lent to a connection whose JavaScript is about done.
   void TakeBack(InputState* input);
+  void TakeBackUnused(InputState* input);
 
   size_t extra_left_ = limits::kReceiveExtraMax;
 };

@@ -13,7 +13,8 @@ enum PauseReason : uint8_t {
   kPauseOrder = 1 << 2,     // The next request waits for earlier answers, or for its owner.
   // JavaScript, or another member, has to accept or decline an upgrade.
   kPauseUpgrade = 1 << 3,
-  kPauseMemory = 1 << 4,  // The lane has no free request segment.
+  // The lane has no free request segment, or no block to receive into (ReceiveQueue).
+  kPauseMemory = 1 << 4,
   // Nothing is read any more: the input has ended or the connection is ending.
   kPauseOver = 1 << 5,
   kPauseRelay = 1 << 6,  // The member that answers the relayed request does not read.
