@@ -116,7 +116,9 @@ void OutputQueue::PopFront() {
   const Piece& front = pieces_[first_];
   if (front.block_id == kNoBlock) kept_bytes_ -= std::min(front.bytes().size(), kPieceKeptMax);
   if (front.is_file) --files_;
-  pieces_[first_] = Piece();  // Frees the memory of the piece at once.
+  // Frees the memory of the piece at once: a string that is assigned a short one keeps its own.
+  std::string().swap(pieces_[first_].own);
+  pieces_[first_] = Piece();
   ++first_;
   // Erasing only half of the vector at a time means that no piece is moved more often than pieces
   // have left.
