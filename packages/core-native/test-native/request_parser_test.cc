@@ -37,6 +37,13 @@ std::string Describe(const RequestHead& head) {
   return text;
 }
 
+// Parses a message of which further bytes follow; the parser remembers it.
+void ParseFirst(RequestParser* parser, std::string_view message) {
+  parser->Reset(kHeaderBytesMax);
+  ASSERT_EQ(parser->Parse(message), ParseStatus::kDone);
+  parser->Remember(message);
+}
+
 class RequestParserTest : public testing::Test {
  protected:
   // Feeds the message up to each of `cuts`, at another place in memory each time.
@@ -360,6 +367,65 @@ TEST_F(RequestParserTest, ThousandsOfLinesAreKeptInOrder) {
     EXPECT_EQ(parser_.head().lines[i].name, "n" + std::to_string(i));
     EXPECT_EQ(parser_.head().lines[i].value, std::to_string(i));
   }
+}
+
+TEST_F(RequestParserTest, ARepeatedHeadMeansWhatItMeantAtFirst) {
+  const std::string_view heads[] = {
+      "GET /x?y HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n",
+      "\r\nPOST / HTTP/1.0\r\nHost: a\r\nContent-Length: 5\r\nConnection: keep-alive\r\n\r\n",
+      "POST /c HTTP/1.1\r\nHost: a\r\nhost: b\r\nTransfer-Encoding: chunked\r\nExpect: "
+      "100-continue\r\n\r\n",
+      "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n",
+      "OPTIONS * HTTP/1.1\r\nConnection: upgrade, close\r\nUpgrade: x\r\nEmpty:\r\n\r\n",
+  };
+  for (const std::string_view head : heads) {
+    SCOPED_TRACE(testing::PrintToString(head));
+    const std::string outcome = ParseWhole(head);
+    const std::string first = std::string(head) + "rest";
+    ParseFirst(&parser_, first);
+    for (const std::string& rest : {std::string(), std::string("GET "), std::string(2000, 'x')}) {
+      // Elsewhere in memory: what was parsed first is gone.
+      const std::string_view again = page_.Place(std::string(head) + rest);
+      ASSERT_TRUE(parser_.Repeat(again, kHeaderBytesMax, kAnyLines));
+      EXPECT_EQ(Describe(parser_.head()), outcome);
+      EXPECT_EQ(parser_.head_bytes(), head.size());
+      EXPECT_GE(parser_.head().target.data(), again.data());
+      EXPECT_LT(parser_.head().target.data(), again.data() + again.size());
+    }
+  }
+}
+
+TEST_F(RequestParserTest, AHeadThatDiffersAnywhereIsNoRepetition) {
+  const std::string head = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
+  ParseFirst(&parser_, head);
+  for (size_t i = 0; i < head.size(); ++i) {
+    std::string other = head + head;
+    other[i] = static_cast<char>(other[i] ^ 1);
+    EXPECT_FALSE(parser_.Repeat(other, kHeaderBytesMax, kAnyLines)) << i;
+    EXPECT_FALSE(parser_.Repeat(head.substr(0, i), kHeaderBytesMax, kAnyLines)) << i;
+  }
+  EXPECT_TRUE(parser_.Repeat(head, kHeaderBytesMax, kAnyLines));
+}
+
+TEST_F(RequestParserTest, AHeadIsParsedAnewForOtherLimits) {
+  const std::string head = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
+  ParseFirst(&parser_, head);
+  EXPECT_FALSE(parser_.Repeat(head, kHeaderBytesMax - 1, kAnyLines));
+  EXPECT_FALSE(parser_.Repeat(head, kHeaderBytesMax, 1));
+  EXPECT_TRUE(parser_.Repeat(head, kHeaderBytesMax, kAnyLines));
+}
+
+TEST_F(RequestParserTest, OnlyTheHeadThatWasParsedLastIsRepeated) {
+  const std::string head = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
+  EXPECT_FALSE(parser_.Repeat(head, 0, 0));
+  ParseFirst(&parser_, head);
+  parser_.Reset(kHeaderBytesMax);
+  EXPECT_FALSE(parser_.Repeat(head, kHeaderBytesMax, kAnyLines));
+  EXPECT_EQ(parser_.Parse("GET /y HTTP/1.1\r\n"), ParseStatus::kNeedMore);
+  EXPECT_FALSE(parser_.Repeat(head, kHeaderBytesMax, kAnyLines));
+  const std::string long_head = "GET /" + std::string(2000, 'x') + " HTTP/1.1\r\nHost: a\r\n\r\n";
+  ParseFirst(&parser_, long_head);
+  EXPECT_FALSE(parser_.Repeat(long_head, kHeaderBytesMax, kAnyLines)) << "it is long";
 }
 
 }  // namespace

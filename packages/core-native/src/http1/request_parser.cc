@@ -14,6 +14,8 @@ constexpr std::string_view kVersion11 = "HTTP/1.1\r\n";
 constexpr size_t kSlashAt = 4;
 constexpr size_t kMinorAt = 7;
 constexpr size_t kLineFeedAt = 9;
+// The longest head that is remembered: a longer one is likely to differ from the next.
+constexpr size_t kRememberedBytesMax = 1024;
 
 ParseError WrongVersionByte(size_t at) {
   if (at <= kSlashAt) return ParseError::kInvalidConstant;
@@ -24,10 +26,28 @@ ParseError WrongVersionByte(size_t at) {
 
 void RequestParser::Reset(size_t header_bytes_max, size_t lines_max) {
   budget_ = {std::min(header_bytes_max, kHeaderBytesCeiling), kPaddingBytesMax, lines_max};
+  remembered_.clear();
+  remembered_bytes_max_ = header_bytes_max;
+  remembered_lines_max_ = lines_max;
   position_ = 0;
   phase_ = Phase::kLeadingLineEnds;
   error_ = ParseError::kNone;
   started_ = false;
+}
+
+// A head ends with its last byte, so what follows it cannot change what it means.
+bool RequestParser::Repeat(std::string_view message, size_t header_bytes_max, size_t lines_max) {
+  const bool is_same = !remembered_.empty() && message.starts_with(remembered_) &&
+                       remembered_bytes_max_ == header_bytes_max &&
+                       remembered_lines_max_ == lines_max;
+  if (is_same) FillHead(message);
+  return is_same;
+}
+
+void RequestParser::Remember(std::string_view message) {
+  if (remembered_.empty() && position_ <= kRememberedBytesMax) {
+    remembered_.assign(message.substr(0, position_));
+  }
 }
 
 ParseStatus RequestParser::Fail(ParseError error) {

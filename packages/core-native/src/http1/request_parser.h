@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -51,6 +52,13 @@ class RequestParser {
   // `message` starts at the first byte of the message and holds everything received so far.
   [[nodiscard]] ParseStatus Parse(std::string_view message);
 
+  // The same as Reset() and Parse() for a message that begins with the head that was parsed last,
+  // if that was remembered and the limits are the same: returns false otherwise, and changes
+  // nothing. Clients that send many requests at once send mostly the same ones.
+  [[nodiscard]] bool Repeat(std::string_view message, size_t header_bytes_max, size_t lines_max);
+  // After kDone, with the message of the last Parse(): remembers the head for Repeat().
+  void Remember(std::string_view message);
+
   // After kDone. Valid until the buffer changes or Reset().
   const RequestHead& head() const { return head_; }
   // After kDone: length of the head, blank line included.
@@ -83,6 +91,9 @@ class RequestParser {
 
   const MethodTable* methods_;
   RequestHead head_;
+  std::string remembered_;  // The head that was parsed last; empty = it is not remembered.
+  size_t remembered_bytes_max_ = 0;
+  size_t remembered_lines_max_ = 0;
   FieldScanner fields_;
   HeadBudget budget_;
   TargetScanner target_;

@@ -149,11 +149,16 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
   }
   Advance begun = Advance::kWait;
   if (!connection->message.has_served() && BeginHttp2(connection, input, &begun)) return begun;
-  if (parser == nullptr) {
+  ParseStatus status = ParseStatus::kDone;
+  if (parser != nullptr) {
+    status = parser->Parse(input);
+  } else {
     parser = parser_.get();
-    parser->Reset(settings.header_bytes_max, settings.header_lines_max);
+    if (!parser->Repeat(input, settings.header_bytes_max, settings.header_lines_max)) {
+      parser->Reset(settings.header_bytes_max, settings.header_lines_max);
+      status = parser->Parse(input);
+    }
   }
-  const ParseStatus status = parser->Parse(input);
   if (status == ParseStatus::kNeedMore) return KeepHead(connection, input, used);
   if (connection->is_timer_running()) transport_->StopTimer(connection);
   // The record needs the parser's views, so the parser lives until the record is written.
@@ -168,6 +173,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
   } else {
     if (lent == nullptr) Messages::Begin(connection, clock_->Ns());
     *used = parser->head_bytes();
+    if (lent == nullptr && *used < input.size()) parser->Remember(input);
     advance = DeliverHead(connection, parser->head(), input, used);
   }
   if (lent != nullptr && parsers_.size() < limits::kSpareParsersMax) {
