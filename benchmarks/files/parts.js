@@ -4,7 +4,7 @@
 
 const { checkBody, checkUpload } = require('./check')
 const { hashOf, piecesHash } = require('./content')
-const { expressSides, kNginx, nodeSide } = require('./servers')
+const { expressSides, kFloor, kNginx, nodeSide } = require('./servers')
 
 /** @typedef {import('./folder').Files} Files */
 /** @typedef {import('./servers').Side} Side */
@@ -93,13 +93,13 @@ const kText = { bytes: 13, hash: hashOf(Buffer.from('Hello, world!')) }
 const callbackPart = (application, title, thread) => ({
   name: 'callbacks',
   title,
-  sides: [nodeSide('node', application), nodeSide('httpsys', application)],
+  sides: [nodeSide('node', application), nodeSide('httpsys', application), kFloor],
   unit: 'request',
   load: ['get'],
   path: '/',
   bytes: kText.bytes,
   check: (side, port) => checkBody(side, { port, path: '/' }, kText),
-  ratios: both('httpsys', 'node', 0.50, thread),
+  ratios: [...both('httpsys', 'node', 0.50, thread), { of: 'floor', to: 'node', what: 'process' }],
 })
 
 /** @type {Part[]} */

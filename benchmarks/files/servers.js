@@ -4,7 +4,7 @@
 
 const path = require('node:path')
 const { Nginx } = require('../lib/nginx')
-const { Server } = require('../lib/processes')
+const { Server, built } = require('../lib/processes')
 const { freePort } = require('../../test/helpers/free-port')
 
 /**
@@ -47,6 +47,12 @@ const expressSides = (application) => [
   nodeSide('httpsys', application),
   nodeSide('node', application, { name: 'register', before: kRegister }),
 ]
+
+/** What the kernel alone asks for: a program that looks at no request. Its answer is that of the callbacks' part. @type {Side} */
+const kFloor = {
+  name: 'floor',
+  start: async ({ cpu }) => Server.program('floor', Number(cpu), [await built(path.join(__dirname, '..', 'floor.cc'), 'floor')]),
+}
 
 /** One worker on the server's core. @type {Side} */
 const kNginx = {
@@ -94,4 +100,4 @@ async function startChecked (side, place, setup, check) {
   return server
 }
 
-module.exports = { kNginx, expressSides, nodeSide, startChecked }
+module.exports = { kFloor, kNginx, expressSides, nodeSide, startChecked }
