@@ -95,6 +95,23 @@ TEST_F(ReceiveWindowsTest, WhoBecomesSlowWithMoreIsGivenNothingUntilTheUsualWind
   EXPECT_EQ(ReadBytes(&connection_), 1000);
 }
 
+TEST_F(ReceiveWindowsTest, WhoConsumesLittleAtATimeBecomesSlow) {
+  Fill(&windows_, &connection_, &now_ms_, 0);
+  (void)ReadBytes(&connection_);
+  ReceiveWindows::Use(&connection_, 1024 * 1024);
+  constexpr uint32_t kLittle = 32 * 1024;
+  for (int i = 0; i < 2; ++i) {
+    SocketWatch::Pause(&connection_, kPauseWindow);
+    windows_.EndRead(&connection_, now_ms_);
+    now_ms_ += limits::kKeepsUpMs * 3 / 4;
+    const bool goes_on = windows_.Give(&connection_, kLittle, now_ms_);
+    EXPECT_EQ(goes_on, i == 0);
+    SocketWatch::Resume(&connection_, kPauseWindow);
+    if (i == 0) ReceiveWindows::Use(&connection_, kLittle);
+  }
+  EXPECT_EQ(connection_.input.window_bytes(), static_cast<int32_t>(kLittle) - kExtra);
+}
+
 TEST_F(ReceiveWindowsTest, WhatWasLentIsTakenBackWhenAlmostAllIsConsumed) {
   Fill(&windows_, &connection_, &now_ms_, 0);
   (void)ReadBytes(&connection_);
@@ -139,6 +156,14 @@ TEST_F(ReceiveWindowsTest, TheLongestMessageOfAWebSocketUsesUpAWindow) {
   EXPECT_LT(connection_.input.window_bytes(), 0);
 }
 
+TEST_F(ReceiveWindowsTest, TheLongestMessageUsesUpAWindowThatIsTakenBack) {
+  Fill(&windows_, &connection_, &now_ms_, 0);
+  ReceiveWindows::Use(&connection_, static_cast<size_t>(ReadBytes(&connection_)));
+  ReceiveWindows::Use(&connection_, size_t{INT32_MAX} + 32);
+  windows_.OnDetached(&connection_);
+  EXPECT_EQ(connection_.input.window_bytes(), INT32_MIN);
+}
+
 TEST_F(ReceiveWindowsTest, ForgedConsumptionDoesNotWidenAWindow) {
   (void)windows_.Give(&connection_, UINT32_MAX, now_ms_);
   EXPECT_EQ(connection_.input.window_bytes(), kWindow);
@@ -174,20 +199,51 @@ TEST_F(ReceiveQueueTest, ConnectionsWaitInTurnForBlocksThatAreUnderWay) {
   }
   EXPECT_FALSE(queue_.TakeUpTo(1, &first_));
   EXPECT_FALSE(queue_.TakeUpTo(1, &second_));
-  EXPECT_EQ(queue_.Next(0), nullptr);
+  EXPECT_EQ(queue_.Next(), nullptr);
   EXPECT_FALSE(queue_.is_due());
   for (uint32_t id = 0; id < limits::kBlocksPerRead; ++id) blocks_.Lend(id, memory_.data());
   EXPECT_TRUE(queue_.is_due());
-  EXPECT_EQ(queue_.Next(0), &first_);
-  EXPECT_EQ(queue_.Next(1), nullptr) << "there are blocks for one";
+  EXPECT_EQ(queue_.Next(), &first_);
+  EXPECT_EQ(queue_.Next(), nullptr) << "there are blocks for one";
+  EXPECT_FALSE(queue_.is_due());
   Connection third(-1, Addresses{});
   EXPECT_FALSE(queue_.TakeUpTo(1, &third)) << "others have waited";
   EXPECT_TRUE(queue_.TakeUpTo(limits::kBlocksPerRead, &first_));
   queue_.loans().clear();
   queue_.OnDetached(&third);
+  queue_.EndTurns();
   for (uint32_t id = 0; id < limits::kBlocksPerRead; ++id) blocks_.Lend(id, memory_.data());
-  EXPECT_EQ(queue_.Next(0), &second_);
-  EXPECT_EQ(queue_.Next(1), nullptr);
+  EXPECT_EQ(queue_.Next(), &second_);
+  EXPECT_EQ(queue_.Next(), nullptr);
+}
+
+TEST_F(ReceiveQueueTest, ATurnWithoutBlocksIsTheNextOneAgain) {
+  Lend(limits::kReceiveBlocksMax);
+  std::vector<ReceiveBlocks::Loan> all;
+  EXPECT_TRUE(blocks_.TakeUpTo(limits::kReceiveBlocksMax, &all));
+  EXPECT_FALSE(queue_.TakeUpTo(limits::kBlocksPerRead, &first_));
+  EXPECT_FALSE(queue_.TakeUpTo(1, &second_));
+  for (uint32_t id = 0; id < limits::kBlocksPerRead; ++id) blocks_.Lend(id, memory_.data());
+  EXPECT_EQ(queue_.Next(), &first_);
+  // As by a record whose bytes were copied into a block.
+  (void)blocks_.Take();
+  EXPECT_FALSE(queue_.TakeUpTo(limits::kBlocksPerRead, &first_));
+  queue_.EndTurns();
+  blocks_.Lend(0, memory_.data());
+  EXPECT_EQ(queue_.Next(), &first_);
+}
+
+TEST_F(ReceiveQueueTest, ATurnThatIsNotUsedIsForgotten) {
+  Lend(limits::kReceiveBlocksMax);
+  std::vector<ReceiveBlocks::Loan> all;
+  EXPECT_TRUE(blocks_.TakeUpTo(limits::kReceiveBlocksMax, &all));
+  EXPECT_FALSE(queue_.TakeUpTo(1, &first_));
+  EXPECT_FALSE(queue_.TakeUpTo(1, &second_));
+  for (uint32_t id = 0; id < limits::kBlocksPerRead; ++id) blocks_.Lend(id, memory_.data());
+  EXPECT_EQ(queue_.Next(), &first_);
+  EXPECT_EQ(queue_.Next(), nullptr);
+  queue_.EndTurns();
+  EXPECT_EQ(queue_.Next(), &second_);
 }
 
 TEST_F(ReceiveQueueTest, AConnectionThatLeavesDoesNotWait) {
@@ -199,8 +255,8 @@ TEST_F(ReceiveQueueTest, AConnectionThatLeavesDoesNotWait) {
   queue_.OnDetached(&first_);
   queue_.OnDetached(&first_);
   Lend(limits::kReceiveBlocksMax);
-  EXPECT_EQ(queue_.Next(0), &second_);
-  EXPECT_EQ(queue_.Next(1), nullptr);
+  EXPECT_EQ(queue_.Next(), &second_);
+  EXPECT_EQ(queue_.Next(), nullptr);
 }
 
 }  // namespace

@@ -173,6 +173,7 @@ void Lane::AfterPoll() {
   // The flush comes before closed connections are freed, because none of them may stay in the list
   // of touched ones.
   FlushAndResume();
+  for (const auto& one : attachments_) one->receiving().EndTurns();
   parts_->transport->FreeClosed();
 }
 

@@ -46,11 +46,7 @@ void RecordPublisher::Publish(bool is_due) {
 
 // Lets those read on for whom JavaScript has lent memory again.
 void RecordPublisher::ResumeReceivers(Attachment* attachment) {
-  size_t count = 0;
-  while (Connection* next = attachment->receiving().Next(count)) {
-    ++count;
-    input_->Resume(next, kPauseMemory);
-  }
+  while (Connection* next = attachment->receiving().Next()) input_->Resume(next, kPauseMemory);
 }
 
 void RecordPublisher::PublishNow(Attachment* attachment) {

@@ -25,7 +25,7 @@ Input::Input(const uv_loop_t* loop, Transport* transport, const Protocols* proto
 void Input::OnReadable(Connection* connection) {
   windows_.BeginRead(connection);
   ReadSome(connection);
-  windows_.EndRead(connection, uv_now(loop_));
+  if (ReceiveWindows::MustEndRead(*connection)) windows_.EndRead(connection, uv_now(loop_));
 }
 
 void Input::ReadSome(Connection* connection) {
@@ -69,15 +69,11 @@ bool Input::ReadOnce(Connection* connection) {
   Protocol* protocol = protocols_->Of(connection->phase());
   const std::span<char> room = protocol->Room(connection, buffer_);
   if (room.empty()) return false;
-  rooms_[0] = {room.data(), room.size()};
-  size_t count = 1;
   size_t most = room.size();
-  if (room.data() != buffer_.data() && connection->tls == nullptr) {
-    const std::span<iovec> more = std::span(rooms_).subspan(1);
-    count += protocol->MoreRoom(connection, more);
-    for (const iovec& each : more.first(count - 1)) most += each.iov_len;
-  }
-  const ssize_t got = transport_->Receive(connection, std::span(rooms_).first(count));
+  const bool is_own = room.data() != buffer_.data();
+  const ssize_t got = is_own && connection->tls == nullptr
+                          ? ReadMore(connection, protocol, room, &most)
+                          : transport_->Receive(connection, room.data(), room.size());
   if (got <= 0) {
     OnReadFailed(connection, got == 0 ? 0 : errno);
     return false;
@@ -89,6 +85,17 @@ bool Input::ReadOnce(Connection* connection) {
     protocol->OnReceived(connection, bytes);
   }
   return bytes == most;
+}
+
+// Reads into the protocol's own memory, and adds what it has beside `room` to `most`.
+ssize_t Input::ReadMore(Connection* connection, Protocol* protocol, std::span<char> room,
+                        size_t* most) {
+  rooms_[0] = {room.data(), room.size()};
+  const size_t count = protocol->MoreRoom(connection, std::span(rooms_).subspan(1));
+  if (count == 0) return transport_->Receive(connection, room.data(), room.size());
+  const std::span<iovec> rooms = std::span(rooms_).first(count + 1);
+  for (const iovec& each : rooms.subspan(1)) *most += each.iov_len;
+  return Transport::ReceivePlain(connection, rooms);
 }
 
 // `error` 0 is the end of the client's data.

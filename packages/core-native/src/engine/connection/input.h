@@ -105,6 +105,7 @@ class Input {
   }
   void ReadSome(Connection* connection);
   bool ReadOnce(Connection* connection);
+  ssize_t ReadMore(Connection* connection, Protocol* protocol, std::span<char> room, size_t* most);
   void OnReadFailed(Connection* connection, int error);
   static void PauseForMemory(Connection* connection);
   void HandleKept(Connection* connection);

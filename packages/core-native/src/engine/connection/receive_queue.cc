@@ -7,15 +7,20 @@ namespace httpsys::engine {
 
 bool ReceiveQueue::TakeUpTo(size_t count, Connection* connection) {
   // The blocks that are there may be meant for those who have waited.
-  const bool has_turn = Input::TakeReceiveTurn(connection) || waiting_.empty();
-  if (has_turn && blocks_->TakeUpTo(count, &loans_)) return true;
+  const bool has_turn = Input::TakeReceiveTurn(connection);
+  if ((has_turn || waiting_.empty()) && blocks_->TakeUpTo(count, &loans_)) return true;
   Input::SetWaitsForBlocks(connection, true);
-  waiting_.push_back(connection);
+  if (has_turn) {
+    waiting_.push_front(connection);
+  } else {
+    waiting_.push_back(connection);
+  }
   return false;
 }
 
-Connection* ReceiveQueue::Next(size_t count) {
-  if (waiting_.empty() || !HasBlocksFor(count + 1)) return nullptr;
+Connection* ReceiveQueue::Next() {
+  if (!is_due()) return nullptr;
+  ++turns_;
   Connection* connection = waiting_.front();
   waiting_.pop_front();
   Input::SetWaitsForBlocks(connection, false);

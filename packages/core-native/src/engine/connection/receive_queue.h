@@ -26,21 +26,23 @@ class ReceiveQueue {
   // Takes loans until there are `count`. Returns false if the connection has to wait for its turn,
   // until Next() returns it.
   bool TakeUpTo(size_t count, Connection* connection);
-  // True if Next(0) would return a connection.
-  bool is_due() const { return !waiting_.empty() && HasBlocksFor(1); }
-  // Takes the connection whose turn it is out of the list; nullptr = there is none, or there are
-  // not enough blocks for a further one. `count` is the number of those who were taken in a row.
-  Connection* Next(size_t count);
+  // True if Next() would return a connection.
+  bool is_due() const {
+    const size_t wanted = (turns_ + 1) * limits::kBlocksPerRead;
+    return !waiting_.empty() && loans_.size() + blocks_->available() >= wanted;
+  }
+  // Takes the connection whose turn it is out of the list; nullptr = there is none, or those who
+  // have got their turn before may need the blocks.
+  Connection* Next();
+  // Those who have got their turn have read by now, if there was anything to be read.
+  void EndTurns() { turns_ = 0; }
   void OnDetached(Connection* connection);
 
  private:
-  bool HasBlocksFor(size_t connections) const {
-    return loans_.size() + blocks_->available() >= connections * limits::kBlocksPerRead;
-  }
-
   ReceiveBlocks* blocks_;
   std::vector<ReceiveBlocks::Loan> loans_;
   std::deque<Connection*> waiting_;
+  size_t turns_ = 0;  // That Next() has given since EndTurns().
 };
 
 }  // namespace httpsys::engine

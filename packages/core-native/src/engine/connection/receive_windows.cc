@@ -4,9 +4,9 @@
 
 namespace httpsys::engine {
 
-void ReceiveWindows::BeginRead(Connection* connection) {
+void ReceiveWindows::Lend(Connection* connection) {
   InputState& input = connection->input;
-  if (!input.keeps_up_ || input.has_extra_ || extra_left_ == 0) return;
+  if (input.has_extra_ || extra_left_ == 0) return;
   --extra_left_;
   input.has_extra_ = true;
   input.window_bytes_ += limits::kReceiveExtraBytes;
@@ -14,7 +14,7 @@ void ReceiveWindows::BeginRead(Connection* connection) {
 
 void ReceiveWindows::EndRead(Connection* connection, uint64_t now_ms) {
   InputState& input = connection->input;
-  if ((connection->watch.pauses() & kPauseWindow) != 0) {
+  if ((connection->watch.pauses() & kPauseWindow) != 0 && !input.was_full_) {
     input.was_full_ = true;
     input.full_at_ms_ = static_cast<uint16_t>(now_ms);
   }
@@ -48,7 +48,8 @@ void ReceiveWindows::OnDetached(Connection* connection) {
 // Takes the extra window of a connection, of which JavaScript may have used more than is left.
 void ReceiveWindows::TakeBack(InputState* input) {
   input->has_extra_ = false;
-  input->window_bytes_ -= limits::kReceiveExtraBytes;
+  const int64_t left = int64_t{input->window_bytes_} - limits::kReceiveExtraBytes;
+  input->window_bytes_ = static_cast<int32_t>(std::max<int64_t>(left, INT32_MIN));
   ++extra_left_;
 }
 

@@ -35,8 +35,13 @@ class ReceiveWindows {
   // `now_ms` is uv_now() of the loop.
 
   // The socket is about to be read.
-  void BeginRead(Connection* connection);
-  // The socket was read.
+  void BeginRead(Connection* connection) {
+    if (connection->input.keeps_up_) Lend(connection);
+  }
+  // The socket was read. EndRead() is to be called if this returns true.
+  static bool MustEndRead(const Connection& connection) {
+    return connection.input.has_extra_ || (connection.watch.pauses() & kPauseWindow) != 0;
+  }
   void EndRead(Connection* connection, uint64_t now_ms);
   // JavaScript has consumed `bytes`. Returns true if the input waits for that.
   bool Give(Connection* connection, uint32_t bytes, uint64_t now_ms);
@@ -47,6 +52,7 @@ class ReceiveWindows {
   static constexpr int32_t Most(const InputState& input) {
     return limits::kReceiveWindowBytes + (input.has_extra_ ? limits::kReceiveExtraBytes : 0);
   }
+  void Lend(Connection* connection);
   void TakeBack(InputState* input);
   void TakeBackUnused(InputState* input);
 

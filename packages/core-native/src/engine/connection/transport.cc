@@ -59,22 +59,28 @@ bool Transport::RestartTls(Connection* connection, LaneServer* server) {
   return factory_.BeginTls(connection);
 }
 
-ssize_t Transport::Receive(Connection* connection, std::span<iovec> rooms) {
-  const iovec& first = rooms.front();
+ssize_t Transport::Receive(Connection* connection, void* memory, size_t bytes) {
   if (connection->tls != nullptr) {
-    const ssize_t opened = connection->tls->Read(first.iov_base, first.iov_len);
+    const ssize_t opened = connection->tls->Read(memory, bytes);
     const int error = errno;
     if (connection->tls->has_unsent()) output_.BeginQueue(connection);
     errno = error;
     return opened;
   }
+  ssize_t got;
+  do {
+    got = recv(connection->fd, memory, bytes, MSG_DONTWAIT);
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
+ssize_t Transport::ReceivePlain(const Connection* connection, std::span<iovec> rooms) {
   msghdr message{};
   message.msg_iov = rooms.data();
   message.msg_iovlen = rooms.size();
   ssize_t got;
   do {
-    got = rooms.size() == 1 ? recv(connection->fd, first.iov_base, first.iov_len, MSG_DONTWAIT)
-                            : recvmsg(connection->fd, &message, MSG_DONTWAIT);
+    got = recvmsg(connection->fd, &message, MSG_DONTWAIT);
   } while (got < 0 && errno == EINTR);
   return got;
 }

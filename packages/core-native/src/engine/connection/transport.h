@@ -79,8 +79,9 @@ class Transport final : private OutputOwner, private WatchHandler {
 
   // Reads like recv(2) without blocking, through TLS where the connection has it: returns -1 and
   // sets errno, or 0 at the end of the peer's data.
-  // Fills `rooms` in order; through TLS, only the first.
-  ssize_t Receive(Connection* connection, std::span<iovec> rooms);
+  ssize_t Receive(Connection* connection, void* memory, size_t bytes);
+  // The same for several pieces of memory, which are filled in order. Not through TLS.
+  static ssize_t ReceivePlain(const Connection* connection, std::span<iovec> rooms);
   // Records that the client has ended its direction: nothing more is read.
   void OnPeerEnded(Connection* connection);
   void StartIdleTimer(Connection* connection, uint64_t timeout_ms) {
