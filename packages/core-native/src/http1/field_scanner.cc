@@ -33,11 +33,6 @@ void FieldScanner::Reset(Section section, size_t position, HeadBudget budget) {
   expects_continue_ = repeats_host_ = false;
 }
 
-HeaderLine FieldScanner::Line(std::string_view text, size_t index) const {
-  const LineOffsets& line = lines_[index];
-  return {{text.data() + line.name, line.name_bytes}, {text.data() + line.value, line.value_bytes}};
-}
-
 // A body has one length. A trailer section comes after it and cannot tell another one.
 ParseError FieldScanner::EndName(std::string_view name) {
   if (!budget_.Take(name.size())) return ParseError::kHeaderOverflow;

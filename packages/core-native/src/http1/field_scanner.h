@@ -66,7 +66,11 @@ class FieldScanner {
   // The number of lines. Valid after kDone.
   size_t line_count() const { return lines_.size(); }
   // Returns a line as views into `text`, which must be the text of the last Scan().
-  HeaderLine Line(std::string_view text, size_t index) const;
+  HeaderLine Line(std::string_view text, size_t index) const {
+    const LineOffsets& line = lines_[index];
+    return {{text.data() + line.name, line.name_bytes},
+            {text.data() + line.value, line.value_bytes}};
+  }
   bool has_content_length() const { return has_content_length_; }
   uint64_t content_length() const { return content_length_; }
   bool is_chunked() const { return is_chunked_; }

@@ -35,15 +35,6 @@ void RequestParser::Reset(size_t header_bytes_max, size_t lines_max) {
   started_ = false;
 }
 
-// A head ends with its last byte, so what follows it cannot change what it means.
-bool RequestParser::Repeat(std::string_view message, size_t header_bytes_max, size_t lines_max) {
-  const bool is_same = !remembered_.empty() && message.starts_with(remembered_) &&
-                       remembered_bytes_max_ == header_bytes_max &&
-                       remembered_lines_max_ == lines_max;
-  if (is_same) FillHead(message);
-  return is_same;
-}
-
 void RequestParser::Remember(std::string_view message) {
   if (remembered_.empty() && position_ <= kRememberedBytesMax) {
     remembered_.assign(message.substr(0, position_));
@@ -189,8 +180,8 @@ void RequestParser::FillHead(std::string_view message) {
   if (fields_.has_expect() && head_.version_minor > 0) {
     head_.expect = fields_.expects_continue() ? Expectation::kContinue : Expectation::kOther;
   }
-  head_.lines.clear();
-  for (size_t i = 0; i < fields_.line_count(); i++) head_.lines.push_back(fields_.Line(message, i));
+  head_.lines.resize(fields_.line_count());
+  for (size_t i = 0; i < head_.lines.size(); i++) head_.lines[i] = fields_.Line(message, i);
   const int host_line = fields_.host_line();
   head_.has_host = host_line >= 0;
   head_.repeats_host = fields_.repeats_host();

@@ -55,8 +55,16 @@ class RequestParser {
   // The same as Reset() and Parse() for a message that begins with the head that was parsed last,
   // if that was remembered and the limits are the same: returns false otherwise, and changes
   // nothing. Clients that send many requests at once send mostly the same ones.
-  [[nodiscard]] bool Repeat(std::string_view message, size_t header_bytes_max, size_t lines_max);
-  // After kDone, with the message of the last Parse(): remembers the head for Repeat().
+  [[nodiscard]] bool Repeat(std::string_view message, size_t header_bytes_max, size_t lines_max) {
+    if (remembered_.empty()) return false;
+    const bool is_same = message.starts_with(remembered_) &&
+                         remembered_bytes_max_ == header_bytes_max &&
+                         remembered_lines_max_ == lines_max;
+    if (is_same) FillHead(message);
+    return is_same;
+  }
+  // After kDone, with the message of the last Parse(): remembers the head for Repeat(). A head ends
+  // with its last byte, so what follows it cannot change what it means.
   void Remember(std::string_view message);
 
   // After kDone. Valid until the buffer changes or Reset().

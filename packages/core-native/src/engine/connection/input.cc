@@ -24,19 +24,16 @@ Input::Input(const uv_loop_t* loop, Transport* transport, const Protocols* proto
 
 void Input::OnReadable(Connection* connection) {
   windows_.BeginRead(connection);
-  ReadSome(connection);
-  if (ReceiveWindows::MustEndRead(*connection)) windows_.EndRead(connection, uv_now(loop_));
-}
-
-void Input::ReadSome(Connection* connection) {
-  for (int i = 0; i < limits::kReadsPerEvent; ++i) {
+  bool goes_on = true;
+  for (int i = 0; goes_on && i < limits::kReadsPerEvent; ++i) {
     if (connection->attachment().requests().stalled()) {
       PauseForMemory(connection);
       transport_->watch()->Update(connection);
-      return;
+      break;
     }
-    if (!ReadOnce(connection) || !connection->is_open() || connection->watch.pauses() != 0) return;
+    goes_on = ReadOnce(connection) && connection->is_open() && connection->watch.pauses() == 0;
   }
+  if (ReceiveWindows::MustEndRead(*connection)) windows_.EndRead(connection, uv_now(loop_));
 }
 
 // Handles the peer's end at once, unless some requests are still in the socket: then the end is

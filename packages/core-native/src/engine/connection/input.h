@@ -103,7 +103,6 @@ class Input {
     if (kept == nullptr) kept = std::make_unique<std::string>();
     return kept.get();
   }
-  void ReadSome(Connection* connection);
   bool ReadOnce(Connection* connection);
   ssize_t ReadMore(Connection* connection, Protocol* protocol, std::span<char> room, size_t* most);
   void OnReadFailed(Connection* connection, int error);
