@@ -40,9 +40,9 @@ class CacheReader {
   bool WasUsed(const cache::FoundEntry& found) const {
     return mapping_.store->own_hits().Count(found.slot_at, found.slot) > 0;
   }
-  // Counts a use of the entry that was found last.
-  void NoteHit(const cache::FoundEntry& found) {
-    mapping_.store->own_hits().Note(found.slot_at, found.slot);
+  // Counts a use of the entry that was found last, which has this place (FoundEntry).
+  void NoteHit(uint32_t slot_at, cache::Slot slot) {
+    mapping_.store->own_hits().Note(slot_at, slot);
   }
   // A hash of a key, the same for all lanes while the cache is not made anew.
   uint64_t Hash(std::string_view key) const;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/limits.h"
 #include "cache/cache_key.h"
 #include "cache/own_request.h"
 #include "engine/cache/asker_facts.h"
@@ -55,6 +56,7 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
                                              bool closes) {
   pending_ = nullptr;
   asks_about_entry_ = false;
+  may_repeat_ = false;
   const CacheTerms& terms = *connection->server()->config->cache();
   const uint32_t scope = terms.ScopeOf(prefix_id);
   if (scope == 0 || head.is_connect) return Outcome::kNone;
@@ -274,7 +276,7 @@ bool CachedAnswers::FindVariant(const Asked& asked, const cache::FoundEntry& fou
   if (coding == semantics::ContentCoding::kIdentity) return false;
   switch (reader_.FindCoding(key_, terms, coding, &coded->emplace())) {
     case FoundCoding::kVariant:
-      reader_.NoteHit(**coded);
+      reader_.NoteHit((*coded)->slot_at, (*coded)->slot);
       asked.terms.counters->Add(CacheCounter::kCompressed);
       return true;
     case FoundCoding::kNone:
@@ -282,7 +284,7 @@ bool CachedAnswers::FindVariant(const Asked& asked, const cache::FoundEntry& fou
       return false;
     case FoundCoding::kNoGain:
       // So that the same is not tried again.
-      reader_.NoteHit(**coded);
+      reader_.NoteHit((*coded)->slot_at, (*coded)->slot);
       return false;
   }
   return false;
@@ -295,7 +297,7 @@ CachedAnswers::Outcome CachedAnswers::Give(const Asked& asked, const cache::Foun
   asked.terms.counters->Add(is_fresh ? CacheCounter::kHits : CacheCounter::kStale);
   std::optional<cache::FoundEntry> coded;
   const bool is_coded = FindVariant(asked, found, is_fresh, &coded);
-  reader_.NoteHit(found);
+  reader_.NoteHit(found.slot_at, found.slot);
   UsedEntry entry;
   entry.status = found.entry.status;
   entry.head = is_coded ? coded->head : found.head;
@@ -314,7 +316,25 @@ CachedAnswers::Outcome CachedAnswers::Give(const Asked& asked, const cache::Foun
   std::shared_ptr<const std::string> body;
   if (!is_head) body = bodies_.ForStream(asked.connection, found.entry.terms.stamp, &entry.body);
   answer_.Make(entry, {&asked.head, is_head, asked.closes}, WallSeconds());
+  // The memory of a long entry may be given back.
+  may_repeat_ =
+      is_fresh && !is_coded && body == nullptr && found.body.size() <= limits::kGatherBytesMax;
+  given_slot_at_ = found.slot_at;
+  given_slot_ = found.slot;
   return Send(asked, body);
+}
+
+CachedAnswers::Outcome CachedAnswers::GiveAgain(AnswerWriter* writer, Connection* connection,
+                                                const http1::RequestHead& head) {
+  if (!writer->IsTurn(*connection)) return Outcome::kLater;
+  pending_ = nullptr;
+  asks_about_entry_ = false;
+  given_.terms->counters->Add(CacheCounter::kHits);
+  reader_.NoteHit(given_slot_at_, given_slot_);
+  const bool is_head = head.method != get_method_;
+  const AskedEntry request{&head, is_head, given_.closes};
+  const AnswerOutcome outcome = SendEntry(answers_, writer, connection, request, answer_, nullptr);
+  return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
 }
 
 CachedAnswers::Outcome CachedAnswers::GiveUnsatisfied(const Asked& asked) {

@@ -38,11 +38,26 @@ class CachedAnswers {
 
   // Answers a request for a prefix of the connection's server, which may get it, if an entry may
   // answer. With kNone the request goes to JavaScript. `closes` is as in NativeAnswer.
+  // `head_number` is not 0, and the same as in the call before, only if the bytes of the two heads
+  // are the same.
   Outcome Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
-                 uint32_t prefix_id, bool closes) {
-    if (connection->server()->config->cache() == nullptr) return Outcome::kNone;
+                 uint32_t prefix_id, bool closes, uint64_t head_number = 0) {
+    const CacheTerms* const terms = connection->server()->config->cache();
+    if (terms == nullptr) return Outcome::kNone;
+    if (head_number != 0 && head_number == given_.head_number) {
+      const Given same{head_number, connection, terms, prefix_id, closes};
+      if (given_ == same && answers_->IsReading(connection)) {
+        return GiveAgain(writer, connection, head);
+      }
+    }
     const bool is_refused = !captures_->refused().empty() && IsRefused(connection, head, prefix_id);
-    return is_refused ? Outcome::kNone : LookUp(writer, connection, head, prefix_id, closes);
+    if (is_refused) return Outcome::kNone;
+    given_ = {};
+    const Outcome outcome = LookUp(writer, connection, head, prefix_id, closes);
+    if (may_repeat_ && outcome == Outcome::kGiven) {
+      given_ = {head_number, connection, terms, prefix_id, closes};
+    }
+    return outcome;
   }
   // Returns the head that JavaScript gets for the request that Answer() was called with last: with
   // the validators of what is stored, if JavaScript is asked about that.
@@ -81,6 +96,19 @@ class CachedAnswers {
   uint64_t HashIfPlain(const Connection* connection, const http1::RequestHead& head,
                        const CacheTerms& terms, uint32_t prefix_id) const;
   Outcome LookUpKey(const Asked& asked);
+  // What the answer was given to that answer_ still has. It is that to the same request once more
+  // while the bytes of one read are handled: nobody can tell that the cache has changed meanwhile.
+  struct Given {
+    uint64_t head_number = 0;  // 0 = there is no such answer.
+    const Connection* connection = nullptr;
+    const CacheTerms* terms = nullptr;
+    uint32_t prefix_id = 0;
+    bool closes = false;
+
+    bool operator==(const Given&) const = default;
+  };
+  Outcome GiveAgain(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head);
+
   // True if the responses of the URL vary, so that key_ is the key of a variant.
   bool is_variant() const { return key_.size() != url_key_bytes_; }
   // Looks for the variant of an entry that the client gets, if there is one. An entry that is used
@@ -114,6 +142,10 @@ class CachedAnswers {
   CacheReader reader_;
   EntryAnswer answer_;
   SharedBodies bodies_;
+  Given given_;
+  bool may_repeat_ = false;     // Of the answer that was made last.
+  uint32_t given_slot_at_ = 0;  // The place of its entry, for CacheReader::NoteHit().
+  cache::Slot given_slot_;
   std::string key_;
   size_t url_key_bytes_ = 0;      // Length of the URL's key, with which key_ begins.
   uint64_t target_hash_ = 0;      // Of the target, for Captures::refused(), or 0.

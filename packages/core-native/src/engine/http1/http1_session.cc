@@ -150,16 +150,19 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
   Advance begun = Advance::kWait;
   if (!connection->message.has_served() && BeginHttp2(connection, input, &begun)) return begun;
   ParseStatus status = ParseStatus::kDone;
+  bool is_repeated = false;
   if (parser != nullptr) {
     status = parser->Parse(input);
   } else {
     parser = parser_.get();
-    if (!parser->Repeat(input, settings.header_bytes_max, settings.header_lines_max)) {
+    is_repeated = parser->Repeat(input, settings.header_bytes_max, settings.header_lines_max);
+    if (!is_repeated) {
       parser->Reset(settings.header_bytes_max, settings.header_lines_max);
       status = parser->Parse(input);
     }
   }
   if (status == ParseStatus::kNeedMore) return KeepHead(connection, input, used);
+  if (!is_repeated) ++head_number_;
   if (connection->is_timer_running()) transport_->StopTimer(connection);
   // The record needs the parser's views, so the parser lives until the record is written.
   std::unique_ptr<http1::RequestParser> lent = Messages::TakeParser(connection);
@@ -390,7 +393,7 @@ bool Http1Session::AnswerAlone(Connection* connection, const http1::RequestHead&
   StaticRequests::Outcome outcome =
       statics_->Serve(&refusals_, connection, head, prefix_id, !keep_alive);
   if (outcome == StaticRequests::Outcome::kNone) {
-    outcome = cached_->Answer(&refusals_, connection, head, prefix_id, !keep_alive);
+    outcome = cached_->Answer(&refusals_, connection, head, prefix_id, !keep_alive, head_number_);
   }
   switch (outcome) {
     case StaticRequests::Outcome::kNone:

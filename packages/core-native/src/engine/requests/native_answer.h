@@ -129,6 +129,10 @@ class NativeAnswers final : public ReadObserver {
   void Flush(Connection* connection);
   void OnRead(Connection* connection) override { Flush(connection); }
 
+  // True if the answer before was appended for the connection in the current read, and has not
+  // left.
+  bool IsReading(const Connection* connection) const { return batched_ == connection; }
+
   const LaneCounters& counters() const { return counters_; }
   // True if the error log has left out a line since the last call.
   bool TakeDroppedLines() { return std::exchange(has_dropped_lines_, false); }
