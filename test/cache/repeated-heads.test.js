@@ -40,6 +40,12 @@ function numbers (seed) {
   }
 }
 
+/** @param {string} text */
+const withoutTimes = (text) => text.replace(/^(Date|Age): .*\r\n/gim, '')
+
+/** Bytes of the bodies that are not short. @type {Record<string, number>} */
+const kLengths = { '/long': 100_000, '/larger': 500_000 }
+
 /** @param {import('node:test').TestContext} t */
 async function start (t) {
   const { server, port, counted } = await counting(t, true, (req, res) => {
@@ -47,20 +53,21 @@ async function start (t) {
     if (req.method === 'POST') return res.end('changed')
     const isPublic = cookie === '' && authorization === '' && req.url !== '/refused'
     res.writeHead(200, { ETag: `"${req.url}"`, Vary: 'Accept', ...isPublic && { 'Cache-Control': 'max-age=60' } })
-    res.end(`${req.url} ${accept} ${cookie} ${authorization} ${req.headers['x-forwarded-host'] ?? ''} ${'.'.repeat(req.url === '/long' ? 100_000 : 100)}`)
+    res.end(`${req.url} ${accept} ${cookie} ${authorization} ${req.headers['x-forwarded-host'] ?? ''} ${'.'.repeat(kLengths[req.url] ?? 100)}`)
   })
   /** @param {string[]} heads @returns {Promise<string>} the answers, without what changes by the second */
   const ask = async (heads) => {
     const wire = await dial(t, port)
     wire.write(heads.join('') + kLast)
     const text = await wire.untilClosed()
-    return text.replace(/^(Date|Age): .*\r\n/gim, '')
+    return withoutTimes(text)
   }
   await ask([]) // It is stored.
   const last = await ask([])
   const isWhole = (/** @type {string} */ text) => assert.ok(text.endsWith(last), 'the connection ended early')
   return {
     server,
+    port,
     counted,
     /** @param {string[]} heads */
     async answers (heads) {
@@ -100,6 +107,37 @@ test('each of many same requests is counted as a hit', ofCache, async (t) => {
   await answers(Array(30).fill(kHeads[0]))
   assert.equal(server.cache.stats().hits - hits, 31, 'and that of the last one')
   assert.equal(counted.count, before)
+})
+
+test('a head that comes in pieces is not mistaken for the one behind it', ofCache, async (t) => {
+  const { answers, counted, port } = await start(t)
+  const kPart = 'GET /two HTTP/1.1\r\nHost: a\r\n'
+  for (const second of [kHeads[0], kHeads[4], kHeads[7], head('POST /one', 'Content-Length: 0')]) {
+    // The first answers are those of the handler.
+    for (const one of [head('GET /two'), kHeads[0], kHeads[7]]) await answers([one])
+    const [other, pieces, alone] = [await dial(t, port), await dial(t, port), await dial(t, port)]
+    await alone.write(head('GET /two') + second + kLast).untilClosed()
+    const before = counted.count
+    pieces.write(kPart)
+    // The I/O thread has read the beginning when it has answered another connection.
+    await other.write(second + second).until('HTTP/1.1 200 OK', 2)
+    const between = counted.count
+    await pieces.write(`\r\n${second}${kLast}`).untilClosed()
+    assert.equal(withoutTimes(pieces.text), withoutTimes(alone.text), second)
+    assert.equal(counted.count - between, (between - before) / 2, 'the handler runs as often as for one alone')
+  }
+})
+
+test('a small answer is repeated whole behind the look-up of a large one', ofCache, async (t) => {
+  const { answers } = await start(t)
+  const kLarge = head('GET /larger')
+  const ones = kHeads.slice(0, 2)
+  for (const one of [...ones, kLarge]) await answers([one])
+  const alone = await answers([ones[0]])
+  for (const looked of [head('GET /larger', 'Cache-Control: no-cache'), head('GET /larger', 'Cookie: user=x')]) {
+    await answers([looked])
+    assert.equal(await answers(Array(3).fill(ones[0])), alone.repeat(3))
+  }
 })
 
 test('a change between two same requests of a pipeline is seen', ofCache, async (t) => {

@@ -26,11 +26,12 @@ class CopyBuffer {
     }
     return memory_.get();
   }
-  // Gives the memory back if it is larger than this.
-  void Trim(size_t bytes_max) {
-    if (bytes_ <= bytes_max) return;
+  // Gives the memory back if it is larger than this, and returns true.
+  bool Trim(size_t bytes_max) {
+    if (bytes_ <= bytes_max) return false;
     memory_.reset();
     bytes_ = 0;
+    return true;
   }
 
  private:

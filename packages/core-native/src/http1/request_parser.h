@@ -67,6 +67,10 @@ class RequestParser {
   // with its last byte, so what follows it cannot change what it means.
   void Remember(std::string_view message);
 
+  // A number that the owner gives the head after Parse(); Repeat() keeps it.
+  uint64_t number() const { return number_; }
+  void set_number(uint64_t number) { number_ = number; }
+
   // After kDone. Valid until the buffer changes or Reset().
   const RequestHead& head() const { return head_; }
   // After kDone: length of the head, blank line included.
@@ -99,6 +103,7 @@ class RequestParser {
 
   const MethodTable* methods_;
   RequestHead head_;
+  uint64_t number_ = 0;
   std::string remembered_;  // The head that was parsed last; empty = it is not remembered.
   size_t remembered_bytes_max_ = 0;
   size_t remembered_lines_max_ = 0;

@@ -46,10 +46,10 @@ class CacheReader {
   }
   // A hash of a key, the same for all lanes while the cache is not made anew.
   uint64_t Hash(std::string_view key) const;
-  // Gives memory back that only large entries need.
-  void Trim() {
-    memory_.buffer.Trim(kKeptBytesMax);
-    memory_.coded.Trim(kKeptBytesMax);
+  // Gives memory back that only large entries need. Returns true if what was found is gone with it.
+  bool Trim() {
+    const bool was_trimmed = memory_.buffer.Trim(kKeptBytesMax);
+    return memory_.coded.Trim(kKeptBytesMax) || was_trimmed;
   }
 
  private:

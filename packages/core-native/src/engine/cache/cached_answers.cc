@@ -316,7 +316,6 @@ CachedAnswers::Outcome CachedAnswers::Give(const Asked& asked, const cache::Foun
   std::shared_ptr<const std::string> body;
   if (!is_head) body = bodies_.ForStream(asked.connection, found.entry.terms.stamp, &entry.body);
   answer_.Make(entry, {&asked.head, is_head, asked.closes}, WallSeconds());
-  // The memory of a long entry may be given back.
   may_repeat_ =
       is_fresh && !is_coded && body == nullptr && found.body.size() <= limits::kGatherBytesMax;
   given_slot_at_ = found.slot_at;
@@ -350,7 +349,8 @@ CachedAnswers::Outcome CachedAnswers::Send(const Asked& asked,
   const AskedEntry request{&asked.head, asked.facts.method == MethodKind::kHead, asked.closes};
   const AnswerOutcome outcome =
       SendEntry(answers_, asked.writer, asked.connection, request, answer_, body);
-  reader_.Trim();
+  // answer_ has views of the memory.
+  if (reader_.Trim()) may_repeat_ = false;
   return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
 }
 

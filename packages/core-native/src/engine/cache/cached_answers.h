@@ -38,24 +38,22 @@ class CachedAnswers {
 
   // Answers a request for a prefix of the connection's server, which may get it, if an entry may
   // answer. With kNone the request goes to JavaScript. `closes` is as in NativeAnswer.
-  // `head_number` is not 0, and the same as in the call before, only if the bytes of the two heads
-  // are the same.
+  // `head_number` is 0, or one that only heads of the same bytes have.
   Outcome Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                  uint32_t prefix_id, bool closes, uint64_t head_number = 0) {
     const CacheTerms* const terms = connection->server()->config->cache();
     if (terms == nullptr) return Outcome::kNone;
     if (head_number != 0 && head_number == given_.head_number) {
-      const Given same{head_number, connection, terms, prefix_id, closes};
-      if (given_ == same && answers_->IsReading(connection)) {
-        return GiveAgain(writer, connection, head);
-      }
+      const Given same{head_number, answers_->BatchOf(connection), connection, terms, prefix_id,
+                       closes};
+      if (given_ == same && given_.batch != 0) return GiveAgain(writer, connection, head);
     }
     const bool is_refused = !captures_->refused().empty() && IsRefused(connection, head, prefix_id);
     if (is_refused) return Outcome::kNone;
     given_ = {};
     const Outcome outcome = LookUp(writer, connection, head, prefix_id, closes);
     if (may_repeat_ && outcome == Outcome::kGiven) {
-      given_ = {head_number, connection, terms, prefix_id, closes};
+      given_ = {head_number, answers_->BatchOf(connection), connection, terms, prefix_id, closes};
     }
     return outcome;
   }
@@ -96,10 +94,12 @@ class CachedAnswers {
   uint64_t HashIfPlain(const Connection* connection, const http1::RequestHead& head,
                        const CacheTerms& terms, uint32_t prefix_id) const;
   Outcome LookUpKey(const Asked& asked);
-  // What the answer was given to that answer_ still has. It is that to the same request once more
-  // while the bytes of one read are handled: nobody can tell that the cache has changed meanwhile.
+  // What the answer was given to that answer_ still has, and whose entry is still in the memory of
+  // reader_. It is that to the same request once more while it waits for the rest of its read:
+  // nobody can tell that the cache has changed meanwhile.
   struct Given {
     uint64_t head_number = 0;  // 0 = there is no such answer.
+    uint64_t batch = 0;        // NativeAnswers::BatchOf().
     const Connection* connection = nullptr;
     const CacheTerms* terms = nullptr;
     uint32_t prefix_id = 0;

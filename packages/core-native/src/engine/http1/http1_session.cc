@@ -162,7 +162,8 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
     }
   }
   if (status == ParseStatus::kNeedMore) return KeepHead(connection, input, used);
-  if (!is_repeated) ++head_number_;
+  if (!is_repeated) parser->set_number(++last_number_);
+  head_number_ = parser->number();
   if (connection->is_timer_running()) transport_->StopTimer(connection);
   // The record needs the parser's views, so the parser lives until the record is written.
   std::unique_ptr<http1::RequestParser> lent = Messages::TakeParser(connection);

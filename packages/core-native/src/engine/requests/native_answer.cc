@@ -180,6 +180,7 @@ void NativeAnswers::Flush(Connection* connection) {
     }
   }
   batched_ = nullptr;
+  ++batch_number_;
   is_batch_sent_ = false;
   has_lent_ = false;
   batch_.clear();

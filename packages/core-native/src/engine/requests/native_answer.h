@@ -129,9 +129,11 @@ class NativeAnswers final : public ReadObserver {
   void Flush(Connection* connection);
   void OnRead(Connection* connection) override { Flush(connection); }
 
-  // True if the answer before was appended for the connection in the current read, and has not
-  // left.
-  bool IsReading(const Connection* connection) const { return batched_ == connection; }
+  // Names the answers that were appended for the connection in the current read, and have not left;
+  // 0 = there are none. Numbers are not used twice.
+  uint64_t BatchOf(const Connection* connection) const {
+    return batched_ == connection ? batch_number_ : 0;
+  }
 
   const LaneCounters& counters() const { return counters_; }
   // True if the error log has left out a line since the last call.
@@ -161,6 +163,7 @@ class NativeAnswers final : public ReadObserver {
   std::vector<OwnedPiece> owned_;
   size_t batch_bytes_ = 0;  // The bytes of batch_ and of the pieces in owned_.
   Connection* batched_ = nullptr;
+  uint64_t batch_number_ = 1;  // Of the answers for `batched_`, or of the next ones.
   bool is_batch_sent_ = false;
   bool has_lent_ = false;  // A piece in owned_ has no owner: it is valid until EndAnswer() returns.
 };
