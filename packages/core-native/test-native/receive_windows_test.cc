@@ -87,7 +87,7 @@ TEST_F(ReceiveWindowsTest, WhoBecomesSlowWithMoreIsGivenNothingUntilTheUsualWind
   ReceiveWindows::Use(&connection_, 1024 * 1024);
   SocketWatch::Pause(&connection_, kPauseWindow);
   windows_.EndRead(&connection_, now_ms_);
-  now_ms_ += limits::kKeepsUpMs + 1;
+  now_ms_ += limits::kSlowMs + 1;
   EXPECT_FALSE(windows_.Give(&connection_, kExtra, now_ms_));
   EXPECT_EQ(connection_.input.window_bytes(), 0);
   EXPECT_TRUE(windows_.Give(&connection_, 1000, now_ms_));
@@ -103,7 +103,7 @@ TEST_F(ReceiveWindowsTest, WhoConsumesLittleAtATimeBecomesSlow) {
   for (int i = 0; i < 2; ++i) {
     SocketWatch::Pause(&connection_, kPauseWindow);
     windows_.EndRead(&connection_, now_ms_);
-    now_ms_ += limits::kKeepsUpMs * 3 / 4;
+    now_ms_ += limits::kSlowMs * 3 / 4;
     const bool goes_on = windows_.Give(&connection_, kLittle, now_ms_);
     EXPECT_EQ(goes_on, i == 0);
     SocketWatch::Resume(&connection_, kPauseWindow);

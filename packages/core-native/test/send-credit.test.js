@@ -7,7 +7,7 @@ const { State } = require('../lib/http/socket-state')
 const { kLane, kState, kUnsent } = require('../lib/http/symbols')
 
 const kUsual = 256 * 1024
-const kMost = 1024 * 1024
+const kMost = 512 * 1024
 
 /** A socket, as far as its credit is concerned. @param {{ extras: number }} lane @param {number} [state] @returns {any} */
 const socketOf = (lane, state = 0) => ({ [kLane]: lane, [kState]: state, [kUnsent]: 0 })
@@ -32,7 +32,7 @@ test('a connection may have 256 KiB that are not sent', () => {
   assert.equal(mayWriteAt(socket, kUsual), false)
 })
 
-test('a client whose socket takes everything may have 1 MiB', () => {
+test('a client whose socket takes everything may have 512 KiB', () => {
   const socket = fastOf({ extras: 0 })
   assert.equal(mayWriteAt(socket, kMost - 1), true)
   assert.equal(mayWriteAt(socket, kMost), false)

@@ -31,6 +31,9 @@ inline constexpr int32_t kReceiveWindowBytes = 128 * 1024;
 // which few consumers do that wait for a disk or a network: a read then has kBlocksPerRead blocks.
 inline constexpr int32_t kReceiveExtraBytes = kBlocksPerRead * kBlockBytes - kReceiveWindowBytes;
 inline constexpr uint32_t kKeepsUpMs = 10;
+// How long JavaScript that has it may take to consume all, before it counts as slow: while it is
+// fast the socket is read on, so that a moment without anything left to consume may be rare.
+inline constexpr uint32_t kSlowMs = 100;
 // Connections of a lane that have it at a time: 14 MiB.
 inline constexpr size_t kReceiveExtraMax = 16;
 // Raw bytes of a refused message that are kept for 'clientError'.

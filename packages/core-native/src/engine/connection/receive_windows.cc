@@ -27,7 +27,8 @@ bool ReceiveWindows::Give(Connection* connection, uint32_t bytes, uint64_t now_m
   input.window_bytes_ = static_cast<int32_t>(std::min<int64_t>(window, Most(input)));
   TakeBackUnused(&input);
   if (input.was_full_) {
-    const bool is_slow = static_cast<uint16_t>(now_ms - input.full_at_ms_) > limits::kKeepsUpMs;
+    const uint32_t most_ms = input.keeps_up_ ? limits::kSlowMs : limits::kKeepsUpMs;
+    const bool is_slow = static_cast<uint16_t>(now_ms - input.full_at_ms_) > most_ms;
     // What JavaScript has not acknowledged yet may be consumed all the same.
     const bool is_consumed = input.window_bytes_ >= Most(input) - limits::kReceiveWindowBytes / 4;
     if (is_slow) {
