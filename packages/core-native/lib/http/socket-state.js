@@ -35,7 +35,7 @@ const State = {
   kFileOut: 1 << 20, // The lane sends a part of a file: what is written waits for it, as for a client that does not read.
   kCaches: 1 << 21, // Its server has an output cache, or a policy was set on a response: heads are preceded by policies.
   kReadsFast: 1 << 22, // When bytes left last, the client's socket had taken all that it was given.
-  kHasExtra: 1 << 23 // It may have more unsent bytes than others.
+  kHasExtra: 1 << 23 // The socket may have more unsent bytes than others.
 }
 
 /** @param {EngineSocket} socket */

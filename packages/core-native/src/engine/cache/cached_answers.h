@@ -94,9 +94,9 @@ class CachedAnswers {
   uint64_t HashIfPlain(const Connection* connection, const http1::RequestHead& head,
                        const CacheTerms& terms, uint32_t prefix_id) const;
   Outcome LookUpKey(const Asked& asked);
-  // What the answer was given to that answer_ still has, and whose entry is still in the memory of
-  // reader_. It is that to the same request once more while it waits for the rest of its read:
-  // nobody can tell that the cache has changed meanwhile.
+  // The request that got the answer which answer_ still has. The same request gets that once more
+  // while the answer waits for others of its read: nobody can tell that the cache has changed
+  // meanwhile. The entry is in the memory of reader_ until then.
   struct Given {
     uint64_t head_number = 0;  // 0 = there is no such answer.
     uint64_t batch = 0;        // NativeAnswers::BatchOf().
@@ -143,7 +143,7 @@ class CachedAnswers {
   EntryAnswer answer_;
   SharedBodies bodies_;
   Given given_;
-  bool may_repeat_ = false;     // Of the answer that was made last.
+  bool may_repeat_ = false;     // The answer that was made last may be given again.
   uint32_t given_slot_at_ = 0;  // The place of its entry, for CacheReader::NoteHit().
   cache::Slot given_slot_;
   std::string key_;

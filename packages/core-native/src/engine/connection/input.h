@@ -115,7 +115,7 @@ class Input {
   const Protocols* protocols_;
   ReadObserver* observer_;
   std::vector<char> buffer_;
-  std::array<iovec, limits::kBlocksPerRead> rooms_{};  // Of the read that is being made.
+  std::array<iovec, limits::kBlocksPerRead> rooms_{};  // The memory of the read that is being made.
   ReceiveWindows windows_;
 };
 

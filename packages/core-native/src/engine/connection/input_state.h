@@ -41,7 +41,7 @@ class InputState {
   bool keeps_up_ : 1 = false;          // JavaScript consumes its window as soon as it has it.
   bool has_extra_ : 1 = false;         // The window has limits::kReceiveExtraBytes more.
   bool waits_for_blocks_ : 1 = false;  // The connection is in the list of a ReceiveQueue.
-  bool has_receive_turn_ : 1 = false;  // It has waited there, and has not read since.
+  bool has_receive_turn_ : 1 = false;  // The connection has waited there, and not read since.
 };
 
 }  // namespace httpsys::engine

@@ -539,7 +539,7 @@ void OutputPass::AddCredit(Connection* connection, size_t bytes) {
   if (!is_due || !connection->is_open()) return;
   // A block may be longer than a word counts.
   const size_t credit = std::min(connection->output.credit_bytes_, size_t{UINT32_MAX});
-  // Of a stream, the connection has the socket.
+  // The socket is that of the connection, not of the stream.
   const bool is_taken = connection->stream == nullptr && connection->output.queue_ == nullptr;
   const uint32_t flags = is_taken ? records::kFlagTaken : 0;
   connection->attachment().records().Credit(connection->slot.number(),

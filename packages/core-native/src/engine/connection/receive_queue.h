@@ -34,7 +34,7 @@ class ReceiveQueue {
   // Takes the connection whose turn it is out of the list; nullptr = there is none, or those who
   // have got their turn before may need the blocks.
   Connection* Next();
-  // Those who have got their turn have read by now, if there was anything to be read.
+  // Called when the connections that have got their turn have read what there was to be read.
   void EndTurns() { turns_ = 0; }
   void OnDetached(Connection* connection);
 
@@ -42,7 +42,7 @@ class ReceiveQueue {
   ReceiveBlocks* blocks_;
   std::vector<ReceiveBlocks::Loan> loans_;
   std::deque<Connection*> waiting_;
-  size_t turns_ = 0;  // That Next() has given since EndTurns().
+  size_t turns_ = 0;  // The turns that Next() has given since EndTurns().
 };
 
 }  // namespace httpsys::engine

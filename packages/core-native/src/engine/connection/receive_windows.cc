@@ -29,7 +29,7 @@ bool ReceiveWindows::Give(Connection* connection, uint32_t bytes, uint64_t now_m
   if (input.was_full_) {
     const uint32_t most_ms = input.keeps_up_ ? limits::kSlowMs : limits::kKeepsUpMs;
     const bool is_slow = static_cast<uint16_t>(now_ms - input.full_at_ms_) > most_ms;
-    // What JavaScript has not acknowledged yet may be consumed all the same.
+    // JavaScript may have consumed bytes that it has not acknowledged yet.
     const bool is_consumed = input.window_bytes_ >= Most(input) - limits::kReceiveWindowBytes / 4;
     if (is_slow) {
       input.keeps_up_ = false;

@@ -114,7 +114,7 @@ class Http1Session final : public Protocol {
   std::unique_ptr<http1::RequestParser> parser_;  // Parses the heads that arrive whole.
   // Numbers of heads. Two heads have the same number only if they have the same bytes.
   uint64_t last_number_ = 0;
-  uint64_t head_number_ = 0;  // Of the head that is being handled.
+  uint64_t head_number_ = 0;  // The number of the head that is being handled.
   // Spare parsers for heads that arrive in pieces.
   std::vector<std::unique_ptr<http1::RequestParser>> parsers_;
 };

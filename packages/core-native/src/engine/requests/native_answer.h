@@ -163,7 +163,7 @@ class NativeAnswers final : public ReadObserver {
   std::vector<OwnedPiece> owned_;
   size_t batch_bytes_ = 0;  // The bytes of batch_ and of the pieces in owned_.
   Connection* batched_ = nullptr;
-  uint64_t batch_number_ = 1;  // Of the answers for `batched_`, or of the next ones.
+  uint64_t batch_number_ = 1;  // The number of the answers for `batched_`, or of the next ones.
   bool is_batch_sent_ = false;
   bool has_lent_ = false;  // A piece in owned_ has no owner: it is valid until EndAnswer() returns.
 };
