@@ -46,7 +46,7 @@ function hasCredit (socket) {
 /** @param {EngineSocket} socket whether it may have kSendBytesFastMax */
 function takeExtra (socket) {
   // A client that has become slow has it until enough has left.
-  if ((socket[kState] & State.kReadsFast) === 0) return false
+  if ((socket[kState] & (State.kReadsFast | State.kUpgraded)) !== State.kReadsFast) return false
   if ((socket[kState] & State.kHasExtra) !== 0) return true
   const lane = socket[kLane]
   if (lane.extras === kExtrasMax) return false
