@@ -62,7 +62,8 @@ async function start (t) {
     const text = await wire.untilClosed()
     return withoutTimes(text)
   }
-  await ask([]) // It is stored.
+  // The first answer to the last request is stored, and the others are made of it.
+  await ask([])
   const last = await ask([])
   const isWhole = (/** @type {string} */ text) => assert.ok(text.endsWith(last), 'the connection ended early')
   return {
@@ -95,7 +96,7 @@ test('pipelined requests get what each of them gets alone', ofCache, async (t) =
     asked += heads.length
     assert.equal(await answers(heads), heads.map((one) => alone.get(one)).join(''), JSON.stringify(heads))
   }
-  // Those with credentials, and those that may not be answered from the cache, come to the handler.
+  // Only requests with credentials, and those that the cache may not answer, come to the handler.
   assert.ok(counted.count - before < asked / 2, `${counted.count - before} of ${asked}`)
 })
 

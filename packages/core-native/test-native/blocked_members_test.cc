@@ -1,4 +1,4 @@
-// What members tell each other of blocked JavaScript.
+// Tests of the frames in which members tell each other that their JavaScript is blocked.
 
 #include <gtest/gtest.h>
 
@@ -157,18 +157,9 @@ TEST_F(UnbegunRequestTest, AMemberOfAnEarlierVersionGetsItBackAllTheSame) {
 
 TEST_F(UnbegunRequestTest, WhoRelaysHearsOfIt) {
   Link();
-  const std::array<int, 2> pair = test::SocketPair();
-  clients_.push_back(pair[1]);
-  HandedConnection relay;
-  relay.fd = pair[0];
-  relay.port = kPort;
-  relay.origin = std::make_unique<RelayOrigin>();
-  relay.origin->id = 7;
-  sender_->HandOver(kId, std::move(relay));
-  sender_->Flush();
-  ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
+  const RelayOrigin& origin = HandOverRelay();
   receiver_->SetBlocked(true);
-  receiver_->SendUnbegun(*receives_.handed[0].origin);
+  receiver_->SendUnbegun(origin);
   ASSERT_TRUE(Until([&] { return !sends_.unbegun.empty(); }));
   EXPECT_EQ(sends_.unbegun, std::vector<uint32_t>{7});
   EXPECT_TRUE(sends_.returned.empty());

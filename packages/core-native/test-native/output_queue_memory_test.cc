@@ -1,4 +1,5 @@
-// What a queue keeps of pieces that have left. This program counts all memory that `new` gives out.
+// Tests of the memory that an OutputQueue keeps when pieces have left. The program counts all
+// memory that `new` gives out.
 
 #include <gtest/gtest.h>
 

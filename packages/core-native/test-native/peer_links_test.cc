@@ -153,17 +153,7 @@ TEST_F(PeerLinksTest, WhatThePeerDeclinesComesBack) {
 
 TEST_F(PeerLinksTest, WhoRelaysHearsOfAnswersUpgradesAndRequestsThatComeBack) {
   Link();
-  const std::array<int, 2> pair = test::SocketPair();
-  clients_.push_back(pair[1]);
-  HandedConnection relay;
-  relay.fd = pair[0];
-  relay.port = kPort;
-  relay.origin = std::make_unique<RelayOrigin>();
-  relay.origin->id = 7;
-  sender_->HandOver(kId, std::move(relay));
-  sender_->Flush();
-  ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
-  RelayOrigin& origin = *receives_.handed[0].origin;
+  RelayOrigin& origin = HandOverRelay();
   origin.sent_bytes = 100;
   receiver_->SendDecided(origin, false);
   receiver_->SendAnswered(origin);

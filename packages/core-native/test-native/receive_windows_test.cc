@@ -34,7 +34,7 @@ void Fill(ReceiveWindows* windows, Connection* connection, uint64_t* now_ms, uin
 
 class ReceiveWindowsTest : public testing::Test {
  protected:
-  // What JavaScript may be given in one read.
+  // Returns the bytes that JavaScript may be given in one read.
   int32_t ReadBytes(Connection* connection) {
     windows_.BeginRead(connection);
     return connection->input.window_bytes();
@@ -225,7 +225,7 @@ TEST_F(ReceiveQueueTest, ATurnWithoutBlocksIsTheNextOneAgain) {
   EXPECT_FALSE(queue_.TakeUpTo(1, &second_));
   for (uint32_t id = 0; id < limits::kBlocksPerRead; ++id) blocks_.Lend(id, memory_.data());
   EXPECT_EQ(queue_.Next(), &first_);
-  // As by a record whose bytes were copied into a block.
+  // RecordWriter::Body() takes a block, too, to copy bytes into it.
   (void)blocks_.Take();
   EXPECT_FALSE(queue_.TakeUpTo(limits::kBlocksPerRead, &first_));
   queue_.EndTurns();
@@ -308,11 +308,11 @@ TEST(ReceiveWindowsEngineTest, AnUploadWaitsForBlocksAndGoesOnWithThem) {
   std::thread sender([&] { peer.Send(Post(body.size(), body)); });
   const Event request = js.Expect(RequestType::kRequest);
   std::string got = request.body;
-  // What came with the head needs no block.
+  // Bytes that came with the head need no block.
   while (const auto piece = js.Next(50)) got += piece->body;
   EXPECT_LE(got.size(), limits::kReadBytes) << "JavaScript has all blocks";
   for (uint32_t id = 0; id < limits::kReceiveBlocksMax; ++id) js.LendBlock(id);
-  // As the end of JavaScript's batch does, in which it has replied nothing.
+  // JavaScript wakes a lane that sleeps at the end of each batch, even without a reply.
   js.backend().Wake(0);
   while (got.size() < body.size()) {
     const auto event = js.Next();

@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/limits.h"
@@ -78,7 +79,7 @@ class Owner final : public PeerLinks::Owner {
   uint16_t other_port = kPort;
 };
 
-// What a peer that is played by the test receives.
+// Collects the frames that a peer played by the test receives.
 class Script final : public Channel::Handler {
  public:
   ~Script() {
@@ -166,6 +167,20 @@ class PeerLinksTest : public testing::Test {
   void CloseScript() {
     if (script_ != nullptr && !played_.is_broken) script_->Close();
     script_ = nullptr;
+  }
+  // Hands over a relay, whose id is 7. Returns what the receiver has of it.
+  RelayOrigin& HandOverRelay() {
+    const std::array<int, 2> pair = SocketPair();
+    clients_.push_back(pair[1]);
+    HandedConnection relay;
+    relay.fd = pair[0];
+    relay.port = kPort;
+    relay.origin = std::make_unique<RelayOrigin>();
+    relay.origin->id = 7;
+    sender_->HandOver(kId, std::move(relay));
+    sender_->Flush();
+    EXPECT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
+    return *receives_.handed.at(0).origin;
   }
   // Returns the client's end.
   int HandOver(const std::string& bytes = "", uint8_t hops = 0, uint32_t idle_ms = 0) {

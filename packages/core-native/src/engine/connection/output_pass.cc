@@ -541,7 +541,7 @@ void OutputPass::AddCredit(Connection* connection, size_t bytes) {
   const size_t credit = std::min(connection->output.credit_bytes_, size_t{UINT32_MAX});
   // The socket is that of the connection, not of the stream.
   const bool is_taken = connection->stream == nullptr && connection->output.queue_ == nullptr;
-  const uint32_t flags = is_taken ? records::kFlagTaken : 0;
+  const uint32_t flags = is_taken ? uint32_t{records::kFlagTaken} : 0;
   connection->attachment().records().Credit(connection->slot.number(),
                                             static_cast<uint32_t>(credit), flags);
   connection->output.credit_bytes_ -= credit;

@@ -36,8 +36,8 @@ class ReceiveWindows {
 
   // The socket is about to be read.
   void BeginRead(Connection* connection) {
-    // With more, a test of a tunnel lost the last bytes before its end, for a reason that is
-    // unknown.
+    // An echo of a tunnel that is given more than its send credit waits for its client, and a
+    // stream of `ws` loses what waits when the close frame comes.
     if (connection->input.keeps_up_ && !IsTunnel(connection->phase())) Lend(connection);
   }
   // The socket was read. EndRead() is to be called if this returns true.
