@@ -61,7 +61,7 @@ class NoOwner final : public PeerLinks::Owner {
   void OnLinkFree() override {}
 };
 
-// What an owner or a reader that is played by the test receives.
+// Collects the frames that an owner or a reader played by the test receives.
 class Played final : public Channel::Handler {
  public:
   ~Played() {
