@@ -1,7 +1,7 @@
 'use strict'
 // Applications of Express 4 and 5 answer in the usual ways, over one connection.
 // covers: 1, r1
-// breaks: end-told-by-method
+// breaks: requests-of-their-own-chain
 
 const http = require('node:http')
 const express4 = require('express4')

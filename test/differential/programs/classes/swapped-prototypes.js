@@ -1,6 +1,6 @@
 'use strict'
 // Express puts prototypes of its own under each request and response. More requests of one connection
-// than may wait for their answers show that each is known to be answered.
+// than may wait for their answers, in an encoding of its own, show that each is known to be answered.
 // covers: 1, r1
 // breaks: end-told-by-method
 
@@ -10,7 +10,7 @@ const { dial, listen, log, message, play, program, talk } = require('../../kit')
 const app = {
   request: Object.create(http.IncomingMessage.prototype, { shout: { get () { return this.url.toUpperCase() } } }),
   response: Object.create(http.ServerResponse.prototype, {
-    send: { value (text) { return this.setHeader('X-Sent', '1').end(text) } },
+    send: { value (text) { return this.setHeader('X-Sent', '1').end(text, 'latin1') } },
   }),
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 // Development servers (webpack, vite, next) try the next port when one is in use.
 // covers: 26
-// breaks: delayed-bind-error-lost
+// breaks: port-known-later
 
 const http = require('node:http')
 const { listen, listening, log, message, program, talk, logged } = require('../../kit')
