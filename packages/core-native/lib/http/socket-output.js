@@ -17,10 +17,10 @@ const { kData, kEnd, kShutdown } = R.ReplyType
 // Accepted but unsent bytes per connection above which a write waits for a credit.
 // 256 KiB keeps a fast link busy across a thread hop and bounds what a slow reader costs.
 const kSendBytesMax = 256 * 1024
-// The same for a client whose socket takes everything at once, bytes: JavaScript and the lane need not wait for each other. With
-// twice as much, what is copied is not in the processor's cache any more.
-const kSendBytesFastMax = 512 * 1024
-// Connections of a lane that have it at a time: 4 MiB more than the others.
+// The same for a client whose socket takes everything at once, bytes: while the lane sends one half (limits::kReplyBytesPerPass),
+// JavaScript makes the other. What is copied with twice as much does not stay in the segments whose pages the lane keeps.
+const kSendBytesFastMax = 1024 * 1024
+// Connections of a lane that have it at a time: 12 MiB more than the others.
 const kExtrasMax = 16
 // Larger pieces of a response are sent by reference (benchmarks/scenarios/stream-1mb.js chose it). On an upgraded
 // connection all that fits is copied: protocols look at writableLength right after a write (ws: bufferedAmount).
@@ -211,7 +211,7 @@ function publishTogether (socket, write) {
 /** @param {EngineSocket} socket @param {Write} write */
 function send (socket, write) {
   restartTimeout(socket)
-  if ((socket[kState] & State.kCaches) !== 0) tellAnswersPolicy(socket)
+  if ((socket[kState] & State.kHasPolicies) !== 0) tellAnswersPolicy(socket)
   const sent = write.chunks.length - write.next > 1 ? publishTogether(socket, write) : publish(socket, write)
   if (sent === Sent.refused) return
   if (sent === Sent.closed) {

@@ -47,6 +47,9 @@ inline constexpr size_t kSmallBlocksKeptBytes = 2 * 1024 * 1024;
 // Reply records handled before their output is sent, so that the first replies of a busy JavaScript
 // thread do not wait for the last.
 inline constexpr int kRepliesPerPass = 256;
+// The same in bytes, with the reply that reaches it: half of the credit of a fast client
+// (socket-output.js: kSendBytesFastMax), so that JavaScript makes one half while the other is sent.
+inline constexpr uint32_t kReplyBytesPerPass = 512 * 1024;
 // Reply segments of a lane that keep their pages once they have been read (2 MiB). More are needed
 // only while JavaScript is far ahead of the lane, and cost page faults then.
 inline constexpr uint32_t kReplySegmentsKept = 8;

@@ -35,8 +35,11 @@ bool ReplyProcessor::Run(std::vector<Connection*>* touched) {
   bool has_handled = false;
   ReplyRecord reply;
   for (const auto& from : *attachments_) {
+    const uint32_t begun = from->replies().read_total();
     int handled = 0;
-    while (handled < limits::kRepliesPerPass && from->replies().NextOrEnd(&reply)) {
+    while (handled < limits::kRepliesPerPass &&
+           from->replies().read_total() - begun < limits::kReplyBytesPerPass &&
+           from->replies().NextOrEnd(&reply)) {
       ++handled;
       Handle(from.get(), reply);
     }

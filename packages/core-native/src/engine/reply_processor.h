@@ -28,9 +28,9 @@ class ReplyProcessor {
         websockets_(websockets),
         captures_(captures) {}
 
-  // Runs one pass: handles up to limits::kRepliesPerPass records of each attachment, sends the
-  // output and gives the records' memory back. Fills `touched` with the connections that have sent
-  // something. Returns false if there was no record.
+  // Runs one pass: handles up to limits::kRepliesPerPass records of each attachment, or
+  // kReplyBytesPerPass, sends the output and gives the records' memory back. Fills `touched` with
+  // the connections that have sent something. Returns false if there was no record.
   bool Run(std::vector<Connection*>* touched);
 
  private:

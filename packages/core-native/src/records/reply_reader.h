@@ -59,6 +59,8 @@ class ReplyReader {
   // Makes End() end the attachment only.
   void set_outlives_mistakes() { outlives_mistakes_ = true; }
   bool is_over() const { return is_over_; }
+  // The bytes that Next() has read so far, as far as 32 bits count them.
+  uint32_t read_total() const { return read_total_; }
   // Must be called when nothing refers to the records of Next() any more. Gives the pages of
   // segments beyond the first limits::kReplySegmentsKept back to the system, so that a flood does
   // not keep its memory.
