@@ -36,7 +36,7 @@ function policyOf (res, { server }) {
 /**
  * Tells the policy of a response whose head is the next thing that leaves over the socket; once.
  *
- * @param {EngineSocket} socket with State.kCaches
+ * @param {EngineSocket} socket with State.kHasPolicies
  * @param {EngineResponse} res
  */
 function tellCachePolicy (socket, res) {
@@ -56,7 +56,7 @@ function tellCachePolicy (socket, res) {
 /**
  * Tells it for the response whose turn it is, if what is written next begins with its head.
  *
- * @param {EngineSocket} socket with State.kCaches
+ * @param {EngineSocket} socket with State.kHasPolicies
  */
 function tellAnswersPolicy (socket) {
   if ((socket[kState] & State.kLaneClosed) !== 0) return

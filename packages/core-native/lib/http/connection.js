@@ -144,7 +144,7 @@ function onOpen (lane, slot, words, bytes, at) {
   const isSecure = (flags & R.kFlagSecure) !== 0
   const Socket = isSecure ? SecureSocket : HttpSocket
   const socket = new Socket(lane, slot, server, addresses)
-  if (server !== undefined && server[kListener].cache !== null) socket[kState] |= State.kCaches
+  if (server !== undefined) socket[kState] |= policiesBit(server)
   if (isSecure) {
     const facts = new TlsFacts(words, bytes, align(text + remoteBytes + localBytes))
     facts.isEstablished = (flags & (R.kFlagFailed | R.kFlagPending)) === 0
@@ -199,11 +199,17 @@ function isFull (server) {
   return (maxConnections || (zeroIsALimit && maxConnections === 0)) && connectionsOf(server) >= maxConnections
 }
 
+/** By the rules of RFC 9111 a response has no policy unless one is set on it. @param {EngineServer} server */
+function policiesBit (server) {
+  const { cache } = server[kListener]
+  return cache !== null && !cache.isRfc9111 ? State.kHasPolicies : 0
+}
+
 // A stream of the server that has its connection has the same bit.
 /** @param {EngineSocket} parent @param {EngineServer | undefined} server */
-function cachesBit (parent, server) {
-  if (server === parent.server) return parent[kState] & State.kCaches
-  return server !== undefined && server[kListener].cache !== null ? State.kCaches : 0
+function streamsPoliciesBit (parent, server) {
+  if (server === parent.server) return parent[kState] & State.kHasPolicies
+  return server === undefined ? 0 : policiesBit(server)
 }
 
 // The socket of an HTTP/2 stream: it comes with its request and has the addresses of its connection.
@@ -218,7 +224,7 @@ function openStream (lane, slot, words, w) {
   socket[kParent] = parent
   socket[kTaken] = 0
   socket[kShared] = 0
-  socket[kState] = State.kStream | cachesBit(parent, server)
+  socket[kState] = State.kStream | streamsPoliciesBit(parent, server)
   if (parent[kEndsIn] !== null) parent[kEndsIn] = null
   lane.sockets[slot] = socket
   if ((parent[kState] & State.kHttp2) === 0) {

@@ -118,7 +118,7 @@ class FileWindows {
     const socket = this.#socket
     const { native, writer } = socket[kLane]
     if (!native.readFileNow(this.#id, this.#at, bytes)) return false
-    if ((socket[kState] & State.kCaches) !== 0) tellCachePolicy(socket, res)
+    if ((socket[kState] & State.kHasPolicies) !== 0) tellCachePolicy(socket, res)
     count(socket, writer.response(socket[kSlot], R.kReplyEnd, res.statusCode, tellIdleTimeout(socket), /** @type {string} */ (headOf(res)), bytes))
     headIsSent(res)
     res[kEnded] = true
@@ -137,7 +137,7 @@ class FileWindows {
     const res = this.#res
     const socket = this.#socket
     const lane = socket[kLane]
-    if ((socket[kState] & State.kCaches) !== 0 && !isHeadSent(res)) tellCachePolicy(socket, res)
+    if ((socket[kState] & State.kHasPolicies) !== 0 && !isHeadSent(res)) tellCachePolicy(socket, res)
     const block = lane.native.sendFile(lane.index, this.#fd, this.#at, bytes, this.#id)
     if (block === undefined || block < 0) return false
     const { writer } = lane

@@ -128,7 +128,7 @@ class Methods extends /** @type {import('../../types/internal').EngineResponseBa
       }
       const idleMs = this._last ? 0 : tellIdleTimeout(socket)
       const { writer } = socket[kLane]
-      if ((socket[kState] & State.kCaches) !== 0 && !this._headerSent) tellCachePolicy(socket, this)
+      if ((socket[kState] & State.kHasPolicies) !== 0 && !this._headerSent) tellCachePolicy(socket, this)
       const bytes = this._headerSent
         ? writer.data(kData, socket[kSlot], flags, body ?? '', 'utf8', idleMs)
         : writer.response(socket[kSlot], flags, this.statusCode, idleMs, /** @type {string} */ (this._header), body)
@@ -179,7 +179,7 @@ function endWithFile (res, fd, id, start, bytes, onFailed) {
     if (!isShort(res) || !hasBody(res)) return false
   }
   if (isLongHead(res)) return false
-  if ((socket[kState] & State.kCaches) !== 0 && !isHeadSent(res)) tellCachePolicy(socket, res)
+  if ((socket[kState] & State.kHasPolicies) !== 0 && !isHeadSent(res)) tellCachePolicy(socket, res)
   const block = lane.native.sendFile(lane.index, fd, start, bytes, id)
   if (block === undefined || block < 0) return false
   const { writer } = lane

@@ -33,7 +33,7 @@ const State = {
   kIdleCounted: 1 << 18, // The lane was told, since the last request, how long the connection may be idle: nobody else counts.
   kBodyLimited: 1 << 19, // A request that came over it has a limit of its own for its body.
   kFileOut: 1 << 20, // The lane sends a part of a file: what is written waits for it, as for a client that does not read.
-  kCaches: 1 << 21, // Its server has an output cache, or a policy was set on a response: heads are preceded by policies.
+  kHasPolicies: 1 << 21, // Its server has an output cache with the rules of HTTP.SYS, or a policy was set on a response: heads are preceded by policies.
   kReadsFast: 1 << 22, // When bytes left last, the client's socket had taken all that it was given.
   kHasExtra: 1 << 23 // The socket may have more unsent bytes than others.
 }

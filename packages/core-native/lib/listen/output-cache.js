@@ -77,7 +77,7 @@ function setCachePolicy (res, given) {
   if (socket?.[kLane] === undefined) throw new CapabilityError('setCachePolicy() for a response of Node\'s own code', 'caches', 'node')
   if (socket.server[kListener].cache === null && loadBinding().capabilities.cacheRules) throw new CacheOffError('setCachePolicy()')
   res[kCachePolicy] = { policy: kPolicies[policy], seconds }
-  socket[kState] |= State.kCaches
+  socket[kState] |= State.kHasPolicies
 }
 
 /**

@@ -41,11 +41,16 @@ inline uint64_t Mix(uint64_t state, uint64_t value) {
 // where a collision must be impossible: compare the texts, too. Thread: any.
 inline uint64_t HashText(std::string_view text, uint64_t seed) {
   uint64_t state = seed ^ text.size() * kHashMultiplier;
-  while (text.size() > 8) {
-    state = seeded_hash::Mix(state, seeded_hash::Load<uint64_t>(text.data()));
-    text.remove_prefix(8);
+  if (text.size() < 8) {
+    state = seeded_hash::Mix(state, seeded_hash::LoadUpTo8(text));
+    return state ^ state >> 32;
   }
-  state = seeded_hash::Mix(state, seeded_hash::LoadUpTo8(text));
+  // The last load overlaps the one before it, where the size is no multiple of 8.
+  const char* const last = text.data() + text.size() - 8;
+  for (const char* at = text.data(); at < last; at += 8) {
+    state = seeded_hash::Mix(state, seeded_hash::Load<uint64_t>(at));
+  }
+  state = seeded_hash::Mix(state, seeded_hash::Load<uint64_t>(last));
   return state ^ state >> 32;
 }
 

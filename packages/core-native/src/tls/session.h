@@ -92,6 +92,8 @@ class Session {
   // ServerContext::TrustOf().
   const std::string& trust() const { return context().TrustOf(negotiation_.host()); }
   HandshakeTerms terms() const;
+  // terms().is_asked, without the rest.
+  bool requests_certificate() const { return context().settings().requests_certificate; }
   const Maker& maker() const { return maker_; }
   std::string_view alpn() const { return ChosenProtocol(ssl_.get()); }
   // Answers a question of JavaScript; empty = no answer.

@@ -6,6 +6,12 @@
 
 namespace httpsys::engine {
 
+// False if neither IsSecure() nor WasAskedForCertificate() can be true: cheaper than these.
+inline bool MayBeSecure(const Connection* connection) {
+  const Connection* real = connection->real();
+  return real->tls != nullptr || real->origin() != nullptr;
+}
+
 // True if the client speaks TLS, to this member or to the one that relays the request.
 inline bool IsSecure(const Connection* connection) {
   const Connection* real = connection->real();
@@ -16,7 +22,7 @@ inline bool IsSecure(const Connection* connection) {
 // depend on it.
 inline bool WasAskedForCertificate(const Connection* connection) {
   const Connection* real = connection->real();
-  if (real->tls != nullptr) return real->tls->terms().is_asked;
+  if (real->tls != nullptr) return real->tls->requests_certificate();
   return real->origin() != nullptr && TermsOf(real->origin()->facts).is_asked;
 }
 

@@ -37,6 +37,24 @@ CachedAnswers::CachedAnswers(ProcessCache* cache, const http1::MethodTable* meth
       compressor_(compressor),
       reader_(cache) {}
 
+// Not inlined: it is rare, and its code would save registers for all that are refused.
+[[gnu::noinline]] void CachedAnswers::DropPending() { pending_ = nullptr; }
+
+inline uint64_t CachedAnswers::HashIfPlain(const Connection* connection,
+                                           const http1::RequestHead& head, const CacheTerms& terms,
+                                           uint32_t prefix_id) const {
+  const bool is_plain = !terms.tells_status && head.method == get_method_ &&
+                        !waiting_->has_waiting() && !refreshes_->Has(connection);
+  if (!is_plain) return 0;
+  bool is_secure = false;
+  if (MayBeSecure(connection)) {
+    if (WasAskedForCertificate(connection)) return 0;
+    is_secure = IsSecure(connection);
+  }
+  const uint64_t place = uint64_t{connection->server()->id} << 32 | prefix_id;
+  return captures_->refused().HashOf(head, place, is_secure);
+}
+
 bool CachedAnswers::IsRefused(const Connection* connection, const http1::RequestHead& head,
                               uint32_t prefix_id) {
   const CacheTerms& terms = *connection->server()->config->cache();
@@ -44,10 +62,11 @@ bool CachedAnswers::IsRefused(const Connection* connection, const http1::Request
   if (hash == 0) return false;
   const Refusal refusal = captures_->refused().Find(hash, waiting_->now_ms());
   if (refusal == Refusal::kNone) return false;
-  pending_ = nullptr;
+  if (pending_ != nullptr) [[unlikely]] {
+    DropPending();
+  }
   asks_about_entry_ = false;
-  terms.counters->Add(CacheCounter::kMisses);
-  terms.counters->AddRefusal(refusal);
+  terms.counters->AddRefusedMiss(refusal);
   return true;
 }
 
@@ -84,18 +103,6 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
   pending_->is_unsafe = true;
   pending_->key = key_;
   return Outcome::kNone;
-}
-
-// The hash of a target whose responses may be known to be refused, or 0 if the request concerns
-// more of the cache than the entries of its target.
-uint64_t CachedAnswers::HashIfPlain(const Connection* connection, const http1::RequestHead& head,
-                                    const CacheTerms& terms, uint32_t prefix_id) const {
-  const bool is_plain = !terms.tells_status && head.method == get_method_ &&
-                        !waiting_->has_waiting() && !refreshes_->Has(connection) &&
-                        !WasAskedForCertificate(connection);
-  if (!is_plain) return 0;
-  const uint64_t place = uint64_t{connection->server()->id} << 32 | prefix_id;
-  return captures_->refused().HashOf(head, place, IsSecure(connection));
 }
 
 // The request has nothing to do with the cache.

@@ -62,13 +62,13 @@ class CachedAnswers {
   const http1::RequestHead& HeadFor(const Connection* connection,
                                     const http1::RequestHead& head) const {
     const bool is_asked_about =
-        connection->server()->config->cache() != nullptr && asks_about_entry_;
+        asks_about_entry_ && connection->server()->config->cache() != nullptr;
     return is_asked_about ? question_ : head;
   }
   // The request that Answer() was called with last was given to JavaScript.
   void OnDelivered(const Connection* connection) {
-    if (connection->server()->config->cache() == nullptr) return;
     if (pending_ == nullptr && !captures_->is_active()) return;
+    if (connection->server()->config->cache() == nullptr) return;
     captures_->Add(connection, std::move(pending_));
   }
 
@@ -89,8 +89,11 @@ class CachedAnswers {
   // Returns true if the responses of the target are known to be refused: the cost of a cache for a
   // server whose responses say nothing of caches. The request is counted as a miss then.
   bool IsRefused(const Connection* connection, const http1::RequestHead& head, uint32_t prefix_id);
+  void DropPending();
   Outcome LookUp(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                  uint32_t prefix_id, bool closes);
+  // The hash of a target whose responses may be known to be refused, or 0 if the request concerns
+  // more of the cache than the entries of its target.
   uint64_t HashIfPlain(const Connection* connection, const http1::RequestHead& head,
                        const CacheTerms& terms, uint32_t prefix_id) const;
   Outcome LookUpKey(const Asked& asked);

@@ -35,11 +35,19 @@ class CacheCounters {
  public:
   void Add(CacheCounter counter) { Increment(&values_[static_cast<size_t>(counter)]); }
   void AddRefusal(cache::Refusal refusal) { Increment(&refusals_[static_cast<size_t>(refusal)]); }
+  // A miss whose response is known to be refused: both of the above, at the price of one.
+  void AddRefusedMiss(cache::Refusal refusal) {
+    Increment(&refused_misses_[static_cast<size_t>(refusal)]);
+  }
   uint64_t Read(CacheCounter counter) const {
-    return values_[static_cast<size_t>(counter)].load(std::memory_order_relaxed);
+    uint64_t value = values_[static_cast<size_t>(counter)].load(std::memory_order_relaxed);
+    if (counter != CacheCounter::kMisses) return value;
+    for (const auto& refused : refused_misses_) value += refused.load(std::memory_order_relaxed);
+    return value;
   }
   uint64_t ReadRefusal(size_t refusal) const {
-    return refusals_[refusal].load(std::memory_order_relaxed);
+    return refusals_[refusal].load(std::memory_order_relaxed) +
+           refused_misses_[refusal].load(std::memory_order_relaxed);
   }
 
  private:
@@ -49,6 +57,7 @@ class CacheCounters {
 
   std::array<std::atomic<uint64_t>, static_cast<size_t>(CacheCounter::kCount)> values_{};
   std::array<std::atomic<uint64_t>, cache::kRefusals> refusals_{};
+  std::array<std::atomic<uint64_t>, cache::kRefusals> refused_misses_{};
 };
 
 // One version of the cache settings of a server. Immutable, and shared by the lanes.
