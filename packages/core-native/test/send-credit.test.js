@@ -2,12 +2,13 @@
 
 const assert = require('node:assert/strict')
 const { test } = require('node:test')
-const { hasCredit, noteReader, returnExtra } = require('../lib/http/socket-output')
+const { forgetExtra, hasCredit, noteReader } = require('../lib/http/socket-output')
 const { State } = require('../lib/http/socket-state')
-const { kLane, kState, kUnsent } = require('../lib/http/symbols')
+const { kLane, kParent, kShared, kState, kStreamCredit, kTaken, kUnsent, kWritten } = require('../lib/http/symbols')
+const { resumeStreams } = require('../lib/http/stream-credit')
 
 const kUsual = 256 * 1024
-const kMost = 512 * 1024
+const kMost = 1024 * 1024
 
 /** A socket, as far as its credit is concerned. @param {{ extras: number }} lane @param {number} [state] @returns {any} */
 const socketOf = (lane, state = 0) => ({ [kLane]: lane, [kState]: state, [kUnsent]: 0 })
@@ -32,7 +33,7 @@ test('a connection may have 256 KiB that are not sent', () => {
   assert.equal(mayWriteAt(socket, kUsual), false)
 })
 
-test('a client whose socket takes everything may have 512 KiB', () => {
+test('a client whose socket takes everything may have 1 MiB', () => {
   const socket = fastOf({ extras: 0 })
   assert.equal(mayWriteAt(socket, kMost - 1), true)
   assert.equal(mayWriteAt(socket, kMost), false)
@@ -58,8 +59,8 @@ test('16 connections of a lane may have it at a time', () => {
   noteReader(late, true)
   assert.equal(mayWriteAt(late, kUsual), false)
   for (const socket of sockets) {
-    returnExtra(socket)
-    returnExtra(socket)
+    forgetExtra(socket)
+    forgetExtra(socket)
   }
   assert.equal(lane.extras, 0)
   assert.equal(mayWriteAt(late, kUsual), true)
@@ -69,4 +70,51 @@ test('a stream of another process keeps to the credit of streams', () => {
   const socket = socketOf({ extras: 0 }, State.kRelayedStream)
   noteReader(socket, true)
   assert.equal(mayWriteAt(socket, kMost - 1), false)
+})
+
+/** A stream that its client has read all of, 1 GiB. @param {{ extras: number }} lane @param {number} [state] @returns {any} */
+function streamOf (lane, state = State.kReadsFast) {
+  return {
+    [kLane]: lane,
+    [kParent]: { [kStreamCredit]: null },
+    [kShared]: 0,
+    [kState]: State.kStream | state,
+    [kTaken]: 0,
+    [kUnsent]: 0,
+    [kWritten]: 2 ** 30
+  }
+}
+
+/** @param {any} stream @param {number} most at which it may not write any more */
+function assertMost (stream, most) {
+  for (let bytes = 0; bytes < most; bytes += 64 * 1024) assert.equal(mayWriteAt(stream, bytes), true, `${bytes}`)
+  assert.equal(mayWriteAt(stream, most), false)
+}
+
+test('a stream of HTTP/2 may have 256 KiB, and 1 MiB if its client reads it fast', () => {
+  const lane = { extras: 0 }
+  assertMost(streamOf(lane, 0), kUsual)
+  assert.equal(lane.extras, 0)
+  assertMost(streamOf(lane), kMost)
+  assert.equal(lane.extras, 1)
+})
+
+test('a connection of HTTP/2 gives extra credit back when its streams have sent most of what they had', () => {
+  const lane = { extras: 0 }
+  const stream = streamOf(lane)
+  assertMost(stream, kMost)
+  stream[kUnsent] = 512 * 1024
+  resumeStreams(stream, assert.fail)
+  assert.equal(lane.extras, 1)
+  stream[kUnsent] = 0
+  resumeStreams(stream, assert.fail)
+  assert.equal(lane.extras, 0)
+})
+
+test('connections of HTTP/2 and HTTP/1.1 have extra credit out of the same number', () => {
+  const lane = { extras: 0 }
+  for (let i = 0; i < 15; i++) fastOf(lane)
+  assertMost(streamOf(lane), kMost)
+  assert.equal(lane.extras, 16)
+  assertMost(streamOf(lane), kUsual)
 })

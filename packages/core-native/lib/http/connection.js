@@ -13,7 +13,7 @@ const { HttpSocket, isUnread, materialise } = require('./socket')
 const { SecureSocket } = require('./secure-socket')
 const { TlsFacts } = require('../tls/facts')
 const { failureOf, takeError } = require('../tls/failure')
-const { blockDone, finishCopied, noteReader, resumeWrite, returnExtra } = require('./socket-output')
+const { blockDone, finishCopied, forgetExtra, noteReader, resumeWrite } = require('./socket-output')
 const { dropWindows, tellLeft } = require('./file-windows')
 const { rememberOutside } = require('./outside')
 const { forgetStream, resumeStreams } = require('./stream-credit')
@@ -328,7 +328,7 @@ function onClosed (lane, slot, socket, errno) {
   updateLoop(socket)
   // Its 'finish' comes before 'close'.
   if ((bits & State.kFileOut) !== 0) tellLeft(socket)
-  returnExtra(socket)
+  forgetExtra(socket)
   try {
     socketClosed(socket, bits, errno)
   } finally {

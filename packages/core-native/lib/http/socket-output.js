@@ -7,6 +7,7 @@ const { restartTimeout, unwrittenOf } = require('../node-private/socket')
 const R = require('../records/records')
 const { kInlineBytesMax } = require('../records/reply-writer')
 const { tellAnswersPolicy } = require('./cache-policy')
+const { kSendBytesFastMax, returnExtra, takeExtra } = require('./extra-credit')
 const { State, isLight, updateLoop } = require('./socket-state')
 const { kStreamBytesMin, hasStreamCredit, isBehind, mayCopy, settleStream, waitForCredit } = require('./stream-credit')
 const { systemError } = require('../base/system-error')
@@ -17,11 +18,6 @@ const { kData, kEnd, kShutdown } = R.ReplyType
 // Accepted but unsent bytes per connection above which a write waits for a credit.
 // 256 KiB keeps a fast link busy across a thread hop and bounds what a slow reader costs.
 const kSendBytesMax = 256 * 1024
-// The same for a client whose socket takes everything at once, bytes: while the lane sends one half (limits::kReplyBytesPerPass),
-// JavaScript makes the other. What is copied with twice as much does not stay in the segments whose pages the lane keeps.
-const kSendBytesFastMax = 1024 * 1024
-// Connections of a lane that have it at a time: 12 MiB more than the others.
-const kExtrasMax = 16
 // Larger pieces of a response are sent by reference (benchmarks/scenarios/stream-1mb.js chose it). On an upgraded
 // connection all that fits is copied: protocols look at writableLength right after a write (ws: bufferedAmount).
 const kCopiedBytesMax = 32 * 1024
@@ -40,33 +36,31 @@ function hasCredit (socket) {
   const unsent = socket[kUnsent]
   if (unsent < kStreamBytesMin) return true
   if ((socket[kState] & (State.kStream | State.kRelayedStream)) !== 0) return hasStreamCredit(socket)
-  return unsent < kSendBytesMax || (unsent < kSendBytesFastMax && takeExtra(socket))
+  return unsent < kSendBytesMax || (unsent < kSendBytesFastMax && mayHaveExtra(socket))
 }
 
 /** @param {EngineSocket} socket whether it may have kSendBytesFastMax */
-function takeExtra (socket) {
+function mayHaveExtra (socket) {
   // A client that has become slow has it until enough has left.
   if ((socket[kState] & (State.kReadsFast | State.kUpgraded)) !== State.kReadsFast) return false
   if ((socket[kState] & State.kHasExtra) !== 0) return true
-  const lane = socket[kLane]
-  if (lane.extras === kExtrasMax) return false
-  lane.extras++
+  if (!takeExtra(socket[kLane])) return false
   socket[kState] |= State.kHasExtra
   return true
 }
 
 /** @param {EngineSocket} socket that has few unsent bytes, is closed, or gives its output to a channel */
-function returnExtra (socket) {
+function forgetExtra (socket) {
   if ((socket[kState] & State.kHasExtra) === 0) return
   socket[kState] &= ~State.kHasExtra
-  socket[kLane].extras--
+  returnExtra(socket[kLane])
 }
 
 /** Bytes have left. @param {EngineSocket} socket @param {boolean} isTaken the client's socket has taken everything so far */
 function noteReader (socket, isTaken) {
   if (isTaken) socket[kState] |= State.kReadsFast
   else socket[kState] &= ~State.kReadsFast
-  if (socket[kUnsent] < kSendBytesMax) returnExtra(socket)
+  if (socket[kUnsent] < kSendBytesMax) forgetExtra(socket)
 }
 
 // The most bytes of the pieces of a write that are copied, of which one is large. A piece that is not copied is done when it has
@@ -269,11 +263,11 @@ module.exports = {
   kSendBytesMax,
   blockDone,
   finishCopied,
+  forgetExtra,
   hasCredit,
   hold,
   noteReader,
   resumeWrite,
-  returnExtra,
   send,
   shutdown,
   waitingBytes

@@ -4,7 +4,9 @@
 // stream has a small credit of its own, so that no stream waits for another one. Anything above it comes out of a sum that
 // all streams share. A connection has a hundred streams, so one that its client does not read must not use up the sum.
 
-const { kParent, kShared, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
+const { kSendBytesFastMax, returnExtra, takeExtra } = require('./extra-credit')
+const { State } = require('./socket-state')
+const { kLane, kParent, kShared, kState, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
 
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
@@ -14,6 +16,10 @@ const kStreamBytesMin = 16 * 1024
 const kStreamBytesMax = 256 * 1024
 // Credit that all streams share above their own, bytes. A client with a hundred streams that reads nothing costs this and 1.6 MB.
 const kSharedBytes = 1024 * 1024
+// The same for a connection that has extra credit.
+const kSharedFastBytes = 2 * kSendBytesFastMax
+// Used shared credit below which a connection gives its extra credit back.
+const kExtraUsedMin = 128 * 1024
 // Part of the shared credit that the first streams to ask get, bytes; the rest is for streams that are read.
 const kSharedFreely = 256 * 1024
 // A stream that has sent kStreamBytesMax may have unsent a quarter of what it has sent, and as much as is left for others.
@@ -38,6 +44,8 @@ class StreamCredit {
   used = 0
   /** Bytes of all streams that have more than kUntoldBytes. */
   unsent = 0
+  /** Whether a stream that its client reads fast may have kSendBytesFastMax, and all of them kSharedFastBytes. */
+  hasExtra = false
   /** Streams with a write that waits, in the order in which they began to. @type {Set<EngineSocket>} */
   waiting = new Set()
 
@@ -51,15 +59,28 @@ class StreamCredit {
     this.used += shared - stream[kShared]
     stream[kTaken] = taken
     stream[kShared] = shared
+    if (this.hasExtra && this.used < kExtraUsedMin) {
+      this.hasExtra = false
+      returnExtra(stream[kLane])
+    }
   }
 
   /** @param {EngineSocket} stream that has used up what is its own */
   has (stream) {
     this.settle(stream)
-    if (stream[kUnsent] >= kStreamBytesMax || this.used >= kSharedBytes) return false
-    const isAllowed = this.used < kSharedFreely || (isRead(stream) && stream[kShared] < kSharedBytes - this.used)
+    if (stream[kUnsent] >= kStreamBytesMax && !this.mayHaveExtra(stream)) return false
+    const most = this.hasExtra ? kSharedFastBytes : kSharedBytes
+    if (this.used >= most) return false
+    const isAllowed = this.used < kSharedFreely || (isRead(stream) && stream[kShared] < most - this.used)
     if (isAllowed) this.settle(stream, true)
     return isAllowed
+  }
+
+  /** @param {EngineSocket} stream that has kStreamBytesMax or more */
+  mayHaveExtra (stream) {
+    if ((stream[kState] & State.kReadsFast) === 0 || stream[kUnsent] >= kSendBytesFastMax) return false
+    this.hasExtra = this.hasExtra || takeExtra(stream[kLane])
+    return this.hasExtra
   }
 
   /** @param {EngineSocket} stream @param {number} bytes that are about to be written on it */

@@ -13,7 +13,7 @@ const R = require('../records/records')
 const { kInlineBytesMax } = require('../records/reply-writer')
 const { Addresses } = require('../http/addresses')
 const { HttpSocket } = require('../http/socket')
-const { kSendBytesMax, returnExtra } = require('../http/socket-output')
+const { forgetExtra, kSendBytesMax } = require('../http/socket-output')
 const { State, isLight } = require('../http/socket-state')
 const {
   kLane, kSlot, kState, kRemote, kUnsent, kChannel, kRead, kHoldsLoop, kErrorListener
@@ -87,7 +87,7 @@ class WebSocketChannel {
     this.unacknowledged = 0
     /** Accepted by the lane and not sent. */
     this.unsent = socket[kUnsent]
-    returnExtra(socket)
+    forgetExtra(socket)
     /** From its first use on. @type {Backlog | null} */
     this.backlog = null
   }
