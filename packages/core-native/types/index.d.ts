@@ -264,7 +264,7 @@ export interface HttpSysOptions {
 export interface Http2Options {
   /** Streams at a time per connection (SETTINGS_MAX_CONCURRENT_STREAMS). Default 100. */
   maxConcurrentStreams?: number
-  /** Bytes of one request body that are taken ahead of the application (SETTINGS_INITIAL_WINDOW_SIZE). Default 131072. */
+  /** Bytes of one request body that are taken ahead of the application (SETTINGS_INITIAL_WINDOW_SIZE). Default 131072; up to 917504 more for bodies that are read at once. */
   initialWindowSize?: number
   /** Longest frame that is taken, bytes. Default 16384. */
   maxFrameSize?: number

@@ -26,6 +26,7 @@ struct Http2State {
   Connection* connection = nullptr;
   Connection* first_stream = nullptr;
   uint32_t streams = 0;
+  int32_t window_bytes = 0;  // The usual receive window of a stream.
 
   // The field section that is being received; nullptr = none.
   std::unique_ptr<http2::RequestFields> fields;

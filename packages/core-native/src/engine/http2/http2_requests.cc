@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "engine/connection/messages.h"
+#include "engine/connection/receive_windows.h"
 #include "engine/connection/sharing_marks.h"
 #include "http2/request_text.h"
 #include "url/url_path.h"
@@ -253,6 +254,7 @@ void Http2Requests::Deliver(Connection* connection, const Route& route, size_t h
     if (stream->has_ended) EndOfInput(connection);
   } else if (!stream->has_ended) {
     Messages::Begin(connection, uv_hrtime());
+    ReceiveWindows::BeginStream(connection, uv_now(loop_));
     // Bytes inside the request's record do not count for any window.
     connections_->GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
   } else if (has_trailers && ParseTrailers(stream->request_trailers, &trailers_)) {
@@ -356,9 +358,11 @@ void Http2Requests::OnPausesChanged(Connection* connection) {
 }
 
 void Http2Requests::OnWindow(Connection* connection, uint32_t bytes) {
-  if (connection->phase() == InputPhase::kStream)
-    return connections_->GiveWindow(connection, bytes);
-  input_->OnWindow(connection, bytes);
+  if (connection->phase() != InputPhase::kStream) return input_->OnWindow(connection, bytes);
+  connections_->GiveWindow(connection, bytes);
+  if (input_->windows()->GiveStream(connection, bytes, uv_now(loop_))) {
+    connections_->ResizeWindow(connection);
+  }
 }
 
 void Http2Requests::OnUpgradeDecline(Connection* connection) {

@@ -153,6 +153,7 @@ bool Http2Session::Upgrade(Connection* connection, const http1::RequestHead& hea
 
 bool Http2Session::SubmitSettings(Http2State* state, const ServerSettings& settings) {
   const Http2Settings& own = settings.http2;
+  state->window_bytes = static_cast<int32_t>(own.window_bytes);
   const NgSetting entries[] = {
       {kHeaderTableSize, own.header_table_bytes},
       {kMaxConcurrentStreams, own.streams_max},
