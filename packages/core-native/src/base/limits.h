@@ -8,6 +8,9 @@ namespace httpsys::limits {
 
 // Bytes of one read of what is not a long body (kBlocksPerRead). More only costs cache.
 inline constexpr size_t kReadBytes = 64 * 1024;
+// The same for a chunked body whose reader has a larger window: the fewer reads, the less the
+// kernel takes of the client's sending into the time of the lane.
+inline constexpr size_t kLargeReadBytes = 256 * 1024;
 // Reads of one connection per readiness event, so that a fast uploader leaves time for others.
 inline constexpr int kReadsPerEvent = 4;
 // A whole body up to this size travels inside its kRequest record: one record, one copy.

@@ -20,7 +20,7 @@ Input::Input(const uv_loop_t* loop, Transport* transport, const Protocols* proto
       transport_(transport),
       protocols_(protocols),
       observer_(observer),
-      buffer_(limits::kReadBytes) {}
+      buffer_(new char[limits::kLargeReadBytes]) {}
 
 void Input::OnReadable(Connection* connection) {
   windows_.BeginRead(connection);
@@ -64,10 +64,12 @@ void Input::PauseForMemory(Connection* connection) {
 // Returns true when there is probably more to read.
 bool Input::ReadOnce(Connection* connection) {
   Protocol* protocol = protocols_->Of(connection->phase());
-  const std::span<char> room = protocol->Room(connection, buffer_);
+  const size_t shared =
+      ReceiveWindows::HasExtra(*connection) ? limits::kLargeReadBytes : limits::kReadBytes;
+  const std::span<char> room = protocol->Room(connection, {buffer_.get(), shared});
   if (room.empty()) return false;
   size_t most = room.size();
-  const bool is_own = room.data() != buffer_.data();
+  const bool is_own = room.data() != buffer_.get();
   const ssize_t got = is_own && connection->tls == nullptr
                           ? ReadMore(connection, protocol, room, &most)
                           : transport_->Receive(connection, room.data(), room.size());
@@ -76,8 +78,8 @@ bool Input::ReadOnce(Connection* connection) {
     return false;
   }
   const auto bytes = static_cast<size_t>(got);
-  if (room.data() == buffer_.data()) {
-    Receive(connection, {buffer_.data(), bytes});
+  if (room.data() == buffer_.get()) {
+    Receive(connection, {buffer_.get(), bytes});
   } else {
     protocol->OnReceived(connection, bytes);
   }

@@ -115,7 +115,8 @@ class Input {
   Transport* transport_;
   const Protocols* protocols_;
   ReadObserver* observer_;
-  std::vector<char> buffer_;
+  // Of limits::kLargeReadBytes, most of which have no page until they are needed.
+  std::unique_ptr<char[]> buffer_;
   std::array<iovec, limits::kBlocksPerRead> rooms_{};  // The memory of the read that is being made.
   ReceiveWindows windows_;
 };

@@ -47,6 +47,8 @@ class ReceiveWindows {
   void EndRead(Connection* connection, uint64_t now_ms);
   // JavaScript has consumed `bytes`. Returns true if the input waits for that.
   bool Give(Connection* connection, uint32_t bytes, uint64_t now_ms);
+  // True if the connection has more than the usual window.
+  static bool HasExtra(const Connection& connection) { return connection.input.has_extra_; }
   // The connection leaves the lane.
   void OnDetached(Connection* connection);
 
