@@ -153,6 +153,7 @@ const kEngine = [
   'engine/http2/http2_requests.cc',
   'engine/http2/http2_responses.cc',
   'engine/http2/http2_session.cc',
+  'engine/http2/stream_windows.cc',
   'engine/kept_files.cc',
   'engine/lane.cc',
   'engine/lane_commands.cc',

@@ -45,45 +45,6 @@ class ReceiveWindowsTest : public testing::Test {
   uint64_t now_ms_ = 70'000;  // Above what 16 bits count.
 };
 
-TEST_F(ReceiveWindowsTest, AStreamWhoseBodyIsConsumedAtOnceIsGivenMore) {
-  ReceiveWindows::BeginStream(&connection_, now_ms_);
-  EXPECT_FALSE(windows_.GiveStream(&connection_, kWindow - 1, now_ms_));
-  EXPECT_EQ(ReceiveWindows::StreamExtra(connection_), 0);
-  EXPECT_TRUE(windows_.GiveStream(&connection_, 1, now_ms_ + limits::kKeepsUpMs));
-  EXPECT_EQ(ReceiveWindows::StreamExtra(connection_), kExtra);
-  EXPECT_FALSE(windows_.GiveStream(&connection_, kWindow, now_ms_ + limits::kKeepsUpMs));
-}
-
-TEST_F(ReceiveWindowsTest, AStreamWhoseBodyIsConsumedLaterIsNot) {
-  ReceiveWindows::BeginStream(&connection_, now_ms_);
-  now_ms_ += limits::kKeepsUpMs + 1;
-  EXPECT_FALSE(windows_.GiveStream(&connection_, kWindow, now_ms_));
-  EXPECT_EQ(ReceiveWindows::StreamExtra(connection_), 0);
-}
-
-TEST_F(ReceiveWindowsTest, AStreamThatBecomesSlowHasTheUsualWindowAgain) {
-  ReceiveWindows::BeginStream(&connection_, now_ms_);
-  ASSERT_TRUE(windows_.GiveStream(&connection_, kWindow, now_ms_));
-  now_ms_ += limits::kSlowMs;
-  EXPECT_FALSE(windows_.GiveStream(&connection_, kWindow, now_ms_));
-  now_ms_ += limits::kSlowMs + 1;
-  EXPECT_TRUE(windows_.GiveStream(&connection_, kWindow, now_ms_));
-  EXPECT_EQ(ReceiveWindows::StreamExtra(connection_), 0);
-}
-
-TEST_F(ReceiveWindowsTest, StreamsAndConnectionsHaveExtraWindowsOutOfTheSameNumber) {
-  std::vector<std::unique_ptr<Connection>> streams;
-  for (size_t i = 0; i < limits::kReceiveExtraMax; ++i) {
-    streams.push_back(std::make_unique<Connection>(-1, Addresses{}));
-    ReceiveWindows::BeginStream(streams.back().get(), now_ms_);
-    EXPECT_TRUE(windows_.GiveStream(streams.back().get(), kWindow, now_ms_));
-  }
-  Fill(&windows_, &connection_, &now_ms_, 0);
-  EXPECT_EQ(ReadBytes(&connection_), kWindow);
-  windows_.OnDetached(streams.front().get());
-  EXPECT_EQ(ReadBytes(&connection_), kWindow + kExtra);
-}
-
 TEST_F(ReceiveWindowsTest, AConnectionBeginsWithAWindowOf128KiB) {
   EXPECT_EQ(ReadBytes(&connection_), kWindow);
 }

@@ -99,7 +99,7 @@ test('a stream of HTTP/2 may have 256 KiB, and 1 MiB if its client reads it fast
   assert.equal(lane.extras, 1)
 })
 
-test('a connection of HTTP/2 gives extra credit back when its streams have sent most of what they had', () => {
+test('a connection of HTTP/2 gives extra credit back when the stream that needed it has sent most of what it had', () => {
   const lane = { extras: 0 }
   const stream = streamOf(lane)
   assertMost(stream, kMost)
@@ -108,6 +108,12 @@ test('a connection of HTTP/2 gives extra credit back when its streams have sent 
   assert.equal(lane.extras, 1)
   stream[kUnsent] = 0
   resumeStreams(stream, assert.fail)
+  assert.equal(lane.extras, 0)
+})
+
+test('a tunnel of HTTP/2 has the usual credit', () => {
+  const lane = { extras: 0 }
+  assertMost(streamOf(lane, State.kReadsFast | State.kUpgraded), kUsual)
   assert.equal(lane.extras, 0)
 })
 

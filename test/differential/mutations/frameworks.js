@@ -266,10 +266,10 @@ module.exports = [
   {
     name: 'write-past-response-lost',
     file: 'lib/http/socket-output.js',
-    find: '  restartTimeout(socket)\n  if ((socket[kState] & State.kCaches)',
+    find: '  restartTimeout(socket)\n  if ((socket[kState] & State.kHasPolicies)',
     replace: '  restartTimeout(socket)\n' +
       '  if ((socket[kState] & State.kUpgraded) === 0 && socket._httpMessage && !socket._httpMessage._header) return write.callback()\n' +
-      '  if ((socket[kState] & State.kCaches)',
+      '  if ((socket[kState] & State.kHasPolicies)',
   },
   {
     name: 'http-error-listener-left-after-upgrade',

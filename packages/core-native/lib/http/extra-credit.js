@@ -3,7 +3,7 @@
 // Unsent bytes that a few connections of a lane may have beyond the credit of all others: those of a response whose client reads
 // fast, so that JavaScript makes one half while the lane sends the other (limits.h: kReplyBytesPerPass).
 
-// Connections of a lane that have it at a time: 12 MiB more than the others.
+// Connections of a lane that have it at a time: 12 MiB more than the others, 16 MiB if all of them are of HTTP/2.
 const kExtrasMax = 16
 // Unsent bytes that a connection of HTTP/1.1, or a stream of HTTP/2, may have with it. What is copied with twice as much does not
 // stay in the segments whose pages the lane keeps.

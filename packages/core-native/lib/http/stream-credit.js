@@ -18,8 +18,8 @@ const kStreamBytesMax = 256 * 1024
 const kSharedBytes = 1024 * 1024
 // The same for a connection that has extra credit.
 const kSharedFastBytes = 2 * kSendBytesFastMax
-// Used shared credit below which a connection gives its extra credit back.
-const kExtraUsedMin = 128 * 1024
+// Unsent bytes of the stream for which a connection has its extra credit, below which it gives that back.
+const kExtraUnsentMin = 128 * 1024
 // Part of the shared credit that the first streams to ask get, bytes; the rest is for streams that are read.
 const kSharedFreely = 256 * 1024
 // A stream that has sent kStreamBytesMax may have unsent a quarter of what it has sent, and as much as is left for others.
@@ -44,8 +44,11 @@ class StreamCredit {
   used = 0
   /** Bytes of all streams that have more than kUntoldBytes. */
   unsent = 0
-  /** Whether a stream that its client reads fast may have kSendBytesFastMax, and all of them kSharedFastBytes. */
-  hasExtra = false
+  /**
+   * The stream for which the connection has extra credit: those that their client reads fast may have kSendBytesFastMax, and all
+   * streams kSharedFastBytes. @type {EngineSocket | null}
+   */
+  extraOf = null
   /** Streams with a write that waits, in the order in which they began to. @type {Set<EngineSocket>} */
   waiting = new Set()
 
@@ -59,8 +62,8 @@ class StreamCredit {
     this.used += shared - stream[kShared]
     stream[kTaken] = taken
     stream[kShared] = shared
-    if (this.hasExtra && this.used < kExtraUsedMin) {
-      this.hasExtra = false
+    if (this.extraOf === stream && unsent < kExtraUnsentMin) {
+      this.extraOf = null
       returnExtra(stream[kLane])
     }
   }
@@ -69,7 +72,7 @@ class StreamCredit {
   has (stream) {
     this.settle(stream)
     if (stream[kUnsent] >= kStreamBytesMax && !this.mayHaveExtra(stream)) return false
-    const most = this.hasExtra ? kSharedFastBytes : kSharedBytes
+    const most = this.extraOf !== null ? kSharedFastBytes : kSharedBytes
     if (this.used >= most) return false
     const isAllowed = this.used < kSharedFreely || (isRead(stream) && stream[kShared] < most - this.used)
     if (isAllowed) this.settle(stream, true)
@@ -78,9 +81,9 @@ class StreamCredit {
 
   /** @param {EngineSocket} stream that has kStreamBytesMax or more */
   mayHaveExtra (stream) {
-    if ((stream[kState] & State.kReadsFast) === 0 || stream[kUnsent] >= kSendBytesFastMax) return false
-    this.hasExtra = this.hasExtra || takeExtra(stream[kLane])
-    return this.hasExtra
+    if ((stream[kState] & (State.kReadsFast | State.kUpgraded)) !== State.kReadsFast || stream[kUnsent] >= kSendBytesFastMax) return false
+    if (this.extraOf === null && takeExtra(stream[kLane])) this.extraOf = stream
+    return this.extraOf !== null
   }
 
   /** @param {EngineSocket} stream @param {number} bytes that are about to be written on it */

@@ -37,7 +37,7 @@ inline constexpr uint32_t kKeepsUpMs = 10;
 // How long JavaScript that has it may take to consume all, before it counts as slow: while it is
 // fast the socket is read on, so that a moment without anything left to consume may be rare.
 inline constexpr uint32_t kSlowMs = 100;
-// Connections of a lane that have it at a time: 14 MiB.
+// Connections of a lane that have it at a time, and streams of HTTP/2: 14 MiB each.
 inline constexpr size_t kReceiveExtraMax = 16;
 // Raw bytes of a refused message that are kept for 'clientError'.
 inline constexpr size_t kRawBytesMax = 64 * 1024;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/allowance.h"
+#include "base/limits.h"
 #include "base/small_blocks.h"
 #include "http2/frame_walker.h"
 #include "http2/nghttp2_api.h"
@@ -26,7 +27,7 @@ struct Http2State {
   Connection* connection = nullptr;
   Connection* first_stream = nullptr;
   uint32_t streams = 0;
-  int32_t window_bytes = 0;  // The usual receive window of a stream.
+  int32_t window_bytes = 0;  // The receive window that the settings give each stream.
 
   // The field section that is being received; nullptr = none.
   std::unique_ptr<http2::RequestFields> fields;
@@ -36,6 +37,7 @@ struct Http2State {
   int32_t last_stream = 0;  // The highest stream id that the peer has opened.
 
   bool is_dirty = false;    // Http2Connections has the session in its list of sessions to flush.
+  bool is_settled = false;  // The peer has acknowledged the settings.
   bool is_noticed = false;  // The first of the two GOAWAY frames was submitted.
   bool is_last = false;     // The second GOAWAY frame was submitted.
   bool is_over = false;     // Input is ignored, and the connection closes after its output.
@@ -60,6 +62,20 @@ struct Http2State {
   Allowance errors;
 
   ~Http2State();
+};
+
+// What StreamWindows knows of one stream.
+struct StreamWindow {
+  enum class Size : uint8_t {
+    kUsual,
+    kLarge,
+    // The usual one, but the peer may still send what it was given with the large one.
+    kShrinking,
+  };
+
+  Size size = Size::kUsual;
+  uint16_t since_ms = 0;  // When `bytes_left` began: the lowest bits of the loop's clock.
+  int32_t bytes_left = limits::kReceiveWindowBytes;  // To be consumed until the stream is judged.
 };
 
 // The HTTP/2 part of a stream. Thread: the lane. Owned by the stream's Connection.
@@ -97,6 +113,7 @@ struct Http2Stream : FromSmallBlocks {
   bool ends_connection = false;
   // Bytes of the receive window that have not been given back to the peer.
   uint32_t unread_bytes = 0;
+  StreamWindow window;
   uint32_t head_bytes = 0;  // The bytes of all response heads, 1xx included.
   http2::ErrorCode reset_code = http2::kCancel;
   // RequestQueue::appended() behind the request's record; 0 = JavaScript does not have the request.

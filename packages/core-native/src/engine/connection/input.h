@@ -49,7 +49,6 @@ class Input {
   // Called when JavaScript has consumed `bytes` of body or tunnel: gives them back to the window.
   void OnWindow(Connection* connection, uint32_t bytes);
   void OnDetached(Connection* connection) { windows_.OnDetached(connection); }
-  ReceiveWindows* windows() { return &windows_; }
   // Resumes the input after this pass, if it waits for output or answers only.
   static void ResumeSoon(Connection* connection) { connection->input.is_resume_due_ = true; }
   // Returns true once after ResumeSoon().

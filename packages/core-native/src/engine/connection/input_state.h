@@ -34,7 +34,7 @@ class InputState {
   std::unique_ptr<std::string> partial_;
   int32_t window_bytes_ = limits::kReceiveWindowBytes;
   uint32_t given_bytes_ = 0;
-  // Since when was_full_ is true, or a stream is judged: the lowest bits of the loop's clock.
+  // Since when was_full_ is true: the lowest bits of the loop's clock.
   uint16_t full_at_ms_ = 0;
   bool is_resume_due_ = false;
   bool was_full_ : 1 = false;          // The window was used up, and is not consumed since.

@@ -46,27 +46,6 @@ void ReceiveWindows::OnDetached(Connection* connection) {
   if (connection->input.has_extra_) TakeBack(&connection->input);
 }
 
-// A stream is judged each time that a usual window of it has been received and consumed: it may
-// never be full, since the client is given back what it has sent while it sends.
-bool ReceiveWindows::GiveStream(Connection* stream, uint32_t bytes, uint64_t now_ms) {
-  InputState& input = stream->input;
-  Use(stream, bytes);
-  if (input.window_bytes_ > 0) return false;
-  input.window_bytes_ = limits::kReceiveWindowBytes;
-  const auto now = static_cast<uint16_t>(now_ms);
-  const auto took_ms = static_cast<uint16_t>(now - input.full_at_ms_);
-  input.full_at_ms_ = now;
-  if (took_ms <= limits::kKeepsUpMs && !input.has_extra_ && extra_left_ != 0) {
-    --extra_left_;
-    input.has_extra_ = true;
-    return true;
-  }
-  if (took_ms <= limits::kSlowMs || !input.has_extra_) return false;
-  ++extra_left_;
-  input.has_extra_ = false;
-  return true;
-}
-
 // Takes the extra window of a connection, of which JavaScript may have used more than is left.
 void ReceiveWindows::TakeBack(InputState* input) {
   input->has_extra_ = false;

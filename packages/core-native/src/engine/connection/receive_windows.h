@@ -52,19 +52,6 @@ class ReceiveWindows {
   // The connection leaves the lane.
   void OnDetached(Connection* connection);
 
-  // -- Bodies of HTTP/2, whose windows nghttp2 counts. Here is whether a stream has a larger one.
-
-  // The body of a stream begins.
-  static void BeginStream(Connection* stream, uint64_t now_ms) {
-    stream->input.full_at_ms_ = static_cast<uint16_t>(now_ms);
-  }
-  // JavaScript has consumed `bytes` of it. Returns true if StreamExtra() has changed.
-  bool GiveStream(Connection* stream, uint32_t bytes, uint64_t now_ms);
-  // The bytes that the window has in addition to its usual ones.
-  static int32_t StreamExtra(const Connection& stream) {
-    return stream.input.has_extra_ ? limits::kReceiveExtraBytes : 0;
-  }
-
  private:
   static constexpr int32_t Most(const InputState& input) {
     return limits::kReceiveWindowBytes + (input.has_extra_ ? limits::kReceiveExtraBytes : 0);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/receive_windows.h"
 
 namespace httpsys::engine {
 
@@ -199,17 +198,6 @@ void Http2Connections::GiveWindow(Connection* connection, uint32_t bytes) {
   if (given == 0 || stream->state == nullptr || stream->is_gone || stream->has_ended) return;
   api_->session_consume_stream(stream->state->session, stream->id, given);
   if (!is_receiving_) MarkDirty(stream->state);
-}
-
-void Http2Connections::ResizeWindow(Connection* connection) {
-  const Http2Stream& stream = *connection->stream;
-  Http2State* state = stream.state;
-  if (state == nullptr || stream.is_gone || stream.has_ended) return;
-  if (state->window_bytes < limits::kReceiveWindowBytes) return;
-  const int32_t extra = ReceiveWindows::StreamExtra(*connection);
-  if (state->window_bytes > INT32_MAX - extra) return;
-  api_->session_set_local_window_size(state->session, 0, stream.id, state->window_bytes + extra);
-  if (!is_receiving_) MarkDirty(state);
 }
 
 std::unique_ptr<http2::RequestFields> Http2Connections::TakeFields() {

@@ -50,9 +50,6 @@ class Http2Connections {
   // Gives the peer back as much of the stream's window: JavaScript, or another member, has read the
   // bytes.
   void GiveWindow(Connection* stream, uint32_t bytes);
-  // ReceiveWindows::StreamExtra() has changed. A smaller window than usual, which the application
-  // has asked for, stays as it is.
-  void ResizeWindow(Connection* stream);
   // Sends RST_STREAM, and counts it as an error of the peer.
   void ResetStream(Http2State* state, int32_t id, http2::ErrorCode code);
 

@@ -5,7 +5,6 @@
 
 #include "base/limits.h"
 #include "engine/connection/messages.h"
-#include "engine/connection/receive_windows.h"
 #include "engine/connection/sharing_marks.h"
 #include "http2/request_text.h"
 #include "url/url_path.h"
@@ -254,7 +253,7 @@ void Http2Requests::Deliver(Connection* connection, const Route& route, size_t h
     if (stream->has_ended) EndOfInput(connection);
   } else if (!stream->has_ended) {
     Messages::Begin(connection, uv_hrtime());
-    ReceiveWindows::BeginStream(connection, uv_now(loop_));
+    StreamWindows::Begin(stream, uv_now(loop_));
     // Bytes inside the request's record do not count for any window.
     connections_->GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
   } else if (has_trailers && ParseTrailers(stream->request_trailers, &trailers_)) {
@@ -314,6 +313,7 @@ void Http2Requests::RefuseBody(Connection* connection) {
 void Http2Requests::OnPeerEnd(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   stream->has_ended = true;
+  windows_.OnEnded(stream);
   if (!stream->is_told) return Tell(connection);
   if (stream->is_parked) return;
   if (IsRelayed(connection->phase())) return relays_->EndRelayed(connection);
@@ -360,9 +360,13 @@ void Http2Requests::OnPausesChanged(Connection* connection) {
 void Http2Requests::OnWindow(Connection* connection, uint32_t bytes) {
   if (connection->phase() != InputPhase::kStream) return input_->OnWindow(connection, bytes);
   connections_->GiveWindow(connection, bytes);
-  if (input_->windows()->GiveStream(connection, bytes, uv_now(loop_))) {
-    connections_->ResizeWindow(connection);
-  }
+  Http2Stream* stream = connection->stream.get();
+  const StreamWindows::Change change = windows_.OnConsumed(stream, bytes, uv_now(loop_));
+  if (change == StreamWindows::Change::kNone || stream->state == nullptr || stream->is_gone) return;
+  const int32_t extra = change == StreamWindows::Change::kLarger ? limits::kReceiveExtraBytes : 0;
+  // Leaves with what was given back.
+  api_->session_set_local_window_size(stream->state->session, 0, stream->id,
+                                      stream->state->window_bytes + extra);
 }
 
 void Http2Requests::OnUpgradeDecline(Connection* connection) {
@@ -495,6 +499,7 @@ void Http2Requests::OnRelayFailed(Connection* connection, bool is_begun) {
 void Http2Requests::OnDetach(Connection* connection) {
   std::erase(begun_, connection);
   Http2Stream* stream = connection->stream.get();
+  windows_.OnDetached(stream);
   if (stream->fields != nullptr) connections_->ReturnFields(std::move(stream->fields));
 }
 

@@ -16,6 +16,7 @@
 #include "engine/http2/http2_connections.h"
 #include "engine/http2/http2_relays.h"
 #include "engine/http2/http2_responses.h"
+#include "engine/http2/stream_windows.h"
 #include "engine/requests/native_answer.h"
 #include "engine/requests/request_gate.h"
 #include "engine/requests/request_router.h"
@@ -152,6 +153,7 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   Http2Relays* relays_;
   StaticRequests* statics_;
   CachedAnswers* cached_;
+  StreamWindows windows_;
   std::vector<Connection*> begun_;  // Streams whose requests are handed over by TellBegun().
   http1::RequestHead head_;
   std::vector<http1::HeaderLine> trailers_;

@@ -333,6 +333,9 @@ int Http2Session::OnFrame(Ng* session, const Frame* frame, void* user) {
         self->requests_.OnPeerEnd(stream);
       break;
     }
+    case kSettingsFrame:
+      if ((frame->flags & kFlagAck) != 0) state->is_settled = true;
+      break;
     case kPingFrame:
       if ((frame->flags & kFlagAck) != 0) self->connections_.OnPing(state);
       break;
