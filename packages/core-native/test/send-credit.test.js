@@ -111,6 +111,21 @@ test('a connection of HTTP/2 gives extra credit back when the stream that needed
   assert.equal(lane.extras, 0)
 })
 
+test('a connection of HTTP/2 keeps extra credit while its streams have more than the usual sum', () => {
+  const lane = { extras: 0 }
+  const first = streamOf(lane)
+  const [second, third] = [0, 1].map(() => ({ ...streamOf(lane), [kParent]: first[kParent] }))
+  assert.equal(mayWriteAt(first, 300 * 1024), true)
+  assert.equal(mayWriteAt(second, 700 * 1024), true)
+  assert.equal(mayWriteAt(third, 500 * 1024), true)
+  first[kUnsent] = 0
+  resumeStreams(first, assert.fail)
+  assert.equal(lane.extras, 1)
+  second[kUnsent] = 0
+  resumeStreams(second, assert.fail)
+  assert.equal(lane.extras, 0)
+})
+
 test('a tunnel of HTTP/2 has the usual credit', () => {
   const lane = { extras: 0 }
   assertMost(streamOf(lane, State.kReadsFast | State.kUpgraded), kUsual)

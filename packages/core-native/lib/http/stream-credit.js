@@ -18,7 +18,8 @@ const kStreamBytesMax = 256 * 1024
 const kSharedBytes = 1024 * 1024
 // The same for a connection that has extra credit.
 const kSharedFastBytes = 2 * kSendBytesFastMax
-// Unsent bytes of the stream for which a connection has its extra credit, below which it gives that back.
+// Unsent bytes of the stream for which a connection has its extra credit, below which it gives that back, once all streams have no
+// more than kSharedBytes.
 const kExtraUnsentMin = 128 * 1024
 // Part of the shared credit that the first streams to ask get, bytes; the rest is for streams that are read.
 const kSharedFreely = 256 * 1024
@@ -62,7 +63,7 @@ class StreamCredit {
     this.used += shared - stream[kShared]
     stream[kTaken] = taken
     stream[kShared] = shared
-    if (this.extraOf === stream && unsent < kExtraUnsentMin) {
+    if (this.extraOf !== null && this.extraOf[kUnsent] < kExtraUnsentMin && this.used <= kSharedBytes) {
       this.extraOf = null
       returnExtra(stream[kLane])
     }

@@ -66,16 +66,9 @@ struct Http2State {
 
 // What StreamWindows knows of one stream.
 struct StreamWindow {
-  enum class Size : uint8_t {
-    kUsual,
-    kLarge,
-    // The usual one, but the peer may still send what it was given with the large one.
-    kShrinking,
-  };
-
-  Size size = Size::kUsual;
-  uint16_t since_ms = 0;  // When `bytes_left` began: the lowest bits of the loop's clock.
   int32_t bytes_left = limits::kReceiveWindowBytes;  // To be consumed until the stream is judged.
+  uint16_t since_ms = 0;  // When that began: the lowest bits of the loop's clock.
+  bool is_large = false;  // The stream counts as one of limits::kReceiveExtraMax.
 };
 
 // The HTTP/2 part of a stream. Thread: the lane. Owned by the stream's Connection.

@@ -160,8 +160,10 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
   }
   exchanges_->TimeAnsweredBody(connection);
   const uint64_t body_max = connection->server()->config->settings().body_bytes_max;
-  const http1::ChunkedDecoder::Step step = connection->message.decoder()->Next(
-      input.substr(0, static_cast<size_t>(connection->input.window_bytes())));
+  // A piece is no longer than a block, which JavaScript lends, and than those of Node.
+  const auto window = static_cast<size_t>(connection->input.window_bytes());
+  const http1::ChunkedDecoder::Step step =
+      connection->message.decoder()->Next(input.substr(0, std::min(window, limits::kBlockBytes)));
   *used = step.consumed_bytes;
   switch (step.status) {
     case DecodeStatus::kNeedMore:

@@ -88,6 +88,7 @@ void Http2Requests::OnRequestTrailers(Connection* connection) {
   if (!connection->stream->is_told) Tell(connection);
   if (!connection->is_open()) return;
   connection->stream->has_ended = true;
+  windows_.OnEnded(connection->stream.get());
   if (connection->stream->is_parked || IsRelayed(connection->phase())) {
     AppendLines(trailers_, &connection->stream->request_trailers);
     if (!connection->stream->is_parked) relays_->EndRelayed(connection);
@@ -359,14 +360,13 @@ void Http2Requests::OnPausesChanged(Connection* connection) {
 
 void Http2Requests::OnWindow(Connection* connection, uint32_t bytes) {
   if (connection->phase() != InputPhase::kStream) return input_->OnWindow(connection, bytes);
-  connections_->GiveWindow(connection, bytes);
   Http2Stream* stream = connection->stream.get();
-  const StreamWindows::Change change = windows_.OnConsumed(stream, bytes, uv_now(loop_));
-  if (change == StreamWindows::Change::kNone || stream->state == nullptr || stream->is_gone) return;
-  const int32_t extra = change == StreamWindows::Change::kLarger ? limits::kReceiveExtraBytes : 0;
+  const uint32_t given = std::min(bytes, stream->unread_bytes);
+  connections_->GiveWindow(connection, given);
+  if (!windows_.OnConsumed(stream, given, uv_now(loop_))) return;
   // Leaves with what was given back.
   api_->session_set_local_window_size(stream->state->session, 0, stream->id,
-                                      stream->state->window_bytes + extra);
+                                      stream->state->window_bytes + limits::kReceiveExtraBytes);
 }
 
 void Http2Requests::OnUpgradeDecline(Connection* connection) {

@@ -4,47 +4,33 @@
 
 namespace httpsys::engine {
 
-using Size = StreamWindow::Size;
-
 void StreamWindows::Begin(Http2Stream* stream, uint64_t now_ms) {
   stream->window.since_ms = static_cast<uint16_t>(now_ms);
+  stream->window.bytes_left = limits::kReceiveWindowBytes;
 }
 
 // A stream is judged each time that a usual window of it has been consumed. It may never be full,
 // since its client is given back what it has sent while it sends.
-StreamWindows::Change StreamWindows::OnConsumed(Http2Stream* stream, uint32_t bytes,
-                                                uint64_t now_ms) {
+bool StreamWindows::OnConsumed(Http2Stream* stream, uint32_t bytes, uint64_t now_ms) {
   StreamWindow& window = stream->window;
   if (stream->has_ended) {
     OnEnded(stream);
-    return Change::kNone;
+    return false;
   }
+  if (window.is_large) return false;
   window.bytes_left -= static_cast<int32_t>(std::min<uint32_t>(bytes, INT32_MAX / 2));
-  if (window.bytes_left > 0) return Change::kNone;
+  if (window.bytes_left > 0) return false;
   const auto took_ms = static_cast<uint16_t>(static_cast<uint16_t>(now_ms) - window.since_ms);
-  window.since_ms = static_cast<uint16_t>(now_ms);
-  window.bytes_left = limits::kReceiveWindowBytes;
-  switch (window.size) {
-    case Size::kUsual:
-      if (took_ms > limits::kKeepsUpMs || left_ == 0 || !MayGrow(*stream)) return Change::kNone;
-      --left_;
-      window.size = Size::kLarge;
-      return Change::kLarger;
-    case Size::kLarge:
-      if (took_ms <= limits::kSlowMs) return Change::kNone;
-      window.size = Size::kShrinking;
-      window.bytes_left = limits::kReceiveExtraBytes;
-      return Change::kUsual;
-    case Size::kShrinking:
-      // The client has sent as much as the window was larger.
-      Return(stream);
-      return Change::kNone;
-  }
-  return Change::kNone;
+  Begin(stream, now_ms);
+  if (took_ms > limits::kKeepsUpMs || left_ == 0 || !MayGrow(*stream)) return false;
+  --left_;
+  window.is_large = true;
+  return true;
 }
 
+// What is left of an ended body is no more than any stream may have.
 void StreamWindows::OnEnded(Http2Stream* stream) {
-  if (stream->unread_bytes == 0) Return(stream);
+  if (stream->unread_bytes <= limits::kReceiveWindowBytes) Return(stream);
 }
 
 void StreamWindows::OnDetached(Http2Stream* stream) { Return(stream); }
@@ -59,8 +45,8 @@ bool StreamWindows::MayGrow(const Http2Stream& stream) {
 }
 
 void StreamWindows::Return(Http2Stream* stream) {
-  if (stream->window.size == Size::kUsual) return;
-  stream->window.size = Size::kUsual;
+  if (!stream->window.is_large) return;
+  stream->window.is_large = false;
   ++left_;
 }
 

@@ -12,12 +12,9 @@ namespace httpsys::engine {
 // The receive windows of the streams of a lane. A stream has the window of the settings. One whose
 // body JavaScript consumes at once has limits::kReceiveExtraBytes more, as one of
 // limits::kReceiveExtraMax: its client does not wait for JavaScript. What a client was given it
-// keeps, so that a stream counts until its client has used that up, or until the stream ends.
-// Thread: the lane.
+// keeps, so that the window stays as it is until the body has ended. Thread: the lane.
 class StreamWindows {
  public:
-  enum class Change : uint8_t { kNone, kLarger, kUsual };
-
   StreamWindows() = default;
   StreamWindows(const StreamWindows&) = delete;
   StreamWindows& operator=(const StreamWindows&) = delete;
@@ -27,8 +24,8 @@ class StreamWindows {
   // JavaScript is told of a request whose body has not ended.
   static void Begin(Http2Stream* stream, uint64_t now_ms);
   // JavaScript has consumed `bytes` of the body, which unread_bytes does not count any more.
-  // Returns what becomes of the window.
-  Change OnConsumed(Http2Stream* stream, uint32_t bytes, uint64_t now_ms);
+  // Returns true if the stream's window is larger from now on.
+  bool OnConsumed(Http2Stream* stream, uint32_t bytes, uint64_t now_ms);
   // The client has ended the body.
   void OnEnded(Http2Stream* stream);
   void OnDetached(Http2Stream* stream);
