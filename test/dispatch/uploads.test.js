@@ -5,6 +5,7 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const { createHash } = require('node:crypto')
 require('../helpers/backend')
 const { startChild } = require('../helpers/child')
 const { dial } = require('../helpers/client')
@@ -95,3 +96,34 @@ test('a chunk may be transferred to another thread', async (t) => {
   wire.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n${'a'.repeat(300000)}`)
   await wire.until('<300000>')
 })
+
+// Each read of a body that the application consumes at once may take more than a block.
+for (const chunkBytes of [2 ** 24, 2 ** 20 + 1, 100_000, 65_537]) {
+  test(`a chunked body of 32 MiB in chunks of ${chunkBytes} bytes arrives as it was sent, in pieces of 64 KiB at most`, async (t) => {
+    const child = startChild(({ http, report }) => {
+      const { createHash } = require('node:crypto')
+      const server = http.createServer((req, res) => {
+        const sum = createHash('sha256')
+        let longest = 0
+        req.on('data', (chunk) => {
+          longest = Math.max(longest, chunk.length)
+          sum.update(chunk)
+        })
+        req.on('end', () => res.end(`<${longest <= 2 ** 16} ${sum.digest('hex')}>`))
+      })
+      server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
+    })
+    t.after(() => child.kill())
+    const body = Buffer.alloc(2 ** 25)
+    for (let at = 0; at < body.length; at += 4) body.writeUInt32LE((at * 2654435761) >>> 0, at)
+    const pieces = [Buffer.from('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')]
+    for (let at = 0; at < body.length; at += chunkBytes) {
+      const chunk = body.subarray(at, at + chunkBytes)
+      pieces.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n'))
+    }
+    const wire = await dial(t, await child.message('port'))
+    wire.write(Buffer.concat([...pieces, Buffer.from('0\r\n\r\n')]))
+    await wire.until('>')
+    assert.ok(wire.text.endsWith(`<true ${createHash('sha256').update(body).digest('hex')}>`), wire.text)
+  })
+}
