@@ -67,8 +67,8 @@ class CachedAnswers {
   }
   // The request that Answer() was called with last was given to JavaScript.
   void OnDelivered(const Connection* connection) {
-    if (pending_ == nullptr && !captures_->is_active()) return;
     if (connection->server()->config->cache() == nullptr) return;
+    if (pending_ == nullptr && !captures_->is_active()) return;
     captures_->Add(connection, std::move(pending_));
   }
 
