@@ -37,7 +37,7 @@ CachedAnswers::CachedAnswers(ProcessCache* cache, const http1::MethodTable* meth
       compressor_(compressor),
       reader_(cache) {}
 
-// Not inlined: it is rare, and its code would save registers for all that are refused.
+// DropPending() is rare. Its code, inlined, would save registers for each request that is refused.
 [[gnu::noinline]] void CachedAnswers::DropPending() { pending_ = nullptr; }
 
 inline uint64_t CachedAnswers::HashIfPlain(const Connection* connection,

@@ -64,7 +64,7 @@ struct Http2State {
   ~Http2State();
 };
 
-// What StreamWindows knows of one stream.
+// The part of a stream that StreamWindows writes.
 struct StreamWindow {
   int32_t bytes_left = limits::kReceiveWindowBytes;  // To be consumed until the stream is judged.
   uint16_t since_ms = 0;  // When that began: the lowest bits of the loop's clock.

@@ -114,7 +114,7 @@ class Input {
   Transport* transport_;
   const Protocols* protocols_;
   ReadObserver* observer_;
-  // Of limits::kLargeReadBytes, most of which have no page until they are needed.
+  // The buffer has limits::kLargeReadBytes, most of which have no page until they are needed.
   std::unique_ptr<char[]> buffer_;
   std::array<iovec, limits::kBlocksPerRead> rooms_{};  // The memory of the read that is being made.
   ReceiveWindows windows_;

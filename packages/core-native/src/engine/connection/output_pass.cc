@@ -539,7 +539,7 @@ void OutputPass::AddCredit(Connection* connection, size_t bytes) {
   if (!is_due || !connection->is_open()) return;
   // A block may be longer than a word counts.
   const size_t credit = std::min(connection->output.credit_bytes_, size_t{UINT32_MAX});
-  // What has left a stream may still wait for the socket of its connection.
+  // Payload that has left a stream may still wait for the socket of its connection.
   const bool is_taken =
       connection->output.queue_ == nullptr && connection->real()->output.queue_ == nullptr;
   const uint32_t flags = is_taken ? uint32_t{records::kFlagTaken} : 0;

@@ -28,7 +28,7 @@ bool StreamWindows::OnConsumed(Http2Stream* stream, uint32_t bytes, uint64_t now
   return true;
 }
 
-// What is left of an ended body is no more than any stream may have.
+// An ended body counts no more when its unread rest is no longer than any stream may have.
 void StreamWindows::OnEnded(Http2Stream* stream) {
   if (stream->unread_bytes <= limits::kReceiveWindowBytes) Return(stream);
 }
