@@ -4,9 +4,7 @@
 // stream has a small credit of its own, so that no stream waits for another one. Anything above it comes out of a sum that
 // all streams share. A connection has a hundred streams, so one that its client does not read must not use up the sum.
 
-const { kSendBytesFastMax, returnExtra, takeExtra } = require('./extra-credit')
-const { State } = require('./socket-state')
-const { kLane, kParent, kShared, kState, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
+const { kParent, kShared, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
 
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
@@ -16,11 +14,6 @@ const kStreamBytesMin = 16 * 1024
 const kStreamBytesMax = 256 * 1024
 // Credit that all streams share above their own, bytes. A client with a hundred streams that reads nothing costs this and 1.6 MB.
 const kSharedBytes = 1024 * 1024
-// The same for a connection that has extra credit.
-const kSharedFastBytes = 2 * kSendBytesFastMax
-// Unsent bytes of the stream for which a connection has its extra credit, below which it gives that back, once all streams have no
-// more than kSharedBytes.
-const kExtraUnsentMin = 128 * 1024
 // Part of the shared credit that the first streams to ask get, bytes; the rest is for streams that are read.
 const kSharedFreely = 256 * 1024
 // A stream that has sent kStreamBytesMax may have unsent a quarter of what it has sent, and as much as is left for others.
@@ -45,11 +38,6 @@ class StreamCredit {
   used = 0
   /** Bytes of all streams that have more than kUntoldBytes. */
   unsent = 0
-  /**
-   * The stream for which the connection has extra credit: those that their client reads fast may have kSendBytesFastMax, and all
-   * streams kSharedFastBytes. @type {EngineSocket | null}
-   */
-  extraOf = null
   /** Streams with a write that waits, in the order in which they began to. @type {Set<EngineSocket>} */
   waiting = new Set()
 
@@ -63,28 +51,15 @@ class StreamCredit {
     this.used += shared - stream[kShared]
     stream[kTaken] = taken
     stream[kShared] = shared
-    if (this.extraOf !== null && this.extraOf[kUnsent] < kExtraUnsentMin && this.used <= kSharedBytes) {
-      this.extraOf = null
-      returnExtra(stream[kLane])
-    }
   }
 
   /** @param {EngineSocket} stream that has used up what is its own */
   has (stream) {
     this.settle(stream)
-    if (stream[kUnsent] >= kStreamBytesMax && !this.mayHaveExtra(stream)) return false
-    const most = this.extraOf !== null ? kSharedFastBytes : kSharedBytes
-    if (this.used >= most) return false
-    const isAllowed = this.used < kSharedFreely || (isRead(stream) && stream[kShared] < most - this.used)
+    if (stream[kUnsent] >= kStreamBytesMax || this.used >= kSharedBytes) return false
+    const isAllowed = this.used < kSharedFreely || (isRead(stream) && stream[kShared] < kSharedBytes - this.used)
     if (isAllowed) this.settle(stream, true)
     return isAllowed
-  }
-
-  /** @param {EngineSocket} stream that has kStreamBytesMax or more */
-  mayHaveExtra (stream) {
-    if ((stream[kState] & (State.kReadsFast | State.kUpgraded)) !== State.kReadsFast || stream[kUnsent] >= kSendBytesFastMax) return false
-    if (this.extraOf === null && takeExtra(stream[kLane])) this.extraOf = stream
-    return this.extraOf !== null
   }
 
   /** @param {EngineSocket} stream @param {number} bytes that are about to be written on it */
