@@ -4,7 +4,6 @@
 #include "engine/shared_cache/arena_links.h"
 
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
@@ -25,6 +24,7 @@
 #include "sharing/meeting_place.h"
 #include "sharing/port_routing.h"
 #include "sharing/port_state.h"
+#include "support/own_links.h"
 #include "support/whole_prefixes.h"
 
 namespace httpsys::engine {
@@ -75,10 +75,9 @@ class ArenaLinksTest : public testing::Test, public Channel::Handler {
     links_->OnRoutes(routing.Update(state.entries_to_follow(), false));
   }
   void Accept() {
-    pollfd watched{named_.fd, POLLIN, 0};
-    ASSERT_EQ(poll(&watched, 1, 5000), 1);
-    channel_ = new Channel(
-        &loop_, accept4(named_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC), this);
+    const int fd = test::AcceptOwnLink(named_.fd);
+    ASSERT_NE(fd, -1);
+    channel_ = new Channel(&loop_, fd, this);
     ASSERT_EQ(channel_->Start(), 0);
   }
   bool Until(const std::function<bool()>& is_so) {

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -35,6 +34,7 @@
 #include "sharing/named_files.h"
 #include "sharing/proc_names.h"
 #include "support/descriptors.h"
+#include "support/own_links.h"
 
 namespace httpsys::sharing {
 namespace {
@@ -87,9 +87,7 @@ TEST(MeetingPlaceTest, BothEndsKnowWhoTheOtherIs) {
   ASSERT_EQ(ListenUnder(name, &socket), 0);
   const int visitor = ConnectTo(name);
   ASSERT_GE(visitor, 0);
-  pollfd watched{socket.fd, POLLIN, 0};
-  ASSERT_EQ(poll(&watched, 1, 5000), 1);
-  const int accepted = accept(socket.fd, nullptr, nullptr);
+  const int accepted = test::AcceptOwnLink(socket.fd);
   ASSERT_GE(accepted, 0);
   for (const int fd : {visitor, accepted}) {
     Credentials credentials;
@@ -189,15 +187,8 @@ TEST(MeetingPlaceTest, ADoubtIsReadByTheMemberThatItIsSentTo) {
   NamedSocket member;
   ASSERT_EQ(ListenUnder(MemberName(id), &member), 0);
   SendDoubt(id, 8080);
-  int accepted = -1;
-  Credentials who;
-  // Tests that run beside this one may tell every member of a doubt.
-  do {
-    if (accepted != -1) close(accepted);
-    accepted = accept(member.fd, nullptr, nullptr);
-    ASSERT_GE(accepted, 0);
-    ASSERT_TRUE(ReadCredentials(accepted, &who));
-  } while (who.pid != static_cast<uint32_t>(getpid()));
+  const int accepted = test::AcceptOwnLink(member.fd);
+  ASSERT_GE(accepted, 0);
   char buffer[256];
   const ssize_t got = recv(accepted, buffer, sizeof buffer, 0);
   ASSERT_GT(got, 0);

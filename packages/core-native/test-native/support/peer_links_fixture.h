@@ -2,7 +2,6 @@
 // Two lanes' links to each other, and to a peer that is played.
 
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
@@ -20,6 +19,7 @@
 #include "engine/peers/peer_links.h"
 #include "sharing/meeting_place.h"
 #include "support/descriptors.h"
+#include "support/own_links.h"
 
 namespace httpsys::test {
 
@@ -134,18 +134,10 @@ class PeerLinksTest : public testing::Test {
     uv_timer_stop(&guard_);
     return is_so();
   }
-  // Tests that run beside this one may tell every member of a doubt.
   int AcceptLink() const {
-    for (;;) {
-      pollfd watched{named_.fd, POLLIN, 0};
-      EXPECT_EQ(poll(&watched, 1, 5000), 1);
-      const int fd = accept4(named_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-      sharing::Credentials who;
-      const bool is_other = fd != -1 && sharing::ReadCredentials(fd, &who) &&
-                            who.pid != static_cast<uint32_t>(getpid());
-      if (!is_other) return fd;
-      close(fd);
-    }
+    const int fd = test::AcceptOwnLink(named_.fd);
+    EXPECT_NE(fd, -1);
+    return fd;
   }
   // The link ends at the receiver.
   void Link() {

@@ -33,6 +33,7 @@
 #include "engine/shared_cache/foreign_arenas.h"
 #include "sharing/meeting_place.h"
 #include "support/descriptors.h"
+#include "support/own_links.h"
 #include "support/whole_prefixes.h"
 
 namespace httpsys::engine {
@@ -222,9 +223,8 @@ class SharedCacheTest : public testing::Test {
     is_accepting_ = false;
     arenas_.Ask(kId, kServer, 0);
     RunPosted();
-    pollfd watched{named_.fd, POLLIN, 0};
-    ASSERT_EQ(poll(&watched, 1, 5000), 1);
-    const int fd = accept4(named_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int fd = test::AcceptOwnLink(named_.fd);
+    ASSERT_NE(fd, -1);
     channel_ = new Channel(&loop_, fd, &played_);
     ASSERT_EQ(channel_->Start(), 0);
   }
