@@ -13,6 +13,7 @@ const { once } = require('node:events')
 const { http, backend } = require('../helpers/backend')
 const { capabilities } = require('../helpers/capabilities')
 const { request, serve } = require('../helpers/client')
+const tls = require('../helpers/tls')
 
 v8.setFlagsFromString('--allow-natives-syntax')
 const hasFastProperties = /** @type {(object: object) => boolean} */ (vm.runInThisContext('(object) => %HasFastProperties(object)'))
@@ -73,3 +74,32 @@ test('over HTTP/2', { skip: skip || (capabilities?.listensOnSockets !== true && 
   }
   assert.equal(served, kRequests)
 })
+
+// V8 learns from the first seven sockets how large they are, so that the first ones are used for nothing else.
+const kSockets = 20
+
+for (const scheme of ['http', 'https']) {
+  test(`sockets that are used as streams and get fields of the application, ${scheme}`, { skip }, async (t) => {
+    const own = Symbol('of the application')
+    let served = 0
+    /** @type {any[]} */
+    const sockets = []
+    /** @param {any} req @param {any} res */
+    const listener = ({ socket }, res) => {
+      res.end()
+      if (++served <= kSockets) return
+      sockets.push(socket.on('drain', () => {}).setTimeout(60_000))
+      socket[own] = socket.ofTheApplication = true
+    }
+    const options = /** @type {any} */ ({ http2: true })
+    const port = scheme === 'http' ? await serve(t, http.createServer(options, listener)) : (await tls.serve(t, options, listener)).port
+    const all = new Array(kSockets).fill(true)
+    for (let i = 0; i < 2 * kSockets; i++) await (scheme === 'http' ? request(port) : tls.request(port))
+    assert.deepEqual(sockets.splice(0).map(hasFastProperties), all, 'over HTTP/1.1')
+    if (capabilities?.listensOnSockets !== true) return // The system decides about HTTP/2.
+    const client = http2.connect(`${scheme}://127.0.0.1:${port}`, { rejectUnauthorized: false })
+    t.after(() => client.destroy())
+    for (let i = 0; i < kSockets; i++) await once(client.request({ ':path': '/' }).resume(), 'end')
+    assert.deepEqual(sockets.map(hasFastProperties), all, 'over HTTP/2')
+  })
+}

@@ -30,7 +30,7 @@ const { allowsHalfOpen, connectionsOf, countConnection } = require('../node-priv
 const { restartTimeout } = require('../node-private/socket')
 const { describeError, describeAgain } = require('./client-error')
 const {
-  kState, kOutgoing, kReceiving, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kShared, kTaken,
+  kState, kOutgoing, kReceiving, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote,
   kTls, kTlsError, kOnCertificate, kEndsIn
 } = require('./symbols')
 
@@ -222,8 +222,6 @@ function openStream (lane, slot, words, w) {
   const facts = parent[kTls]
   if (facts !== undefined) socket[kTls] = facts.seenBy(server?.[kListener].tls)
   socket[kParent] = parent
-  socket[kTaken] = 0
-  socket[kShared] = 0
   socket[kState] = State.kStream | streamsPoliciesBit(parent, server)
   if (parent[kEndsIn] !== null) parent[kEndsIn] = null
   lane.sockets[slot] = socket

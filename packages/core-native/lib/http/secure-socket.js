@@ -13,7 +13,7 @@ const { loadBinding } = require('../backend/binding')
 const R = require('../records/records')
 const { legacyCertificate, legacyChain } = require('../tls/facts')
 const { signatureName } = require('../tls/names')
-const { HttpSocket } = require('./socket')
+const { HttpSocket, socketConstructor } = require('./socket')
 const { State, publish } = require('./socket-state')
 const { kLane, kOnCertificate, kParent, kSlot, kState, kTls } = require('./symbols')
 
@@ -24,16 +24,8 @@ const { kLane, kOnCertificate, kParent, kSlot, kState, kTls } = require('./symbo
 /** Facts that can be asked of a session, with the numbers of src/tls/session_facts.h. */
 const Question = { kSession: 1, kFinished: 2, kPeerFinished: 3, kCertificate: 4, kKeyingMaterial: 5, kSharedSigalgs: 6 }
 
-/**
- * @this {EngineSecureSocket}
- * @param {import('../records/lane').Lane} lane
- * @param {number} slot
- * @param {EngineServer | undefined} server
- * @param {import('./addresses').Addresses} remote
- */
-const SecureSocket = function TLSSocket (lane, slot, server, remote) {
-  Reflect.apply(HttpSocket, this, [lane, slot, server, remote])
-}
+const SecureSocket = socketConstructor()
+Object.defineProperty(SecureSocket, 'name', { value: 'TLSSocket' })
 
 const prototype = SecureSocket.prototype = Object.create(tls.TLSSocket.prototype)
 for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(HttpSocket.prototype))) {

@@ -457,7 +457,7 @@ let ownKeys
 /** @param {EngineSocket} socket */
 function isUnused (socket) {
   if (!isLight(socket) || socket[kErrorListener] !== undefined || socket[kHoldsLoop] === false) return false
-  ownKeys ??= new Set([...Reflect.ownKeys(new HttpSocket(socket[kLane], 0, socket.server, null)), kErrorListener])
+  ownKeys ??= new Set(Reflect.ownKeys(new HttpSocket(socket[kLane], 0, socket.server, null)))
   for (const key of Reflect.ownKeys(socket)) if (!ownKeys.has(key)) return false
   return true
 }
