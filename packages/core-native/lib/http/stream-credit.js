@@ -10,13 +10,14 @@ const { kParent, kShared, kStreamCredit, kTaken, kUnsent, kWritten } = require('
 
 // Credit that every stream has of its own, bytes: as much as Node's own streams buffer before they ask to wait.
 const kStreamBytesMin = 16 * 1024
-// Largest credit of one stream, bytes: that of a connection of HTTP/1.1.
-const kStreamBytesMax = 256 * 1024
+// Largest credit of one stream, bytes: JavaScript makes the next pieces while the lane sends those before.
+const kStreamBytesMax = 448 * 1024
 // Credit that all streams share above their own, bytes. A client with a hundred streams that reads nothing costs this and 1.6 MB.
 const kSharedBytes = 1024 * 1024
 // Part of the shared credit that the first streams to ask get, bytes; the rest is for streams that are read.
 const kSharedFreely = 256 * 1024
-// A stream that has sent kStreamBytesMax may have unsent a quarter of what it has sent, and as much as is left for others.
+// A stream that has sent so much may have unsent a quarter of what it has sent, and as much as is left for others.
+const kReadBytesMin = 256 * 1024
 const kSentPart = 4
 // Bytes of one stream that may have left without a word: the lane tells of as many and more (limits.h: kStreamCreditBytes).
 const kUntoldBytes = 8 * 1024
@@ -30,7 +31,7 @@ const kCopiedBytesMax = 4 * 1024
 /** @param {EngineSocket} stream */
 function isRead (stream) {
   const sent = stream[kWritten] - stream[kUnsent]
-  return sent >= kStreamBytesMax && stream[kUnsent] * kSentPart < sent
+  return sent >= kReadBytesMin && stream[kUnsent] * kSentPart < sent
 }
 
 class StreamCredit {
