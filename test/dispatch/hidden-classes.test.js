@@ -79,7 +79,7 @@ test('over HTTP/2', { skip: skip || (capabilities?.listensOnSockets !== true && 
 const kSockets = 20
 
 for (const scheme of ['http', 'https']) {
-  test(`sockets that are used as streams and get fields of the application, ${scheme}`, { skip }, async (t) => {
+  test(`sockets keep it when they become streams and get fields of the application, ${scheme}`, { skip }, async (t) => {
     const own = Symbol('of the application')
     let served = 0
     /** @type {any[]} */

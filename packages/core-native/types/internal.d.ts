@@ -229,7 +229,7 @@ export interface EngineSocket extends net.Socket, PrivateSocket {
   [kChannel]?: SocketChannel
   [kErrorListener]?: ((error: Error) => void) | undefined
   [kParent]?: EngineSocket
-  /** These two: on the socket of a stream alone. */
+  /** These two: not 0 on the socket of a stream alone. */
   [kTaken]: number
   [kShared]: number
   [kStreamAnswer]?: EngineResponse | null

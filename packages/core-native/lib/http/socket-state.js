@@ -35,7 +35,8 @@ const State = {
   kFileOut: 1 << 20, // The lane sends a part of a file: what is written waits for it, as for a client that does not read.
   kHasPolicies: 1 << 21, // Its server has an output cache with the rules of HTTP.SYS, or a policy was set on a response: heads are preceded by policies.
   kReadsFast: 1 << 22, // When bytes left last, the client's socket had taken all that it was given.
-  kHasExtra: 1 << 23 // The socket may have more unsent bytes than others.
+  kHasExtra: 1 << 23, // The socket may have more unsent bytes than others.
+  kCountsAsRead: 1 << 24 // A stream whose credit counts as that of one that its client reads.
 }
 
 /** @param {EngineSocket} socket */

@@ -4,20 +4,23 @@
 // stream has a small credit of its own, so that no stream waits for another one. Anything above it comes out of a sum that
 // all streams share. A connection has a hundred streams, so one that its client does not read must not use up the sum.
 
-const { kParent, kShared, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
+const { State } = require('./socket-state')
+const { kParent, kShared, kState, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
 
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
 // Credit that every stream has of its own, bytes: as much as Node's own streams buffer before they ask to wait.
 const kStreamBytesMin = 16 * 1024
-// Largest credit of one stream, bytes: JavaScript makes the next pieces while the lane sends those before.
-const kStreamBytesMax = 448 * 1024
+// Largest credit of one stream, bytes, until its client has read as much.
+const kUnreadBytesMax = 256 * 1024
+// The same for a stream that is read, so that JavaScript makes the next pieces while the lane sends those before: with 256 KiB one
+// waits for the other, and more than 448 gains nothing (architecture.md, "The socket").
+const kReadBytesMax = 448 * 1024
 // Credit that all streams share above their own, bytes. A client with a hundred streams that reads nothing costs this and 1.6 MB.
 const kSharedBytes = 1024 * 1024
-// Part of the shared credit that the first streams to ask get, bytes; the rest is for streams that are read.
+// Part of the shared credit for streams that are not read, bytes: those get it that ask first. The rest is for streams that are read.
 const kSharedFreely = 256 * 1024
-// A stream that has sent so much may have unsent a quarter of what it has sent, and as much as is left for others.
-const kReadBytesMin = 256 * 1024
+// A stream that is read may have unsent a quarter of what it has sent, and as much as is left for others.
 const kSentPart = 4
 // Bytes of one stream that may have left without a word: the lane tells of as many and more (limits.h: kStreamCreditBytes).
 const kUntoldBytes = 8 * 1024
@@ -31,12 +34,14 @@ const kCopiedBytesMax = 4 * 1024
 /** @param {EngineSocket} stream */
 function isRead (stream) {
   const sent = stream[kWritten] - stream[kUnsent]
-  return sent >= kReadBytesMin && stream[kUnsent] * kSentPart < sent
+  return sent >= kUnreadBytesMax && stream[kUnsent] * kSentPart < sent
 }
 
 class StreamCredit {
   /** Bytes above kStreamBytesMin of all streams that were allowed to have them: a piece that begins below that is its stream's own. */
   used = 0
+  /** Those of streams that are not read. */
+  usedUnread = 0
   /** Bytes of all streams that have more than kUntoldBytes. */
   unsent = 0
   /** Streams with a write that waits, in the order in which they began to. @type {Set<EngineSocket>} */
@@ -50,6 +55,10 @@ class StreamCredit {
     const shared = isAllowed ? Math.max(0, unsent - kStreamBytesMin) : 0
     this.unsent += taken - stream[kTaken]
     this.used += shared - stream[kShared]
+    const wasRead = (stream[kState] & State.kCountsAsRead) !== 0
+    const isReadNow = isRead(stream)
+    this.usedUnread += (isReadNow ? 0 : shared) - (wasRead ? 0 : stream[kShared])
+    if (wasRead !== isReadNow) stream[kState] ^= State.kCountsAsRead
     stream[kTaken] = taken
     stream[kShared] = shared
   }
@@ -57,8 +66,9 @@ class StreamCredit {
   /** @param {EngineSocket} stream that has used up what is its own */
   has (stream) {
     this.settle(stream)
-    if (stream[kUnsent] >= kStreamBytesMax || this.used >= kSharedBytes) return false
-    const isAllowed = this.used < kSharedFreely || (isRead(stream) && stream[kShared] < kSharedBytes - this.used)
+    const isReadNow = (stream[kState] & State.kCountsAsRead) !== 0
+    if (stream[kUnsent] >= (isReadNow ? kReadBytesMax : kUnreadBytesMax) || this.used >= kSharedBytes) return false
+    const isAllowed = isReadNow ? this.used < kSharedFreely || stream[kShared] < kSharedBytes - this.used : this.usedUnread < kSharedFreely
     if (isAllowed) this.settle(stream, true)
     return isAllowed
   }

@@ -35,7 +35,7 @@ module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   kStreamAnswer: Symbol('httpsys.streamAnswer'),
   /** On the socket of a connection with streams: that credit; see stream-credit.js. */
   kStreamCredit: Symbol('httpsys.streamCredit'),
-  /** The facts of its TLS; absent on a plain socket. */
+  /** The facts of its TLS; undefined on a plain socket. */
   kTls: Symbol('httpsys.tls'),
   kTlsError: Symbol('httpsys.tlsError'),
   /** Hears whether its peer, which was asked for a certificate, has answered. */

@@ -16,7 +16,7 @@ const { HttpSocket } = require('../http/socket')
 const { forgetExtra, kSendBytesMax } = require('../http/socket-output')
 const { State, isLight } = require('../http/socket-state')
 const {
-  kLane, kSlot, kState, kRemote, kUnsent, kChannel, kRead, kHoldsLoop, kErrorListener
+  kLane, kSlot, kState, kRemote, kUnsent, kChannel, kRead, kHoldsLoop, kErrorListener, kRefusal, kTls
 } = require('../http/symbols')
 
 const { kWindow, kWebSocket } = R.ReplyType
@@ -454,9 +454,13 @@ WebSocketChannel.prototype.handlers = /** @type {Handlers} */ (/** @type {unknow
 /** The own keys of a socket that nobody has put anything on. @type {Set<string | symbol> | undefined} */
 let ownKeys
 
-/** @param {EngineSocket} socket */
+// Bits of a socket that revive() does not make.
+const kOfOthers = State.kMaterialised | State.kStream | State.kRelayedStream
+
+/** Whether a socket is as revive() makes one. @param {EngineSocket} socket */
 function isUnused (socket) {
-  if (!isLight(socket) || socket[kErrorListener] !== undefined || socket[kHoldsLoop] === false) return false
+  if ((socket[kState] & kOfOthers) !== 0 || socket[kTls] !== undefined || socket[kHoldsLoop] === false) return false
+  if (socket[kErrorListener] !== undefined || socket[kRefusal] !== undefined) return false
   ownKeys ??= new Set(Reflect.ownKeys(new HttpSocket(socket[kLane], 0, socket.server, null)))
   for (const key of Reflect.ownKeys(socket)) if (!ownKeys.has(key)) return false
   return true

@@ -2,7 +2,6 @@
 // Connections of this process among those that arrive under the name of a member.
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
