@@ -420,8 +420,11 @@ function onCredit (socket, bytes, isTaken) {
   noteReader(socket, isTaken)
   if (!isLight(socket)) restartTimeout(socket)
   if ((socket[kState] & State.kStream) === 0) return resumeWrite(socket)
-  resumeStreams(socket, resumeWrite)
-  finishCopied(socket)
+  try {
+    resumeStreams(socket, resumeWrite)
+  } finally { // Listeners may throw.
+    finishCopied(socket)
+  }
 }
 
 /** @param {import('../records/lane').Lane} lane @param {Int32Array} words @param {number} w */

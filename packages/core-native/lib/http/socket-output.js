@@ -214,7 +214,8 @@ function send (socket, write) {
   }
   const isStream = (socket[kState] & (State.kStream | State.kUpgraded)) === State.kStream
   if (sent === Sent.some) {
-    if ((socket[kState] & State.kStream) !== 0) waitForCredit(socket)
+    // What waits for the end of a file goes on with that (file-windows.js), and not with a credit.
+    if ((socket[kState] & (State.kStream | State.kFileOut)) === State.kStream) waitForCredit(socket)
     holdRest(socket, write)
     return
   }

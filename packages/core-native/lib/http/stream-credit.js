@@ -68,7 +68,7 @@ class StreamCredit {
     this.settle(stream)
     const isReadNow = (stream[kState] & State.kCountsAsRead) !== 0
     if (stream[kUnsent] >= (isReadNow ? kReadBytesMax : kUnreadBytesMax) || this.used >= kSharedBytes) return false
-    const isAllowed = isReadNow ? this.used < kSharedFreely || stream[kShared] < kSharedBytes - this.used : this.usedUnread < kSharedFreely
+    const isAllowed = isReadNow ? stream[kShared] < kSharedBytes - this.used : this.usedUnread < kSharedFreely
     if (isAllowed) this.settle(stream, true)
     return isAllowed
   }
