@@ -28,6 +28,8 @@ export interface WebSocketSettings {
 
 /** What an owner is told, in the peer's order. After close and error only end and closed come. */
 export interface WebSocketHandlers<Owner = any> {
+  /** The socket is the owner's from now on; also one that was made again in place of one that nobody used. */
+  adopt (owner: Owner, socket: any): void
   message (owner: Owner, data: Buffer, isBinary: boolean): void
   ping (owner: Owner, data: Buffer): void
   pong (owner: Owner, data: Buffer): void

@@ -91,9 +91,7 @@ class WebSocket extends ws.WebSocket {
       return
     }
     self[kChannel] = channel // From here on `_socket` is the channel's.
-    const own = /** @type {import('node:net').Socket & { [kSocketMark]?: WebSocket }} */ (socket)
-    own[kSocketMark] = this
-    own.setTimeout(0)
+    const own = /** @type {import('node:net').Socket} */ (socket)
     own.setNoDelay()
     self._readyState = kOpen
     this.emit('open')
@@ -316,6 +314,10 @@ function quietly (options) {
 
 /** @type {import('@httpsys/core-native').WebSocketHandlers<Native>} */
 const handlers = {
+  adopt (owner, socket) {
+    socket[kSocketMark] = owner
+    socket.setTimeout(0)
+  },
   message (owner, data, isBinary) {
     if (data.length === 0) data = kEmpty
     owner.emit('message', isBinary && owner._binaryType !== 'nodebuffer' ? converted(data, owner._binaryType) : data, isBinary)

@@ -21,8 +21,8 @@ const skip = core.backend === 'engine' ? false : 'stock Node has no I/O threads'
 v8.setFlagsFromString('--expose-gc')
 const collect = vm.runInNewContext('gc')
 
-/** @param {import('node:test').TestContext} t @param {any} server */
-async function start (t, server) {
+/** @param {import('node:test').TestContext} t @param {any} server @param {(socket: any) => void} [use] what a listener of 'connection' does with the socket */
+async function start (t, server, use = () => {}) {
   const wss = new WebSocketServer({ server })
   t.after(() => {
     for (const client of wss.clients) client.terminate()
@@ -30,7 +30,10 @@ async function start (t, server) {
   })
   /** @type {Promise<{ socket: any, connection: WeakRef<any> }>} */
   const accepted = new Promise((resolve) => {
-    wss.on('connection', (socket, request) => resolve({ socket, connection: new WeakRef(request.socket) }))
+    wss.on('connection', (socket, request) => {
+      use(request.socket)
+      resolve({ socket, connection: new WeakRef(request.socket) })
+    })
   })
   return { accepted, port: await listen(server) }
 }
@@ -44,15 +47,54 @@ async function isCollected (ref) {
   return ref.deref() === undefined
 }
 
-test('a socket that nobody uses is let go of, and made again when it is asked for', { skip }, async (t) => {
-  const { accepted, port } = await start(t, core.createServer())
+/** @param {import('node:test').TestContext} t @param {number} port */
+async function dial (t, port) {
   const client = new WebSocket(`ws://127.0.0.1:${port}`)
   t.after(() => client.terminate())
   await once(client, 'open')
+  return /** @type {any} */ (client)
+}
+
+test('a socket that nobody uses is let go of, and made again when it is asked for', { skip }, async (t) => {
+  const { accepted, port } = await start(t, core.createServer())
+  const client = await dial(t, port)
   const { socket, connection } = await accepted
   assert.equal(await isCollected(connection), true)
   assert.equal(socket._socket.remoteAddress, '127.0.0.1')
+  assert.equal(socket._socket.bytesWritten, client._socket.bytesRead)
   assert.equal(socket._socket.encrypted, undefined)
+})
+
+/** What listeners of 'connection' do with the socket, and what tells later that it is the same. @type {Record<string, (socket: any) => void>} */
+const kUses = {
+  'a field of the application': (socket) => { socket.ofTheApplication = 1 },
+  "a listener for 'error'": (socket) => { socket.on('error', () => {}) },
+  'setMaxListeners()': (socket) => { socket.setMaxListeners(77) },
+  'unref()': (socket) => { socket.unref() }
+}
+
+for (const [name, use] of Object.entries(kUses)) {
+  for (const when of ['before the handshake', "in 'connection'"]) {
+    test(`a socket is kept after ${name} ${when}`, { skip }, async (t) => {
+      const server = core.createServer()
+      if (when === 'before the handshake') server.prependListener('upgrade', (request) => use(request.socket))
+      const { accepted, port } = await start(t, server, when === 'before the handshake' ? () => {} : use)
+      await dial(t, port)
+      const { socket, connection } = await accepted
+      assert.equal(await isCollected(connection), false)
+      assert.equal(socket._socket, connection.deref())
+    })
+  }
+}
+
+test('a socket is kept after a listener was added later', { skip }, async (t) => {
+  const { accepted, port } = await start(t, core.createServer())
+  const client = await dial(t, port)
+  const { connection } = await accepted
+  const told = new Promise((resolve) => connection.deref().on('error', resolve))
+  assert.equal(await isCollected(connection), false)
+  client._socket.resetAndDestroy()
+  assert.equal(/** @type {any} */ (await told).code, 'ECONNRESET')
 })
 
 test('a socket with TLS is kept', { skip }, async (t) => {

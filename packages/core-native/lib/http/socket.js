@@ -181,8 +181,15 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
   /** @param {string | symbol} event @param {(...args: any[]) => void} listener */
   on (event, listener) {
     if (event !== 'error' || !isUntouched(this) || this[kErrorListener] !== undefined) return super.on(/** @type {string} */ (event), listener)
+    keep(this)
     this[kErrorListener] = listener
     return this
+  }
+
+  /** @param {number} count */
+  setMaxListeners (count) {
+    keep(this)
+    return super.setMaxListeners(count)
   }
 
   /** @param {string | symbol} event @param {(...args: any[]) => void} listener any: as in on() */
@@ -197,6 +204,7 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
     if (typeof text !== 'string' || arguments.length !== 1 || text.length * 3 > kInlineBytesMax || !isUntouched(this)) {
       return Reflect.apply(super.write, this, arguments)
     }
+    keep(this)
     const bytes = this[kLane].writer.data(kData, this[kSlot], R.kReplyRaw, text, 'utf8', 0)
     this[kUnsent] += bytes
     this[kWritten] += bytes

@@ -22,6 +22,11 @@ function hadError (socket) {
   return socket._hadError
 }
 
+/** @param {PrivateSocket} socket @returns {boolean} whether setMaxListeners() was called on it */
+function hasMaxListeners (socket) {
+  return socket._maxListeners !== undefined
+}
+
 /** Runs net.Socket's constructor on a socket, which keeps what it knows of its server. @param {PrivateSocket} socket @param {() => void} construct */
 function becomeStream (socket, construct) {
   const { server, _server } = socket
@@ -56,4 +61,4 @@ function unwrittenOf (socket) {
   return socket.writableBuffer ?? kNoPieces
 }
 
-module.exports = { becomeStream, forgetRead, hadError, restartTimeout, serverOf, settleDestroyed, unwrittenOf }
+module.exports = { becomeStream, forgetRead, hadError, hasMaxListeners, restartTimeout, serverOf, settleDestroyed, unwrittenOf }

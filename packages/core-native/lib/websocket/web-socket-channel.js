@@ -14,9 +14,10 @@ const { kInlineBytesMax } = require('../records/reply-writer')
 const { Addresses } = require('../http/addresses')
 const { HttpSocket } = require('../http/socket')
 const { forgetExtra, kSendBytesMax } = require('../http/socket-output')
+const { hasMaxListeners } = require('../node-private/socket')
 const { State, isLight } = require('../http/socket-state')
 const {
-  kLane, kSlot, kState, kRemote, kUnsent, kChannel, kRead, kHoldsLoop, kErrorListener, kRefusal, kTls
+  kLane, kSlot, kState, kRemote, kUnsent, kChannel, kRead, kWritten, kHoldsLoop, kErrorListener, kRefusal, kTls
 } = require('../http/symbols')
 
 const { kWindow, kWebSocket } = R.ReplyType
@@ -46,6 +47,7 @@ const kDeferred = 1 << 1 // One event a turn.
 const kClosed = 1 << 2 // By the lane.
 const kEnding = 1 << 3 // Once nothing waits for credit.
 const kGone = 1 << 4 // Nothing but the events that wait comes before the end.
+const kFresh = 1 << 5 // Nobody has asked for the socket since the WebSocket was opened, in this turn.
 // Below this a loop over the bytes is faster than a call.
 const kLoopBytesMax = 48
 // Bytes of a credit that the lane may keep back (limits.h: kCreditBytes).
@@ -73,8 +75,8 @@ class WebSocketChannel {
   constructor (socket, owner, state) {
     this.lane = socket[kLane]
     this.slot = socket[kSlot]
-    /** Weakly while nobody has used it, which is most of an idle WebSocket's memory. */
-    this.socket = isUnused(socket) ? new WeakRef(socket) : socket
+    /** Weakly while nobody has used it, which is most of an idle WebSocket's memory; see letGo(). @type {EngineSocket | WeakRef<EngineSocket>} */
+    this.socket = socket
     // Instead of the object, which goes with the socket.
     const { near, remoteAddress, remotePort } = socket[kRemote]
     this.near = near
@@ -82,6 +84,8 @@ class WebSocketChannel {
     this.remotePort = remotePort
     /** Payload, for the socket's bytesRead. */
     this.read = socket[kRead]
+    /** What the handshake has written. */
+    this.written = socket[kWritten]
     this.owner = owner
     this.state = state
     this.unacknowledged = 0
@@ -124,11 +128,12 @@ class WebSocketChannel {
   /** The socket, which is kept from now on. */
   keepSocket () {
     const { socket } = this
-    return socket instanceof WeakRef ? this.keep(socket.deref() ?? this.revive()) : socket
+    return this.keep(socket instanceof WeakRef ? socket.deref() ?? this.revive() : socket)
   }
 
   /** @param {EngineSocket} socket */
   keep (socket) {
+    this.state &= ~kFresh
     this.socket = socket
     socket[kRead] = this.read
     if ((this.state & kClosed) === 0 && this.lane.sockets[this.slot] === this) this.lane.sockets[this.slot] = socket
@@ -149,7 +154,9 @@ class WebSocketChannel {
     const socket = new HttpSocket(this.lane, this.slot, this.near.server, addresses)
     socket[kState] |= State.kServed | State.kUpgraded | State.kWebSocket
     socket[kHoldsLoop] = true
+    socket[kWritten] = this.written
     socket[kChannel] = this
+    this.handlers.adopt(this.owner, socket)
     return socket
   }
 
@@ -457,13 +464,29 @@ let ownKeys
 // Bits of a socket that revive() does not make.
 const kOfOthers = State.kMaterialised | State.kStream | State.kRelayedStream
 
-/** Whether a socket is as revive() makes one. @param {EngineSocket} socket */
+/** Whether the fields of ours in a socket are as revive() makes them. @param {EngineSocket} socket */
+function isPlain (socket) {
+  return (socket[kState] & kOfOthers) === 0 && socket[kTls] === undefined && socket[kHoldsLoop] &&
+    socket[kErrorListener] === undefined && socket[kRefusal] === undefined && !hasMaxListeners(socket)
+}
+
+/** Whether nobody has put anything on a socket. @param {EngineSocket} socket */
 function isUnused (socket) {
-  if ((socket[kState] & kOfOthers) !== 0 || socket[kTls] !== undefined || socket[kHoldsLoop] === false) return false
-  if (socket[kErrorListener] !== undefined || socket[kRefusal] !== undefined) return false
+  if (!isPlain(socket)) return false
   ownKeys ??= new Set(Reflect.ownKeys(new HttpSocket(socket[kLane], 0, socket.server, null)))
   for (const key of Reflect.ownKeys(socket)) if (!ownKeys.has(key)) return false
   return true
+}
+
+// Lets the collector have a socket that nobody has used until the end of the turn in which its WebSocket was opened: those who
+// hear of the WebSocket may put something on the socket.
+/** @param {WebSocketChannel} channel @param {number} keys of the socket, once its WebSocket had it */
+function letGo (channel, keys) {
+  const { lane, slot, socket } = channel
+  if ((channel.state & (kFresh | kClosed)) !== kFresh || socket instanceof WeakRef) return
+  if (!isPlain(socket) || Reflect.ownKeys(socket).length !== keys) return
+  channel.socket = new WeakRef(socket)
+  if (lane.sockets[slot] === socket) lane.sockets[slot] = channel
 }
 
 /** @param {WebSocketChannel} channel */
@@ -519,9 +542,14 @@ function openWebSocket (Channel, socket, head, settings, owner) {
     ? 0
     : deflate.serverMaxWindowBits | deflate.clientMaxWindowBits << Shift.kWebSocketClientBits |
       (deflate.level & Mask.kWebSocketLevel) << Shift.kWebSocketLevel | deflate.memLevel << Shift.kWebSocketMemoryLevel
+  const wasUnused = isUnused(socket)
   const channel = new Channel(socket, owner, settings.allowSynchronousEvents ? 0 : kDeferred)
   socket[kChannel] = channel
-  if (channel.socket instanceof WeakRef) channel.lane.sockets[channel.slot] = channel
+  channel.handlers.adopt(owner, socket)
+  if (wasUnused) {
+    channel.state |= kFresh
+    nodeProcess.nextTick(letGo, channel, Reflect.ownKeys(socket).length)
+  }
   channel.lane.writer.fields(kWebSocket, channel.slot, [
     flags, settings.maxPayload, settings.maxFragments, settings.maxBufferedChunks, settings.maxPendingAutoPongs,
     deflate === null ? 0 : deflate.threshold, bits, deflate === null ? 0 : deflate.strategy
