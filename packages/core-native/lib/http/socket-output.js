@@ -214,7 +214,7 @@ function send (socket, write) {
   }
   const isStream = (socket[kState] & (State.kStream | State.kUpgraded)) === State.kStream
   if (sent === Sent.some) {
-    // What waits for the end of a file goes on with that (file-windows.js), and not with a credit.
+    // A write behind a file goes on when the file has been sent (file-windows.js): it waits for no credit.
     if ((socket[kState] & (State.kStream | State.kFileOut)) === State.kStream) waitForCredit(socket)
     holdRest(socket, write)
     return
