@@ -5,8 +5,8 @@
 
 // Connections of a lane that have it at a time: 12 MiB more than the others.
 const kExtrasMax = 16
-// Unsent bytes that a connection of HTTP/1.1 may have with it. What is copied with twice as much does not
-// stay in the segments whose pages the lane keeps.
+// Unsent bytes that a connection of HTTP/1.1 may have with it. What is copied with twice as much does not stay in the segments whose
+// pages the lane keeps.
 const kSendBytesFastMax = 1024 * 1024
 
 /** @param {{ extras: number }} lane whether one more of its connections may have it */

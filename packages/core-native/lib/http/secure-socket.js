@@ -17,7 +17,6 @@ const { HttpSocket, socketConstructor } = require('./socket')
 const { State, publish } = require('./socket-state')
 const { kLane, kOnCertificate, kParent, kSlot, kState, kTls } = require('./symbols')
 
-/** @typedef {import('../../types/internal').EngineServer} EngineServer */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 /** @typedef {import('../../types/internal').EngineSecureSocket} EngineSecureSocket */
 

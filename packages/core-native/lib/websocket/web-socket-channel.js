@@ -9,12 +9,12 @@
 const { Buffer } = require('node:buffer')
 const { setImmediate } = require('node:timers')
 const { nodeProcess } = require('../node-private/node-process')
+const { hasMaxListeners } = require('../node-private/socket')
 const R = require('../records/records')
 const { kInlineBytesMax } = require('../records/reply-writer')
 const { Addresses } = require('../http/addresses')
 const { HttpSocket } = require('../http/socket')
 const { forgetExtra, kSendBytesMax } = require('../http/socket-output')
-const { hasMaxListeners } = require('../node-private/socket')
 const { State, isLight } = require('../http/socket-state')
 const {
   kLane, kSlot, kState, kRemote, kUnsent, kChannel, kRead, kWritten, kHoldsLoop, kErrorListener, kRefusal, kTls
