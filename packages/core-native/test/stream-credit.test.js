@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const { test } = require('node:test')
-const { hasStreamCredit, forgetStream, resumeStreams } = require('../lib/http/stream-credit')
+const { hasStreamCredit, forgetStream, resumeStreams, waitForCredit } = require('../lib/http/stream-credit')
 const { State } = require('../lib/http/socket-state')
 const { kParent, kShared, kState, kTaken, kUnsent, kWritten } = require('../lib/http/symbols')
 
@@ -75,4 +75,21 @@ test('streams that were read and stall have no more than all may have, and what 
   for (const stream of streams) forgetStream(stream, () => {})
   assert.ok(before < kUnread)
   assert.equal(fill(late), kUnread)
+})
+
+test('a stream goes on although the listener of another one has thrown', async () => {
+  const parent = {}
+  const first = streamOf(parent)
+  const others = [streamOf(parent), streamOf(parent), streamOf(parent)]
+  fill(first)
+  for (const other of others) waitForCredit(other)
+  /** @type {any[]} */
+  const resumed = []
+  first[kUnsent] = 0
+  assert.throws(() => resumeStreams(first, (stream) => {
+    resumed.push(stream)
+    if (stream === others[0]) throw new Error('of a listener')
+  }), /of a listener/)
+  await new Promise(setImmediate)
+  assert.deepEqual(resumed, others)
 })

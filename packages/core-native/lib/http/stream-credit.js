@@ -4,6 +4,7 @@
 // stream has a small credit of its own, so that no stream waits for another one. Anything above it comes out of a sum that
 // all streams share. A connection has a hundred streams, so one that its client does not read must not use up the sum.
 
+const { nodeProcess } = require('../node-private/node-process')
 const { State } = require('./socket-state')
 const { kParent, kShared, kState, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
 
@@ -129,7 +130,14 @@ function resumeStreams (stream, resume) {
   for (const waiting of credit.waiting) {
     if (waiting[kUnsent] >= kStreamBytesMin && !credit.has(waiting)) continue
     credit.waiting.delete(waiting)
-    resume(waiting)
+    let isOver = false
+    try {
+      resume(waiting)
+      isOver = true
+    } finally {
+      // A listener for 'drain' has thrown. The next credit, which may never come, is too late for the other streams.
+      if (!isOver) nodeProcess.nextTick(resumeStreams, stream, resume)
+    }
   }
 }
 
