@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "base/process_memory.h"
 
 namespace httpsys {
 
@@ -24,9 +25,16 @@ Block BlockStore::Take(uint32_t id) {
 }
 
 void ReceiveBlocks::Lend(uint32_t id, uint8_t* memory) {
-  const std::lock_guard lock(mutex_);
-  loans_.push_back({memory, id});
-  known_ = std::max(known_, size_t{id} + 1);
+  bool fills_read = false;
+  {
+    const std::lock_guard lock(mutex_);
+    loans_.push_back({memory, id});
+    fills_read = known_ < limits::kBlocksPerRead && id + 1 >= limits::kBlocksPerRead;
+    known_ = std::max(known_, size_t{id} + 1);
+  }
+  // From here on, JavaScript frees and lends such memory by megabytes. Now, because malloc() has no
+  // free piece of that size yet.
+  if (fills_read) KeepFreed(limits::kReceiveBlocksMax * limits::kBlockBytes);
 }
 
 ReceiveBlocks::Loan ReceiveBlocks::Take() {

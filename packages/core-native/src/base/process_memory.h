@@ -1,5 +1,5 @@
 #pragma once
-// Gives memory back to the system.
+// What a process keeps of memory that it does not need, and what it gives back to the system.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,5 +21,9 @@ size_t PageBytes();
 void ReleaseWholePages(std::span<const uint8_t> pages);
 // Gives the system what malloc() keeps of freed memory, where malloc() can be told to.
 void TrimHeap();
+// Makes malloc() keep up to twice `bytes`, at most 32 MiB, that are free at the end of its heap:
+// for pieces that come and go by so many bytes. Without it, glibc gives all but 128 KiB back and
+// asks for them again, page by page.
+void KeepFreed(size_t bytes);
 
 }  // namespace httpsys

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "base/process_memory.h"
 
 // glibc has it, musl has not.
@@ -18,6 +20,15 @@ void ReleaseWholePages(std::span<const uint8_t> pages) {
 
 void TrimHeap() {
   if (malloc_trim != nullptr) malloc_trim(0);
+}
+
+// A piece with a mapping of its own that is freed raises both thresholds of glibc, unless somebody
+// has set them: M_MMAP_THRESHOLD to its size and M_TRIM_THRESHOLD to twice that (mallopt(3)).
+void KeepFreed(size_t bytes) {
+  if (malloc_trim == nullptr) return;
+  // Volatile: compilers leave out what is freed unused.
+  void* volatile piece = std::malloc(bytes);
+  std::free(piece);
 }
 
 }  // namespace httpsys

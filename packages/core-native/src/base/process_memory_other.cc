@@ -15,4 +15,6 @@ void ReleaseWholePages(std::span<const uint8_t> pages) {
 
 void TrimHeap() {}
 
+void KeepFreed(size_t) {}
+
 }  // namespace httpsys

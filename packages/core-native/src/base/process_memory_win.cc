@@ -10,4 +10,6 @@ void ReleaseWholePages(std::span<const uint8_t> pages) { (void)pages; }
 
 void TrimHeap() {}
 
+void KeepFreed(size_t) {}
+
 }  // namespace httpsys
