@@ -9,6 +9,7 @@ const { once } = require('node:events')
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { dial, get, request } = require('../helpers/client')
+const { setCachePolicy } = /** @type {any} */ (require('../helpers/backend').http)
 const { until, silence } = require('../helpers/waiting')
 const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
 
@@ -115,6 +116,25 @@ test('a response with two lines about its length is not kept', ofCache, async (t
     assert.equal(wire.text.match(/content-length/gi)?.length, 1)
   }
   assert.equal(calls(), 2)
+})
+
+test('the answer to a request of which JavaScript does not see all lines is not kept', ofCache, async (t) => {
+  for (const setPolicy of [false, true]) {
+    const { server, port, calls } = await serveCached(t, (req, res) => {
+      res.writeHead(200, { ...kStored, 'Content-Length': 4 })
+      if (setPolicy) setCachePolicy(res, { policy: 'userInvalidates' })
+      res.end(req.headers.host === 'shop' ? 'good' : 'evil')
+    })
+    server.maxHeadersCount = 100
+    const attacker = await dial(t, port)
+    attacker.write(`GET / HTTP/1.1\r\n${'a:b\r\n'.repeat(100)}Host: shop\r\nConnection: close\r\n\r\n`)
+    await attacker.untilClosed()
+    const victim = await dial(t, port)
+    victim.write('GET / HTTP/1.1\r\nHost: shop\r\n\r\n')
+    await victim.until('good')
+    // Node that refuses so many lines has not called the handler.
+    assert.equal(calls(), attacker.text.startsWith('HTTP/1.1 200') ? 2 : 1)
+  }
 })
 
 test('the body of a 205 is kept as its head says', ofCache, async (t) => {

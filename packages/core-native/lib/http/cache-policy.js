@@ -15,6 +15,25 @@ const kSecondsMax = 2 ** 32 - 1
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 /** @typedef {{ readonly policy: number, readonly seconds: number }} CachePolicy policy is one of kCacheNothing, kCacheUserInvalidates and kCacheTimeToLive */
 
+// Of a response that must not be stored, whatever its application says.
+/** @type {CachePolicy} */
+const kNeverStored = Object.freeze({ policy: R.kCacheNothing, seconds: 0 })
+
+// A lane stores by all lines of a request. An application that was given fewer may answer as if a field were not there: Host,
+// say, so that all visitors would get the page of a client that has hidden its own.
+/** @param {EngineSocket} socket @param {EngineResponse} res to a request of which the application does not see all lines */
+function forbidStoring (socket, res) {
+  if (socket.server[kListener].cache === null) return
+  res[kCachePolicy] = kNeverStored
+  socket[kState] |= State.kHasPolicies
+}
+
+/** @param {EngineResponse} res @param {EngineSocket} socket @param {CachePolicy} policy by its application; told when the head leaves */
+function setPolicy (res, socket, policy) {
+  if (res[kCachePolicy] !== kNeverStored) res[kCachePolicy] = policy
+  socket[kState] |= State.kHasPolicies
+}
+
 /**
  * The policy of a response, from setCachePolicy() or else from `res.cacheDuration`.
  *
@@ -65,4 +84,4 @@ function tellAnswersPolicy (socket) {
   if (res !== null && res !== undefined && isHeadSent(res)) tellCachePolicy(socket, res)
 }
 
-module.exports = { tellAnswersPolicy, tellCachePolicy }
+module.exports = { forbidStoring, setPolicy, tellAnswersPolicy, tellCachePolicy }

@@ -22,6 +22,7 @@ const {
 } = require('../node-private/response')
 const { acceptsUpgrade, decidesUpgrades, highWaterMarkOf, joinsDuplicates, rejectsBodyWrites, requiresHost } = require('../node-private/server')
 const { forgetRead, restartTimeout } = require('../node-private/socket')
+const { forbidStoring } = require('./cache-policy')
 const { closeUnread, consumed, materialise } = require('./socket')
 const { closeIfIdle, onLateRequest } = require('./closing')
 const { isBodyRefused, limitBody, mayHave } = require('./body-limit')
@@ -42,6 +43,8 @@ const { Claim, Mask, Shift, Word } = R
 const kHeaderPairsDefault = 2000
 // Node leaves what is over the limit out of rawHeaders in steps of this many entries.
 const kRawHeadersStep = 62
+// Beside the flags of a record, which has 24: the application does not see all header lines.
+const kIsCut = 1 << 24
 const kContinueExpression = /(?:^|\W)100-continue(?:$|\W)/i
 const kWebSocketExpression = /^websocket$/i
 const kResourceOptions = { requireManualDestroy: true }
@@ -116,7 +119,7 @@ function isClaimed (lane, socket) {
 function onRequest (lane, socket, words, bytes, at) {
   if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return
   const w = at >>> 2
-  const flags = words[w + Word.kRecordFlags] >>> Shift.kRecordFlags
+  let flags = words[w + Word.kRecordFlags] >>> Shift.kRecordFlags
   if ((flags & R.kFlagClaimable) !== 0) showPosition(lane)
   if (lane.control[R.kRequestsClaimed] !== 0 && isClaimed(lane, socket)) return
   const packed = words[w + Word.kRequestMethod] // The method, the minor version and the number of lines share this word.
@@ -157,7 +160,10 @@ function onRequest (lane, socket, words, bytes, at) {
   req.method = listener.methods[packed & Mask.kRequestMethod]
   setUpgrade(req, false)
   const raw = lane.readLines(words, w + (R.kRequestFixedBytes >>> 2), lines, text, skip)
-  addHeaderLines(req, raw, limitLines(server, raw))
+  const told = raw.length
+  const kept = limitLines(server, raw)
+  if (kept < told) flags |= kIsCut
+  addHeaderLines(req, raw, kept)
 
   const resource = listener.resource.runInAsyncScope(newResource)
   req[kResource] = resource
@@ -308,6 +314,7 @@ function deliver (server, socket, req, flags) {
   else assign(socket, res)
   if (isStream) answerBegins(/** @type {EngineSocket} */ (socket[kParent]), res)
   if (listener.isClosed) onLateRequest(socket, res)
+  if ((flags & kIsCut) !== 0) forbidStoring(socket, res)
   res.on('finish', onResponseFinish)
 
   if (req.httpVersionMinor === 1 || isHttp2) {

@@ -7,11 +7,11 @@ const R = require('../records/records')
 const { loadBinding } = require('../backend/binding')
 const { CacheOffError, CapabilityError } = require('../base/errors')
 const { refuseUnknown } = require('../options/option-names')
+const { setPolicy } = require('../http/cache-policy')
 const { theEngine } = require('./listener')
 const { urlError } = require('./url-error')
 const { isHeadSent } = require('../node-private/response')
-const { State } = require('../http/socket-state')
-const { kCachePolicy, kLane, kListener, kState } = require('../http/symbols')
+const { kLane, kListener } = require('../http/symbols')
 const { systemError } = require('../base/system-error')
 
 const kMostSeconds = 2 ** 32 - 1
@@ -76,8 +76,7 @@ function setCachePolicy (res, given) {
   const socket = /** @type {import('../../types/internal').EngineSocket | undefined} */ (res.socket ?? res.req?.socket)
   if (socket?.[kLane] === undefined) throw new CapabilityError('setCachePolicy() for a response of Node\'s own code', 'caches', 'node')
   if (socket.server[kListener].cache === null && loadBinding().capabilities.cacheRules) throw new CacheOffError('setCachePolicy()')
-  res[kCachePolicy] = { policy: kPolicies[policy], seconds }
-  socket[kState] |= State.kHasPolicies
+  setPolicy(res, socket, { policy: kPolicies[policy], seconds })
 }
 
 /**
