@@ -5,8 +5,11 @@
 // one has the connection; an owner that is stopped, so that nobody but the other one can have answered.
 
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
 const http2 = require('node:http2')
 const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
 const { describe, it } = require('node:test')
 const { once } = require('node:events')
 const { freePort } = require('../helpers/free-port')
@@ -250,6 +253,19 @@ describe('The cache of another process', { skip: kSkip }, () => {
       assert.equal((await answer).owner, 'b')
       await b.kill()
     }
+  })
+})
+
+describe('The cache of another process that has a folder', { skip: kSkip }, () => {
+  it('is not given: the folder may have a file by now', async (t) => {
+    const { port, b, client } = await pair(t)
+    const target = `/b/new.txt?${kFresh}`
+    await warm(client, b, target)
+    const root = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-'))
+    t.after(() => fs.rmSync(root, { recursive: true }))
+    await b.tell('serveFiles', { name: 'b', where: `http://*:${port}/b/`, root, options: { fallthrough: true } })
+    fs.writeFileSync(path.join(root, 'new.txt'), 'of the folder')
+    await until(async () => (await askThere(client, target)).body === 'of the folder', 'the file')
   })
 })
 

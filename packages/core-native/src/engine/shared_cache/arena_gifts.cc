@@ -49,7 +49,8 @@ peer::CacheScope ArenaGifts::ScopeOf(const ServerConfig& config, uint32_t server
   if (is_secure && config.tls() != nullptr) told.terms = config.tls()->negotiation();
   const bool asks_clients =
       config.tls() != nullptr && config.tls()->settings().requests_certificate;
-  if (config.cache() == nullptr || settings.bandwidth_max != 0 ||
+  // Another member does not know which files are in a folder.
+  if (config.cache() == nullptr || config.has_statics() || settings.bandwidth_max != 0 ||
       settings.connections_per_client != 0 || settings.connections_per_prefix != 0 ||
       asks_clients || told.terms.empty() == is_secure) {
     return told;
