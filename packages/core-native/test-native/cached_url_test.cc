@@ -21,6 +21,8 @@ bool Matches(std::string_view url, const cache::KeyParts& key, bool is_recursive
 TEST(CachedUrlTest, HasTheHostOfTheRequestAsReceived) {
   EXPECT_EQ(CachedUrl(Key("A.example:8080", "/a?b")), "http://A.example:8080/a?b");
   EXPECT_EQ(CachedUrl(Key("a.example", "/", true)), "https://a.example/");
+  EXPECT_EQ(CachedUrl(Key("a.example", "http://a.example/a?b")), "http://a.example/a?b");
+  EXPECT_EQ(CachedUrl(Key("a.example", "http://a.example")), "http://a.example/");
 }
 
 TEST(CachedUrlTest, ReadsAbsoluteUrlsOnly) {

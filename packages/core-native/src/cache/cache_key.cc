@@ -62,6 +62,14 @@ bool SplitKey(std::string_view key, KeyParts* parts) {
   return !parts->target.empty();
 }
 
+std::string_view OriginForm(std::string_view target) {
+  if (target.starts_with('/')) return target;
+  const size_t scheme_end = target.find("://");
+  if (scheme_end == std::string_view::npos) return target;
+  const size_t path = target.find_first_of("/?", scheme_end + 3);
+  return path == std::string_view::npos ? "/" : target.substr(path);
+}
+
 std::string KeyForTarget(std::string_view key, std::string_view target) {
   std::string_view rest = key;
   (void)TakePart(&rest);

@@ -39,6 +39,10 @@ struct KeyParts {
 // if it is none.
 [[nodiscard]] bool SplitKey(std::string_view key, KeyParts* parts);
 
+// The path and query of a target. Clients ask proxies, and may ask servers, for whole URLs
+// (RFC 9112, section 3.2.2).
+[[nodiscard]] std::string_view OriginForm(std::string_view target);
+
 // Returns the key of a request that differs from the one with this key in its target alone. `key`
 // was made by MakeKey().
 [[nodiscard]] std::string KeyForTarget(std::string_view key, std::string_view target);

@@ -24,7 +24,7 @@ HostAndPort SplitHost(std::string_view text) {
 
 std::string CachedUrl(const cache::KeyParts& key) {
   std::string url = key.scope.is_secure ? "https://" : "http://";
-  return url.append(key.host).append(key.target);
+  return url.append(key.host).append(cache::OriginForm(key.target));
 }
 
 bool CachedUrlPattern::Parse(std::string_view url) {
@@ -53,13 +53,14 @@ bool CachedUrlPattern::Parse(std::string_view url) {
 bool CachedUrlPattern::Matches(const cache::KeyParts& key) const {
   if (key.scope.is_secure != is_secure) return false;
   if (!host.empty()) {
-    const HostAndPort asked = SplitHost(key.host);
-    const bool is_same_port = asked.port.empty() || asked.port == port;
-    if (!is_same_port || !EqualsIgnoringCase(asked.host, host)) return false;
+    const HostAndPort parts = SplitHost(key.host);
+    const bool is_same_port = parts.port.empty() || parts.port == port;
+    if (!is_same_port || !EqualsIgnoringCase(parts.host, host)) return false;
   }
-  if (key.target == target) return true;
-  if (!is_recursive || !key.target.starts_with(target)) return false;
-  const char next = key.target[target.size()];
+  const std::string_view asked = cache::OriginForm(key.target);
+  if (asked == target) return true;
+  if (!is_recursive || !asked.starts_with(target)) return false;
+  const char next = asked[target.size()];
   return target.ends_with('/') || next == '/' || next == '?';
 }
 
