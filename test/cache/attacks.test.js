@@ -137,6 +137,20 @@ test('the answer to a request of which JavaScript does not see all lines is not 
   }
 })
 
+test('a response that the end of its connection cuts off is not kept', ofCache, async (t) => {
+  const { port, calls } = await serveCached(t, (req, res) => {
+    res.writeHead(200, kStored)
+    res.write('half')
+    setTimeout(() => res.socket.destroySoon(), 20)
+  })
+  for (let i = 0; i < 2; i++) {
+    const wire = await dial(t, port)
+    wire.write(get())
+    assert.ok((await wire.untilClosed()).endsWith('half\r\n'), wire.text)
+  }
+  assert.equal(calls(), 2)
+})
+
 test('the body of a 205 is kept as its head says', ofCache, async (t) => {
   const { port, calls } = await serveCached(t, (req, res) => {
     res.writeHead(205, { ...kStored, 'Content-Length': '3' }).end('abc')

@@ -12,6 +12,17 @@ const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
 /** Old enough for max-age=5. */
 const kOld = { Age: '10' }
 
+test('the age of a 304 is that of what it confirms', ofCache, async (t) => {
+  const { ask, calls } = await serveCached(t, (req, res, count) => {
+    res.writeHead(count === 1 ? 200 : 304, { 'Cache-Control': 'max-age=5', ...kOld, ETag: '"a"' }).end(count === 1 ? 'body' : undefined)
+  })
+  assert.equal((await ask('/')).body, 'body')
+  for (const count of [2, 3]) {
+    const { body, headers } = await ask('/')
+    assert.deepEqual([body, headers.age, calls()], ['body', kOld.Age, count])
+  }
+})
+
 for (const [protocol, serve] of Object.entries(kProtocols)) {
   test(`${protocol}: JavaScript is asked about what is stored, and a 304 makes it fresh`, ofCache, async (t) => {
     /** @type {any[]} */

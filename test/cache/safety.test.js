@@ -12,6 +12,7 @@ const { certificate } = require('../helpers/certificates')
 const { dial, serve } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
 const tlsKit = require('../helpers/tls')
+const { until } = require('../helpers/waiting')
 const { clients, counting } = require('./kit')
 
 const options = { ...(backend === 'node' ? { skip: 'stock Node keeps no responses' } : needs('cacheRules')), timeout: 120_000 }
@@ -34,6 +35,23 @@ function permissive (t, handler, cache = true, more = {}) {
 async function twice (all, check) {
   for (const one of [...all, ...all]) await check(one)
 }
+
+test('an unsafe request makes its URL obsolete although nobody gets the answer to it', options, async (t) => {
+  for (const isLeft of [true, false]) {
+    let state = 0
+    const { port, ask } = await permissive(t, (req, res) => {
+      if (req.method === 'GET') return res.end(`state ${state}`)
+      state++
+      if (!isLeft) res.destroy()
+    })
+    assert.equal((await ask()).body, 'state 0')
+    const wire = await dial(t, port)
+    wire.write(`PUT / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 0\r\n\r\n`)
+    await until(() => state === 1, 'JavaScript has the request')
+    if (isLeft) wire.destroy()
+    await until(async () => (await ask()).body === 'state 1', 'a new answer')
+  }
+})
 
 // -- What is not in the key.
 

@@ -58,7 +58,7 @@ TEST_F(CaptureTest, StoresAResponseOfOnePiece) {
   capture->OnText(Head("Content-Length: 3\r\n") + "abc", true, kNow);
   EXPECT_EQ(capture->state(), State::kCapturing);
   EXPECT_EQ(Entry(), "");
-  capture->OnEnd(kNow);
+  capture->OnEnd(kNow, true);
   EXPECT_EQ(capture->state(), State::kStored);
   EXPECT_EQ(capture->status(), 200);
   EXPECT_EQ(Entry(), Head("Content-Length: 3\r\n") + "abc");
@@ -69,7 +69,7 @@ TEST_F(CaptureTest, GivesTheLengthToAResponseThatTheLaneFramesItself) {
   capture->OnText(Head("Transfer-Encoding: chunked\r\n"), false, kNow);
   capture->OnBody("abc");
   capture->OnBody("de");
-  capture->OnEnd(kNow);
+  capture->OnEnd(kNow, true);
   EXPECT_EQ(Entry(), Head("Content-Length: 5\r\n") + "abcde");
 }
 
@@ -81,7 +81,7 @@ TEST_F(CaptureTest, ReadsChunksThatTheApplicationHasFramedInPiecesOfAnySize) {
     for (size_t at = 0; at < text.size(); at += bytes) {
       capture->OnText(std::string_view(text).substr(at, bytes), false, kNow);
     }
-    capture->OnEnd(kNow);
+    capture->OnEnd(kNow, true);
     EXPECT_EQ(Entry(), Head("Content-Length: 5\r\n") + "abcde") << bytes;
     (void)cache_.Drop(key_);
   }
@@ -92,25 +92,41 @@ TEST_F(CaptureTest, SkipsInterimResponses) {
   capture->OnText("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", false, kNow);
   EXPECT_EQ(capture->state(), State::kBeforeHead);
   capture->OnText(Head("Content-Length: 0\r\n"), true, kNow);
-  capture->OnEnd(kNow);
+  capture->OnEnd(kNow, true);
   EXPECT_EQ(Entry(), Head("Content-Length: 0\r\n"));
 }
 
 TEST_F(CaptureTest, RefusesAResponseWhoseBodyIsNotWhatItsHeadSays) {
   const auto shorter = Begin();
   shorter->OnText(Head("Content-Length: 4\r\n") + "abc", true, kNow);
-  shorter->OnEnd(kNow);
+  shorter->OnEnd(kNow, true);
   EXPECT_EQ(shorter->refusal(), Refusal::kIncomplete);
   const auto without_end = Begin();
   without_end->OnText(Head("Transfer-Encoding: chunked\r\n") + "3\r\nab", false, kNow);
   without_end->OnText("x", false, kNow);
   without_end->OnText("y", false, kNow);
-  without_end->OnEnd(kNow);
+  without_end->OnEnd(kNow, true);
   EXPECT_EQ(without_end->refusal(), Refusal::kIncomplete);
   const auto without_head = Begin();
-  without_head->OnEnd(kNow);
+  without_head->OnEnd(kNow, true);
   EXPECT_EQ(without_head->refusal(), Refusal::kIncomplete);
   EXPECT_EQ(Entry(), "");
+}
+
+TEST_F(CaptureTest, RefusesAResponseThatTheEndOfItsConnectionMayHaveCutOff) {
+  const auto chunks = Begin();
+  chunks->OnText(Head("Transfer-Encoding: chunked\r\n") + "3\r\nabc\r\n", false, kNow);
+  chunks->OnEnd(kNow, false);
+  EXPECT_EQ(chunks->refusal(), Refusal::kIncomplete);
+  const auto until_end = Begin();
+  until_end->OnText(Head("") + "abc", false, kNow);
+  until_end->OnEnd(kNow, false);
+  EXPECT_EQ(until_end->refusal(), Refusal::kIncomplete);
+  EXPECT_EQ(Entry(), "");
+  const auto whole = Begin();
+  whole->OnText(Head("Transfer-Encoding: chunked\r\n") + "3\r\nabc\r\n0\r\n\r\n", false, kNow);
+  whole->OnEnd(kNow, false);
+  EXPECT_EQ(Entry(), Head("Content-Length: 3\r\n") + "abc");
 }
 
 TEST_F(CaptureTest, RefusesAtTheHeadWhatMayNotBeStored) {
@@ -120,7 +136,7 @@ TEST_F(CaptureTest, RefusesAtTheHeadWhatMayNotBeStored) {
   EXPECT_EQ(capture->refusal(), Refusal::kSetCookie);
   EXPECT_EQ(terms_->counters->ReadRefusal(static_cast<size_t>(Refusal::kSetCookie)), 1u);
   capture->OnText("abc", true, kNow);
-  capture->OnEnd(kNow);
+  capture->OnEnd(kNow, true);
   EXPECT_EQ(Entry(), "");
 }
 
@@ -128,7 +144,7 @@ TEST_F(CaptureTest, RefusesTrailersAndMoreThanAnEntryMayHave) {
   const auto trailers = Begin();
   trailers->OnText(Head("Transfer-Encoding: chunked\r\n") + "1\r\na\r\n0\r\nX: y\r\n\r\n", false,
                    kNow);
-  trailers->OnEnd(kNow);
+  trailers->OnEnd(kNow, true);
   EXPECT_EQ(trailers->refusal(), Refusal::kTrailers);
   terms_->options.entry_bytes_max = 1000;
   const auto large = Begin();
@@ -159,7 +175,7 @@ TEST_F(CaptureTest, StoresNothingFromBeforeAnInvalidation) {
   const auto capture = Begin();
   (void)cache_.Drop(key_);
   capture->OnText(Head("Content-Length: 3\r\n") + "abc", true, kNow);
-  capture->OnEnd(kNow);
+  capture->OnEnd(kNow, true);
   EXPECT_EQ(capture->refusal(), Refusal::kObsolete);
   EXPECT_EQ(Entry(), "");
 }
@@ -173,11 +189,11 @@ TEST_F(CaptureTest, TakesTheTermsOfAPolicyBeforeThoseOfTheHead) {
 
 TEST_F(CaptureTest, StoresAConfirmedResponseAgainOrForgetsIt) {
   const auto first = Begin();
-  first->OnConfirmed(200, std::string(kFresh).append("Content-Length: 3\r\n"), "abc", kNow);
+  first->OnConfirmed(200, std::string(kFresh).append("Content-Length: 3\r\n"), "abc", 0, kNow);
   EXPECT_EQ(first->state(), State::kStored);
   EXPECT_EQ(Entry(), Head("Content-Length: 3\r\n") + "abc");
   const auto second = Begin();
-  second->OnConfirmed(200, "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\n", "abc", kNow);
+  second->OnConfirmed(200, "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\n", "abc", 0, kNow);
   EXPECT_EQ(second->refusal(), Refusal::kNoStore);
   EXPECT_EQ(Entry(), "");
 }
@@ -201,7 +217,7 @@ TEST_F(CaptureTest, ReadsHeadsThatSayNothingOfCaches) {
            {"HTTP/1.1 200 OK\r\nExpires: Sat, 28 Nov 2026 12:00:00 GMT\r\n", Refusal::kNone}}) {
     const std::unique_ptr<Capture> capture = Begin();
     capture->OnText(std::string(head).append("Content-Length: 2\r\n\r\nab"), true, kNow);
-    capture->OnEnd(kNow);
+    capture->OnEnd(kNow, true);
     EXPECT_EQ(capture->refusal(), refusal) << head;
     EXPECT_EQ(capture->state() == Capture::State::kStored, refusal == Refusal::kNone) << head;
   }
@@ -214,12 +230,12 @@ TEST_F(CaptureTest, StoresWhatSaysNothingOfCachesByAPolicyOrAGuess) {
   std::unique_ptr<Capture> capture = Begin();
   capture->SetPolicy({cache::ResponsePolicy::Kind::kTimeToLive, 60});
   capture->OnText(kSilent, true, kNow);
-  capture->OnEnd(kNow);
+  capture->OnEnd(kNow, true);
   EXPECT_EQ(capture->state(), Capture::State::kStored);
   terms_->options.freshness.allows_heuristics = true;
   capture = Begin();
   capture->OnText(kSilent, true, kNow);
-  capture->OnEnd(kNow);
+  capture->OnEnd(kNow, true);
   EXPECT_EQ(capture->state(), Capture::State::kStored);
 }
 

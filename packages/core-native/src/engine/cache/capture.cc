@@ -199,10 +199,12 @@ void Capture::Append(std::string_view bytes) {
   body_.append(bytes);
 }
 
-void Capture::OnEnd(const cache::Received& now) {
+void Capture::OnEnd(const cache::Received& now, bool is_said) {
   if (state_ == State::kBeforeHead) return Refuse(Refusal::kIncomplete);
   if (state_ != State::kCapturing) return;
   if (has_length_ && body_.size() != length_) return Refuse(Refusal::kIncomplete);
+  const bool is_framed = has_length_ || is_bodiless_ || framing_.is_done();
+  if (!is_framed && !is_said) return Refuse(Refusal::kIncomplete);
   if (!has_length_ && !is_bodiless_) {
     char digits[20];
     const char* const end = std::to_chars(digits, digits + sizeof digits, body_.size()).ptr;
@@ -213,25 +215,32 @@ void Capture::OnEnd(const cache::Received& now) {
   if (state_ == State::kStored) terms_->counters->Add(CacheCounter::kStored);
 }
 
-void Capture::OnConfirmed(uint16_t status, std::string_view head, std::string_view body,
-                          const cache::Received& now) {
+uint32_t Capture::OnConfirmed(uint16_t status, std::string_view head, std::string_view body,
+                              uint32_t age_s, const cache::Received& now) {
   status_ = status;
   http2::ResponseHead parsed;
   const std::string text = std::string(head).append("\r\n");
-  if (!http2::ParseResponseHead(text, &parsed)) return Refuse(Refusal::kStatus);
-  const cache::ResponseFacts facts = cache::ReadResponse(status, parsed.lines, now.now_s);
+  if (!http2::ParseResponseHead(text, &parsed)) {
+    Refuse(Refusal::kStatus);
+    return 0;
+  }
+  cache::ResponseFacts facts = cache::ReadResponse(status, parsed.lines, now.now_s);
+  facts.age_s = age_s;
+  const uint32_t initial_age_s = cache::InitialAge(facts, now.now_s);
   cache::ResponseShape shape;
   shape.bytes = head.size() + body.size();
   const cache::StoreDecision decision =
       cache::MayStore(request_->facts(), facts, policy_, shape, terms_->options, now);
   if (!decision.is_stored()) {
     (void)cache_->Drop(request_->key());
-    return Refuse(decision.refusal);
+    Refuse(decision.refusal);
+    return initial_age_s;
   }
   entry_terms_ = decision.terms;
   SetCodings(parsed.lines, body.size());
   vary_ = facts.vary;
   Store(head, body, now);
+  return initial_age_s;
 }
 
 void Capture::Store(std::string_view head, std::string_view body, const cache::Received& now) {

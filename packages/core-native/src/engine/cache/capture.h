@@ -79,11 +79,12 @@ class Capture {
   // Gives up.
   void Refuse(cache::Refusal refusal);
   // The response is a 304 that confirms a stored response, whose head is now `head`. Stores that
-  // again, or forgets it if it may not be stored any more.
-  void OnConfirmed(uint16_t status, std::string_view head, std::string_view body,
-                   const cache::Received& now);
-  // The response is complete: stores it if that is possible.
-  void OnEnd(const cache::Received& now);
+  // again, or forgets it if it may not be stored any more. `age_s` is that of the 304. Returns the
+  // age of the response in seconds.
+  uint32_t OnConfirmed(uint16_t status, std::string_view head, std::string_view body,
+                       uint32_t age_s, const cache::Received& now);
+  // The response has ended: stores it if it is complete. `is_said`: the application has said so.
+  void OnEnd(const cache::Received& now, bool is_said);
 
  private:
   void OnHead(std::string_view text, bool is_all, const cache::Received& now);

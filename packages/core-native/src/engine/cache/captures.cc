@@ -172,7 +172,10 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
     default:
       break;
   }
-  if (is_all) capture->OnEnd(Now());
+  // end() of a response writes its last bytes, or says that they are chunks. What is left may be
+  // the end of the connection, which cuts the response off.
+  const bool is_said = is_unframed || reply.type() != ReplyType::kEnd;
+  if (is_all) capture->OnEnd(Now(), is_said);
   NoteTarget(exchange);
   DropSuperseded(exchange);
   Decide(exchange);
@@ -251,9 +254,8 @@ bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
   entry.varies_by_coding = stored.terms.Has(cache::EntryTerms::kVariesByCoding);
   std::string status_text;
   if (status == kNotModified && stored.is_asked_about) {
-    Confirm(exchange, text);
+    entry.age_s = Confirm(exchange, text, now);
     entry.head = head_;
-    entry.age_s = 0;
     status_text = exchange->status;
   } else if (cache::IsFailure(status) && stored.may_answer_errors) {
     exchange->terms->counters->Add(CacheCounter::kStale);
@@ -280,17 +282,21 @@ bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
   return true;
 }
 
-// Stores the entry anew with the fields of a 304, in head_.
-void Captures::Confirm(CacheExchange* exchange, std::string_view text) {
+// Stores the entry anew with the fields of a 304, in head_. Returns its age in seconds.
+uint32_t Captures::Confirm(CacheExchange* exchange, std::string_view text,
+                           const cache::Received& now) {
   StoredCopy& stored = *exchange->stored;
   Capture& capture = *exchange->capture;
   http2::ResponseHead update;
   (void)http2::ParseResponseHead(text, &update);
   head_.clear();
   AppendUpdatedHead(stored.head, update.lines, &head_);
-  capture.OnConfirmed(stored.status, head_, stored.body, Now());
+  const uint32_t age_s = cache::ReadResponse(stored.status, update.lines, now.now_s).age_s;
+  const uint32_t initial_age_s =
+      capture.OnConfirmed(stored.status, head_, stored.body, age_s, now);
   exchange->terms->counters->Add(CacheCounter::kRevalidated);
   Decide(exchange);
+  return initial_age_s;
 }
 
 // Nobody gets the record.
@@ -385,14 +391,13 @@ void Captures::Invalidate(CacheExchange* exchange, const ReplyRecord& reply,
                           std::string_view text) {
   if (exchange->is_decided || reply.type() == ReplyType::kCachePolicy) return;
   exchange->is_decided = true;
-  if (!cache_->must_invalidate()) return;
   http2::ResponseHead head;
   const bool is_read = !text.empty() && http2::ParseResponseHead(text, &head);
   const auto status = static_cast<uint16_t>(is_read ? head.status : 200);
   cache::RequestFacts request;
   request.method = cache::MethodKind::kOther;
   if (!cache::Invalidates(request, status, exchange->terms->options.rules)) return;
-  if (cache_->Invalidate(exchange->key)) exchange->terms->counters->Add(CacheCounter::kInvalidated);
+  InvalidateKey(*exchange, exchange->key);
   if (!is_read) return;
   for (const auto& [name, value] : head.lines) {
     if (EqualsIgnoringCase(name, "location") || EqualsIgnoringCase(name, "content-location")) {
@@ -406,16 +411,24 @@ void Captures::DropUrl(const CacheExchange& exchange, std::string_view reference
   if (!cache::SplitKey(exchange.key, &url)) return;
   const std::optional<std::string> target =
       SameOriginTarget({exchange.is_secure, url.host, url.target}, reference);
-  if (target.has_value() && cache_->Invalidate(cache::KeyForTarget(exchange.key, *target))) {
-    exchange.terms->counters->Add(CacheCounter::kInvalidated);
-  }
+  if (target.has_value()) InvalidateKey(exchange, cache::KeyForTarget(exchange.key, *target));
+}
+
+void Captures::InvalidateKey(const CacheExchange& exchange, std::string_view key) {
+  if (!cache_->must_invalidate() || !cache_->Invalidate(key)) return;
+  exchange.terms->counters->Add(CacheCounter::kInvalidated);
 }
 
 // -- Answers that do not come.
 
 void Captures::Lose(CacheExchange* exchange) {
-  if (exchange == nullptr || !exchange->leads || exchange->is_decided) return;
-  waiting_->OnLost(exchange->connection, exchange->key);
+  if (exchange == nullptr || exchange->is_decided) return;
+  if (exchange->is_unsafe) {
+    // The application may have done what it was asked for all the same.
+    exchange->is_decided = true;
+    InvalidateKey(*exchange, exchange->key);
+  }
+  if (exchange->leads) waiting_->OnLost(exchange->connection, exchange->key);
 }
 
 void Captures::LoseAll(Exchanges* exchanges) {

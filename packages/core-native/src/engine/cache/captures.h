@@ -112,7 +112,7 @@ class Captures {
   // Answers with what is stored, if `text`, the head of JavaScript's response, says so.
   bool AnswerStored(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply,
                     std::string_view text, ReplyRecord* other);
-  void Confirm(CacheExchange* exchange, std::string_view head);
+  uint32_t Confirm(CacheExchange* exchange, std::string_view text, const cache::Received& now);
   Pass Swallow(Connection* connection, const ReplyRecord& reply, bool closes, ReplyRecord* other);
   // The text of a record that begins a response, as far as a head may be in it.
   static std::string_view TextIn(Connection* connection, const ReplyRecord& reply);
@@ -124,6 +124,7 @@ class Captures {
   void OnBlock(Connection* connection, Capture* capture, const ReplyRecord& reply);
   void Invalidate(CacheExchange* exchange, const ReplyRecord& reply, std::string_view text);
   void DropUrl(const CacheExchange& exchange, std::string_view reference);
+  void InvalidateKey(const CacheExchange& exchange, std::string_view key);
   // Tells those that wait, once it is known what becomes of the answer.
   void Decide(CacheExchange* exchange);
   void Lose(CacheExchange* exchange);
