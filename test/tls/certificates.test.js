@@ -274,6 +274,115 @@ test('a folder of certificates is followed, and what is wrong in it changes noth
   old.destroy()
 })
 
+test('files of a watched folder that are emptied or lose their other half change nothing, and a warning tells', { timeout: 30_000 }, async (t) => {
+  const folder = temporaryFolder(t)
+  const put = (/** @type {string} */ name, /** @type {string} */ text) => fs.writeFileSync(path.join(folder, name), text)
+  const warning = async (/** @type {RegExp} */ message) => {
+    const [{ code, message: text }] = await once(process, 'warning')
+    assert.equal(code, 'ERR_HTTPSYS_SSLCERT')
+    assert.match(text, message)
+  }
+  const [a, b] = [certificate('a.test'), certificate('b.test')]
+  put('a.test.pem', a.key + a.cert)
+  const { port } = await listen(t, { certificateDirectory: folder })
+  put('b.test.crt', b.cert)
+  put('b.test.key', b.key)
+  await until(async () => await certified(port, 'b.test').catch(() => 'none') === 'b.test', 'the certificate of b.test')
+
+  put('a.test.pem', '')
+  await warning(/a\.test\.pem is empty/)
+  assert.equal(await certified(port, 'a.test'), 'a.test')
+  put('a.test.pem', a.key + a.cert)
+
+  fs.rmSync(path.join(folder, 'b.test.crt'))
+  await warning(/b\.test\.key .*there is no b\.test\.crt beside it/)
+  assert.equal(await certified(port, 'b.test'), 'b.test')
+
+  // Both are gone: the host is, too.
+  fs.rmSync(path.join(folder, 'b.test.key'))
+  await until(async () => await certified(port, 'b.test').catch(() => 'none') === 'none', 'the end of b.test')
+  fs.rmSync(path.join(folder, 'a.test.pem'))
+  await warning(/it has none/)
+  assert.equal(await certified(port, 'a.test'), 'a.test')
+
+  // A key that comes first is half of a pair, until its certificate is there.
+  put('a.test.pem', a.key + a.cert)
+  put('c.test.key', certificate('c.test').key)
+  await warning(/there is no c\.test\.crt beside it/)
+  put('c.test.crt', certificate('c.test').cert)
+  await until(async () => await certified(port, 'c.test').catch(() => 'none') === 'c.test', 'the certificate of c.test')
+})
+
+test('a key beside the file that has both is no half', async (t) => {
+  const folder = temporaryFolder(t)
+  const { key, cert } = certificate('a.test')
+  fs.writeFileSync(path.join(folder, 'a.test.pem'), key + cert)
+  fs.writeFileSync(path.join(folder, 'a.test.key'), key)
+  const { port } = await listen(t, { certificateDirectory: folder })
+  assert.equal(await certified(port, 'a.test'), 'a.test')
+})
+
+test('a folder whose files are empty or halves is refused', (t) => {
+  const { key, cert } = certificate('a.test')
+  for (const files of [{ 'a.test.pem': '' }, { 'a.test.crt': '', 'a.test.key': '' }, { 'a.test.crt': cert, 'a.test.key': '' }, { 'a.test.key': key }]) {
+    const folder = temporaryFolder(t)
+    for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(folder, name), text)
+    assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ ({ certificateDirectory: folder })),
+      { code: 'ERR_HTTPSYS_SSLCERT', message: /is empty|there is no a\.test\.crt beside it/ })
+  }
+})
+
+test('a bound file that is emptied changes nothing, and a warning names it', { timeout: 30_000 }, async (t) => {
+  const { add, file } = bindingsOf(t)
+  const folder = path.dirname(path.dirname(file))
+  const port = await freePort()
+  add(`*:${port}`, 'first.test')
+  await listenOn(t, port)
+  const warned = once(process, 'warning')
+  fs.writeFileSync(path.join(folder, 'first.test.crt'), '')
+  const [warning] = await warned
+  assert.equal(warning.code, 'ERR_HTTPSYS_SSLCERT')
+  assert.equal(warning.file, path.join(folder, 'first.test.crt'))
+  assert.match(warning.message, /it is empty/)
+  assert.equal(await certified(port, 'a.test'), 'first.test')
+})
+
+test('an element of certificates without a certificate, its key or its host is refused', () => {
+  const { key, cert } = certificate('a.test')
+  const refused = (/** @type {any} */ element) => {
+    try {
+      core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ ({ certificates: [{ host: 'ok.test', key, cert }, element] }))
+    } catch (error) {
+      return error
+    }
+    assert.fail('it listens')
+  }
+  for (const element of [{ host: 'b.test', key }, { host: 'b.test', cert }, { host: 'b.test' }, { host: 'b.test', key: '', cert: '' }, { prefix: 'https://b.test:1/', key: Buffer.alloc(0), cert }]) {
+    const error = refused(element)
+    assert.equal(error.code, 'ERR_HTTPSYS_TLS_CERTIFICATE')
+    assert.equal(error.host, 'b.test')
+    assert.match(error.message, /^"b\.test" needs a certificate: there is /)
+  }
+  assert.throws(() => { throw refused({ key, cert }) }, { code: 'ERR_INVALID_ARG_TYPE', message: 'An element of "certificates" needs "host" or "prefix"' })
+})
+
+test('listen() takes an empty key and certificate for none, and refuses one without the other', (t) => {
+  environment(t, { HTTPSYS_SSLCERT: path.join(temporaryFolder(t), 'none.json') })
+  const { createAdapter } = require('@httpsys/express-adapter')
+  const { key, cert } = certificate('a.test')
+  const refused = { code: 'ERR_HTTPSYS_TLS_CERTIFICATE', message: /needs a certificate: (none was given|there is a )/ }
+  for (const options of [{ key: '', cert: '' }, { key: [], cert: [] }, { key }, { cert }, { key, cert: '' }]) {
+    assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ (options)), refused)
+    assert.throws(() => https.createServer(options).listen('https://*:1/'), refused)
+    assert.throws(() => createAdapter(() => {}, options).listen(0), refused)
+    assert.throws(() => createAdapter(() => {}).listen('/nowhere/a.sock', options), refused)
+  }
+  // Node's constructor has errors of its own for these.
+  for (const options of [{ key: Buffer.alloc(0), cert: Buffer.alloc(0) }, { pfx: '' }]) {
+    assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ (options)), refused)
+  }
+})
+
 test('a folder without certificates is refused', async (t) => {
   assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ ({ certificateDirectory: temporaryFolder(t) })),
     { code: 'ERR_HTTPSYS_SSLCERT' })
@@ -306,6 +415,15 @@ test('bindings of files that are none are refused, and so is a file of bindings 
   const file = path.join(folder, 'sslcert.json')
   environment(t, { HTTPSYS_SSLCERT: file })
   assert.throws(() => bindings.addBinding('*:8443', { cert: '/nowhere', key: '/nowhere' }), { code: 'ERR_HTTPSYS_SSLCERT' })
+  const { key, cert } = certificate('a.test')
+  const [keyFile, certFile, empty] = ['key', 'cert', 'empty'].map((name) => path.join(folder, name))
+  fs.writeFileSync(keyFile, key)
+  fs.writeFileSync(certFile, cert)
+  fs.writeFileSync(empty, '')
+  for (const pair of [{ cert: empty, key: empty }, { cert: certFile, key: empty }, { cert: empty, key: keyFile }]) {
+    assert.throws(() => bindings.addBinding('*:8443', pair), { code: 'ERR_HTTPSYS_SSLCERT', file: empty, message: /it is empty\. Nothing was bound$/ })
+  }
+  assert.equal(fs.existsSync(file), false)
   assert.throws(() => bindings.addBinding('no port', { cert: 'a', key: 'b' }), { code: 'ERR_INVALID_ARG_VALUE' })
   assert.throws(() => bindings.deleteBinding('*:1'), { code: 'ENOENT' })
   for (const text of ['{', '{"version":2,"bindings":[]}', '{"version":1,"bindings":[{"endpoint":"*:1"}]}']) {

@@ -64,11 +64,12 @@ const TlsOptionError = declare('ERR_HTTPSYS_TLS_OPTION', TypeError,
   }))
 
 const TlsCertificateError = declare('ERR_HTTPSYS_TLS_CERTIFICATE', Error,
-  /** @param {string} prefix @param {string} problem */
-  (prefix, problem) => ({
-    message: `"${prefix}" needs a certificate: ${problem}. Give listen() "key" and "cert", "pfx" or "devCert: true", bind one with ` +
-      '"httpsys add sslcert", or use an http:// prefix',
-    prefix
+  /** @param {string} place a prefix, or the host of an element of `certificates` @param {string} problem @param {boolean} [isHost] */
+  (place, problem, isHost = false) => ({
+    message: `"${place}" needs a certificate: ${problem}. ` + (isHost
+      ? 'Give its element of "certificates" a "cert" with its "key", or a "pfx"'
+      : 'Give listen() "key" and "cert", "pfx" or "devCert: true", bind one with "httpsys add sslcert", or use an http:// prefix'),
+    ...(isHost ? { host: place } : { prefix: place })
   }))
 
 const Http2UnavailableError = declare('ERR_HTTPSYS_H2_UNAVAILABLE', Error,

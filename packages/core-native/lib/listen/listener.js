@@ -26,7 +26,6 @@ const { idleTimeoutOf } = require('../http/short-way')
 const { EngineIncomingMessage } = require('../http/incoming')
 const { copyTlsSettings, refusesManyHeaders } = require('../node-private/node-internals')
 const { connectionOptionsOf, connectionsOf, emitCloseIfDrained, handleOf } = require('../node-private/server')
-const { hasCertificate } = require('../node-private/tls')
 const { EngineServerResponse } = require('../http/outgoing')
 const { unwatch } = require('./live-reservations')
 const { Prefixes } = require('../prefixes/prefixes')
@@ -309,7 +308,7 @@ class Listener {
   // A certificate that is bound to prefixes does not count: each listen() looks it up for its own prefixes.
   get hasCertificate () {
     if (this.bindings !== null && !this.tls?.hasOwnContext) return false
-    return this.created.hasCertificate || hasCertificate(/** @type {Partial<ListenHttpsServer>} */ (this.server)) || (this.tls !== null && this.tls.hasHosts)
+    return this.created.isCertified(this.server) || (this.tls !== null && this.tls.hasHosts)
   }
 
   /** @param {GivenTlsOptions} options @param {() => import('../tls/certificate-sources').Sources} find */

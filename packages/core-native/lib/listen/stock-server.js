@@ -13,7 +13,7 @@ const { CreatedTls, certificatesForPort } = require('../tls/listen-tls')
 const { kSourceOptions, kTrustOptions } = require('../options/tls-options')
 const { classifyListen, restartMs } = require('./listen-args')
 const { copyTlsSettings } = require('../node-private/node-internals')
-const { contextOptions, hasCertificate } = require('../node-private/tls')
+const { contextOptions } = require('../node-private/tls')
 
 const { Server: StockServer } = http
 const { Server: StockHttpsServer } = https
@@ -96,7 +96,7 @@ function withThose (server, tls) {
 // Whether a server has a certificate of its own. One that addContext() or setSecureContext() has brought counts, too.
 /** @param {http.Server} server of https */
 function hasItsOwn (server) {
-  return /** @type {CreatedTls} */ (created.get(server)).hasCertificate || hasCertificate(/** @type {SecureServer} */ (server))
+  return /** @type {CreatedTls} */ (created.get(server)).isCertified(server)
 }
 
 /** @param {http.Server} server @param {import('../tls/certificate-sources').Sources} sources */

@@ -61,11 +61,6 @@ function contextOptions (server, names) {
   return /** @type {Pick<import('node:tls').SecureContextOptions, N>} */ (Object.fromEntries(names.map((name) => [name, server[name]])))
 }
 
-/** @param {Partial<Pick<PrivateTlsServer, 'cert' | 'pfx'>>} server @returns {boolean} whether setSecureContext() was given a certificate */
-function hasCertificate ({ cert, pfx }) {
-  return cert !== undefined || pfx !== undefined
-}
-
 /** @param {PrivateTlsServer} server @returns {NodeJS.ArrayBufferView | undefined} the keys of session tickets that it was created with */
 function ticketKeysOf (server) {
   return server.ticketKeys
@@ -130,7 +125,6 @@ module.exports = {
   contextsOf,
   externalOf,
   handleIn,
-  hasCertificate,
   keepContext,
   sessionIdContextOf,
   sharedContextOf,

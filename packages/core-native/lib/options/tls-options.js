@@ -28,8 +28,11 @@ const kSourceOptions = /** @type {const} */ (['certificates', 'certificateDirect
 /** In the options of createServer() and of listen() on a port: those of TLS that an adapter was given (tls/listen-tls.js). */
 const kAdapterTls = Symbol('httpsys.adapterTls')
 
+/** Options that are a certificate or its key, as text or bytes. */
+const kPairOptions = /** @type {const} */ (['cert', 'key', 'pfx'])
+
 /** Options that bring certificates. */
-const kCertificateOptions = /** @type {const} */ (['cert', 'key', 'passphrase', 'pfx', 'SNICallback', 'privateKeyEngine', 'privateKeyIdentifier', ...kSourceOptions])
+const kCertificateOptions = /** @type {const} */ ([...kPairOptions, 'passphrase', 'SNICallback', 'privateKeyEngine', 'privateKeyIdentifier', ...kSourceOptions])
 
 /** Options that the context of one host may have: its certificate and whom it trusts. Versions and ciphers are those of the server, as on Node. */
 const kHostOptions = [
@@ -53,6 +56,31 @@ function refuseUnsupported (options) {
 }
 
 /**
+ * Whether an option of a certificate says nothing. Node takes an empty text or list for none, and a server that has none fails
+ * every handshake.
+ *
+ * @param {unknown} value of `cert`, `key` or `pfx`
+ * @returns {boolean}
+ */
+function isBlank (value) {
+  if (Array.isArray(value)) return value.every(isBlank)
+  return !value || (ArrayBuffer.isView(value) && value.byteLength === 0)
+}
+
+/**
+ * What is missing of a certificate with its key, in words for an error.
+ *
+ * @param {import('node:tls').SecureContextOptions} options
+ * @returns {string | null} null: nothing
+ */
+function missingOf ({ cert, key, pfx, privateKeyIdentifier }) {
+  if (!isBlank(pfx)) return null
+  const hasKey = !isBlank(key) || !isBlank(privateKeyIdentifier)
+  if (isBlank(cert)) return hasKey ? 'there is a "key" and no "cert"' : 'there is neither a "cert" with its "key" nor a "pfx"'
+  return hasKey ? null : 'there is a "cert" and no "key"'
+}
+
+/**
  * @param {object} options
  * @returns {{ tls: GivenTlsOptions | null, others: Record<string, unknown> }} null when none of them is one of TLS
  */
@@ -65,4 +93,6 @@ function splitOptions (options) {
   return { tls: Object.keys(tls).length === 0 ? null : tls, others }
 }
 
-module.exports = { kAdapterTls, kCertificateOptions, kHostOptions, kSourceOptions, kTlsOptions, kTrustOptions, refuseUnsupported, splitOptions }
+module.exports = {
+  isBlank, kAdapterTls, kCertificateOptions, kHostOptions, kPairOptions, kSourceOptions, kTlsOptions, kTrustOptions, missingOf, refuseUnsupported, splitOptions
+}

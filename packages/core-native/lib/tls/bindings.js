@@ -85,15 +85,34 @@ function readEndpoint (text) {
   return { host: host.toLowerCase(), port: Number(port) }
 }
 
-/** @param {Binding} binding @returns {{ key: string, cert: string }} PEM @throws ERR_HTTPSYS_SSLCERT */
-function readPair ({ endpoint, cert, key }) {
+/**
+ * @param {Binding} binding
+ * @param {string} cure of what is wrong with its files
+ * @returns {{ key: string, cert: string }} PEM
+ * @throws ERR_HTTPSYS_SSLCERT
+ */
+function readPair ({ endpoint, cert, key }, cure = `It is bound to ${endpoint}: correct it, or bind another one with "httpsys add sslcert"`) {
+  const pair = { cert: readPem(cert, cure), key: readPem(key, cure) }
   try {
-    const pair = { key: fs.readFileSync(key, 'latin1'), cert: fs.readFileSync(cert, 'latin1') }
     tls.createSecureContext(pair)
     return pair
   } catch (error) {
-    throw problem(bindingsFile() ?? endpoint, `those of ${endpoint}: ${/** @type {Error} */ (error).message}`, error)
+    throw new CertificateFileError(cert, `with the key ${key}: ${/** @type {Error} */ (error).message}`, cure, error)
   }
+}
+
+/** @param {string} file @param {string} cure @returns {string} */
+function readPem (file, cure) {
+  let text
+  try {
+    text = fs.readFileSync(file, 'latin1')
+  } catch (error) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    throw new CertificateFileError(file, code === 'ENOENT' ? 'no such file' : message, cure, error)
+  }
+  // Node takes an empty text for no certificate, without an error.
+  if (text === '') throw new CertificateFileError(file, 'it is empty', cure)
+  return text
 }
 
 /**
@@ -124,7 +143,7 @@ function meant (prefixes) {
 function addBinding (endpoint, { cert, key, comment }) {
   const { host, port } = readEndpoint(endpoint)
   const added = { endpoint: `${host}:${port}`, cert: path.resolve(cert), key: path.resolve(key), ...(comment === undefined ? {} : { comment }) }
-  readPair(added)
+  readPair(added, 'Nothing was bound')
   change((bindings) => {
     if (bindings.some((other) => other.endpoint === added.endpoint)) {
       throw Object.assign(new Error(`${added.endpoint} has a certificate already: delete it first`), { code: 'EEXIST' })

@@ -35,11 +35,17 @@ function readDirectory (folder) {
   if (names.length > kFilesMax) throw refuse(folder, `it has more than ${kFilesMax} files`, undefined)
   /** @type {Map<string, Pair>} */
   const pairs = new Map()
+  const present = new Set(names)
   for (const name of names) {
-    const found = /^([\w.-]+)\.(pem|crt)$/.exec(name)
+    const found = /^([\w.-]+)\.(pem|crt|key)$/.exec(name)
     if (found === null) continue
     const [, host, kind] = found
     const file = path.join(folder, name)
+    if (kind === 'key') {
+      // Half of a renewal, or of a removal: without an error its host would lose its certificate.
+      if (!present.has(`${host}.crt`) && !present.has(`${host}.pem`)) throw refuse(file, `there is no ${host}.crt beside it`, undefined)
+      continue
+    }
     const keyFile = kind === 'pem' ? file : path.join(folder, `${host}.key`)
     try {
       const pair = { cert: readText(file), key: readText(keyFile) }
@@ -55,8 +61,11 @@ function readDirectory (folder) {
 
 /** @param {string} file */
 function readText (file) {
-  if (fs.statSync(file).size > kFileBytesMax) throw new Error(`it is longer than ${kFileBytesMax} bytes`)
-  return fs.readFileSync(file, 'latin1')
+  if (fs.statSync(file).size > kFileBytesMax) throw new Error(`${path.basename(file)} is longer than ${kFileBytesMax} bytes`)
+  const text = fs.readFileSync(file, 'latin1')
+  // Named here, because a host may have two files.
+  if (text === '') throw new Error(`${path.basename(file)} is empty`)
+  return text
 }
 
 /**

@@ -9,7 +9,7 @@ const { parseUrlPrefix } = require('../prefixes/url-prefix')
 const { bindingsFor } = require('./bindings')
 const { readDirectory } = require('./certificate-directory')
 const { devCertificate } = require('./dev-certificate')
-const { kHostOptions, kTlsOptions, kTrustOptions } = require('../options/tls-options')
+const { isBlank, kHostOptions, kPairOptions, kTlsOptions, kTrustOptions, missingOf } = require('../options/tls-options')
 
 /**
  * @typedef {import('node:tls').SecureContextOptions} SecureContextOptions
@@ -36,7 +36,8 @@ function findCertificates (given, prefixes) {
   if (typeof devCert !== 'boolean') throw typeError('devCert', 'of type boolean')
   if (certificateDirectory !== null && typeof certificateDirectory !== 'string') throw typeError('certificateDirectory', 'of type string')
   if (!Array.isArray(certificates)) throw typeError('certificates', 'an array of { host, key, cert, … }')
-  const own = /** @type {const} */ (['cert', 'key', 'pfx']).find((name) => options[name] !== undefined)
+  for (const name of kPairOptions) if (isBlank(options[name])) delete options[name]
+  const own = kPairOptions.find((name) => options[name] !== undefined)
   if (devCert && own !== undefined) throw new OptionError(`a server with a "${own}" of its own`, 'devCert')
   /** @type {Sources['hosts']} */
   const hosts = []
@@ -50,14 +51,31 @@ function findCertificates (given, prefixes) {
     if (typeof entry !== 'object' || entry === null) throw typeError('certificates', 'an array of { host, key, cert, … }')
     const { host, prefix, ...own } = /** @type {SecureContextOptions & { host?: string, prefix?: string }} */ (entry)
     refuseForHost(Object.keys(own))
-    hosts.push({ pattern: host ?? hostOf(prefix), options: own })
+    const pattern = host ?? hostOf(prefix)
+    const missing = missingOf(own)
+    if (missing !== null) throw new TlsCertificateError(pattern, missing, true)
+    hosts.push({ pattern, options: own })
   }
   const hasOwn = options.cert !== undefined || options.pfx !== undefined || options.SNICallback !== undefined || certificates.length > 0
   // The folder's certificate for hosts without one of their own comes first.
   if (devCert) Object.assign(options, options.cert === undefined ? devCertificate() : null)
   const usesBindings = !devCert && !hasOwn && certificateDirectory === null && prefixes.length > 0
+  if (prefixes.length > 0) refuseHalf(options, prefixes[0].prefix)
   if (usesBindings) useBindings(options, hosts, prefixes)
   return { options, hosts, directory: certificateDirectory, given, bound: usesBindings ? prefixes : null }
+}
+
+/**
+ * Refuses a certificate without its key, and a key without its certificate: every handshake would fail.
+ *
+ * @param {TlsOptions} options
+ * @param {string} place that needs them
+ * @throws ERR_HTTPSYS_TLS_CERTIFICATE
+ */
+function refuseHalf (options, place) {
+  const missing = missingOf(options)
+  const isHalf = missing !== null && !(isBlank(options.cert) && isBlank(options.key))
+  if (isHalf && options.SNICallback === undefined) throw new TlsCertificateError(place, missing)
 }
 
 /** @param {TlsOptions} options @param {Sources['hosts']} hosts @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes */
@@ -73,7 +91,8 @@ function useBindings (options, hosts, prefixes) {
 // The host of a prefix, for a certificate of its own.
 /** @param {unknown} prefix */
 function hostOf (prefix) {
-  if (typeof prefix !== 'string') throw new OptionError('an element of "certificates" without "host" and "prefix"', 'host', undefined)
+  if (prefix === undefined) throw invalid('An element of "certificates" needs "host" or "prefix"')
+  if (typeof prefix !== 'string') throw invalid('The "prefix" of an element of "certificates" must be a string, such as "https://shop.example:8443/"')
   return parseUrlPrefix(prefix).host
 }
 
@@ -101,7 +120,12 @@ function refuseForHost (names) {
 
 /** @param {string} name @param {string} expected */
 function typeError (name, expected) {
-  return Object.assign(new TypeError(`The "options.${name}" property must be ${expected}`), { code: 'ERR_INVALID_ARG_TYPE' })
+  return invalid(`The "options.${name}" property must be ${expected}`)
 }
 
-module.exports = { findCertificates, trustedBy }
+/** @param {string} message */
+function invalid (message) {
+  return Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_TYPE' })
+}
+
+module.exports = { findCertificates, refuseHalf, trustedBy }

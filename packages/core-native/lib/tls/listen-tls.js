@@ -4,12 +4,15 @@
 
 const net = require('node:net')
 const { TlsCertificateError } = require('../base/errors')
+const { contextOptions } = require('../node-private/tls')
 const { parseUrlPrefix } = require('../prefixes/url-prefix')
-const { findCertificates } = require('./certificate-sources')
-const { kAdapterTls, kCertificateOptions, splitOptions } = require('../options/tls-options')
+const { findCertificates, refuseHalf } = require('./certificate-sources')
+const { isBlank, kAdapterTls, kCertificateOptions, kPairOptions, missingOf, splitOptions } = require('../options/tls-options')
 
 /** @typedef {import('../options/tls-options').GivenTlsOptions} GivenTlsOptions */
 /** @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix */
+
+const kCertificateFields = /** @type {const} */ ([...kPairOptions, 'privateKeyIdentifier'])
 
 /** The options of TLS that a server was created with. */
 class CreatedTls {
@@ -23,7 +26,13 @@ class CreatedTls {
   }
 
   get hasCertificate () {
-    return namesCertificate(this.options)
+    return bringsCertificate(this.options)
+  }
+
+  /** @param {object} server @returns {boolean} whether createServer() or setSecureContext() was given a certificate with its key */
+  isCertified (server) {
+    const context = contextOptions(/** @type {import('../../types/node-internals').PrivateTlsServer} */ (server), kCertificateFields)
+    return this.hasCertificate || missingOf(context) === null
   }
 
   /**
@@ -44,7 +53,14 @@ class CreatedTls {
 
 /** @param {GivenTlsOptions} options */
 function namesCertificate (options) {
-  return kCertificateOptions.some((name) => options[name] !== undefined && options[name] !== false)
+  const pairs = /** @type {readonly string[]} */ (kPairOptions)
+  return kCertificateOptions.some((name) => pairs.includes(name) ? !isBlank(options[name]) : options[name] !== undefined && options[name] !== false)
+}
+
+/** @param {GivenTlsOptions} options @returns {boolean} whether a server with these alone has a certificate to show */
+function bringsCertificate (options) {
+  const { SNICallback, certificates, certificateDirectory, devCert } = options
+  return missingOf(options) === null || SNICallback !== undefined || !isBlank(certificates) || !isBlank(certificateDirectory) || devCert === true
 }
 
 /**
@@ -58,7 +74,10 @@ function namesCertificate (options) {
 function certificatesForPort (options, args) {
   const prefix = impliedPrefix(args)
   const sources = findCertificates(options, prefix === null ? [] : [prefix])
-  if (!namesCertificate(options) && prefix === null) throw new TlsCertificateError(placeOf(args), 'none was given')
+  if (prefix === null) {
+    refuseHalf(options, placeOf(args))
+    if (!bringsCertificate(options)) throw new TlsCertificateError(placeOf(args), 'none was given')
+  }
   return sources
 }
 
