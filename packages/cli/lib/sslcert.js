@@ -2,6 +2,7 @@
 
 const { X509Certificate } = require('node:crypto')
 const fs = require('node:fs')
+const path = require('node:path')
 const certificates = require('@httpsys/core-native/ssl-certificates')
 const { formatTable } = require('./table')
 
@@ -12,8 +13,25 @@ const printable = (text) => text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu,
 
 /** @param {Context} context @param {string} endpoint @param {{ cert: string, key: string, comment?: string }} options */
 function addSslcert ({ out }, endpoint, { cert, key, comment }) {
-  const added = certificates.addBinding(endpoint, { cert, key, comment })
+  let added
+  try {
+    added = certificates.addBinding(endpoint, { cert, key, comment })
+  } catch (error) {
+    throw withOption(/** @type {Error & { file?: string }} */ (error), { cert, key })
+  }
   out(`Bound ${added.cert} to ${added.endpoint}.\n`)
+}
+
+/**
+ * Has an error about a file name the option that the file was given with.
+ *
+ * @param {Error & { file?: string }} error
+ * @param {Record<string, string>} files by option
+ */
+function withOption (error, files) {
+  const [option, file] = Object.entries(files).find(([, name]) => path.resolve(name) === error.file) ?? []
+  if (option !== undefined) error.message = error.message.replace(`The certificates of ${error.file} cannot be used`, () => `--${option} ${file}`)
+  return error
 }
 
 /** @param {Context} context @param {string} endpoint */
