@@ -127,6 +127,17 @@ for (const [name, way] of Object.entries(kWays)) {
   }
 }
 
+test('a policy that is none is refused with its type', options, async (t) => {
+  const wrong = /** @type {[any, RegExp][]} */ ([
+    [undefined, /^The "policy" argument must be an object such as .*Received undefined$/], ['timeToLive', /Received type string$/],
+    [{ policy: 'timeToLive', seconds: '5' }, /^The "policy\.seconds" property must be of type number\. Received type string$/]
+  ])
+  assert.equal(await isStored(t, kHttpSys, (req, res) => {
+    for (const [policy, message] of wrong) assert.throws(() => setCachePolicy(res, policy), { code: 'ERR_INVALID_ARG_TYPE', message })
+    res.end('text')
+  }), false)
+})
+
 test('behind the head it is too late', options, async (t) => {
   assert.equal(await isStored(t, kHttpSys, (req, res) => {
     res.setHeader('Content-Length', 4)

@@ -159,6 +159,9 @@ test('statistics, entries and flushes are those of the server', ofCache, async (
   assert.deepEqual([entry.status, entry.seconds, entry.hits, entry.bodyBytes, entry.varies], [200, 60, 1, 1, false])
   assert.equal(server.cache.flush('http://a.example/a/b'), 1)
   assert.equal(server.cache.flush('http://b.example/a'), 0)
+  // As docs/cache.md says: URLs are compared byte for byte.
+  assert.equal(server.cache.entries({ prefix: 'http://*/a/' }).length, 1)
+  assert.equal(server.cache.flush('http://*/a/'), 0)
   assert.equal(server.cache.flush('http://a.example/a', { recursive: true }), 2)
   assert.deepEqual(urls(), ['http://a.example/ab'])
   assert.equal(server.cache.flush(), 1)

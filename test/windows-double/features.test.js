@@ -327,6 +327,7 @@ test('a response with a time to live is answered without JavaScript until it is 
 
 test('a policy is checked, and comes before the head', timed, async (t) => {
   const wrong = /** @type {any} */ ([
+    [undefined, 'ERR_INVALID_ARG_TYPE'], ['timeToLive', 'ERR_INVALID_ARG_TYPE'], [{ policy: 'timeToLive', seconds: '5' }, 'ERR_INVALID_ARG_TYPE'],
     [{ policy: 'always' }, 'ERR_INVALID_ARG_VALUE'], [{ policy: 'timeToLive' }, 'ERR_OUT_OF_RANGE'], [{ policy: 'timeToLive', seconds: 0.5 }, 'ERR_OUT_OF_RANGE']
   ])
   const server = http.createServer((req, res) => {

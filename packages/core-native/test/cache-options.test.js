@@ -196,5 +196,12 @@ test('what a cache tells needs a server that listens, and arguments of the right
   assert.throws(() => server.cache.entries({ prefix: 1 }), { code: 'ERR_INVALID_ARG_TYPE' })
   assert.throws(() => server.cache.entries({ prefixes: '' }), { code: 'ERR_HTTPSYS_OPTION' })
   assert.throws(() => server.cache.flush(1), { code: 'ERR_INVALID_ARG_TYPE' })
+  for (const url of ['', '/news', 'news', 'ftp://a.example/', 'http:///news', 'http://*:0/', 'http://*:65536/', 'http://*:80news']) {
+    const refused = { code: 'ERR_INVALID_ARG_VALUE', message: `${JSON.stringify(url)} is no URL such as http://*:8080/news/` }
+    assert.throws(() => server.cache.flush(url), refused)
+    assert.throws(() => server.cache.entries({ prefix: url }), refused)
+    assert.throws(() => http.flushCache(server, url), refused)
+  }
+  for (const url of ['http://a.example', 'HTTPS://+:443/a?b', 'http://[::1]:80/', 'http://*?a']) assert.throws(() => server.cache.flush(url), { code: 'ERR_SERVER_NOT_RUNNING' })
   assert.throws(() => server.cache.flush('http://*:80/', { recursiv: true }), { code: 'ERR_HTTPSYS_OPTION' })
 })

@@ -207,9 +207,9 @@ export interface CacheStatistics {
 /** The output cache of a server that was created with the option `cache`. Each throws ERR_SERVER_NOT_RUNNING before `listen()`. */
 export interface ServerCache {
   /**
-   * The stored responses for a URL and everything below it; without `prefix` all. At most `limit`, default 1000.
+   * The stored responses for a URL such as `http://*:8080/news` and everything below it; without `prefix` all. At most `limit`, default 1000.
    *
-   * @throws ERR_HTTPSYS_CAPABILITY with HTTP.SYS
+   * @throws ERR_HTTPSYS_CAPABILITY with HTTP.SYS; ERR_INVALID_ARG_VALUE for what is no URL
    */
   entries (options?: { prefix?: string, limit?: number }): CacheEntry[]
   /** @throws ERR_HTTPSYS_CAPABILITY with HTTP.SYS */
@@ -217,6 +217,8 @@ export interface ServerCache {
   /**
    * Forgets the response for a URL such as `http://*:8080/a`, with `recursive` everything below it; without arguments everything. Returns
    * how many there were; 0 with HTTP.SYS, which does not tell.
+   *
+   * @throws ERR_INVALID_ARG_VALUE for what is no URL
    */
   flush (prefix?: string, options?: { recursive?: boolean }): number
 }

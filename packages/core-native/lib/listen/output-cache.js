@@ -45,10 +45,29 @@ function outOfRange (name, value, least, most) {
     { code: 'ERR_OUT_OF_RANGE' })
 }
 
-/** @param {string} name @param {unknown} value */
-function notText (name, value) {
+/** @param {string} name @param {unknown} url @throws ERR_INVALID_ARG_TYPE, and ERR_INVALID_ARG_VALUE for what could name no entry */
+function requireUrl (name, url) {
+  if (typeof url !== 'string') throw wrongType(name, 'argument', 'of type string', url)
+  if (!isUrl(url)) throw Object.assign(new TypeError(`${JSON.stringify(url)} is no URL such as http://*:8080/news/`), { code: 'ERR_INVALID_ARG_VALUE' })
+}
+
+/** @param {string} text @returns {boolean} whether it has a scheme and a host; the host may be "*" or "+" */
+function isUrl (text) {
+  const [, port = '1'] = /^https?:\/\/(?:\[[^\]/?#]+\]|[^:/?#[\]]+)(?::([1-9]\d{0,4}))?(?:[/?]|$)/i.exec(text) ?? [null, '65536']
+  return Number(port) <= 65535
+}
+
+/** @param {unknown} given of setCachePolicy() @throws ERR_INVALID_ARG_TYPE */
+function requirePolicy (given) {
+  if (typeof given !== 'object' || given === null) throw wrongType('policy', 'argument', 'an object such as { policy: \'timeToLive\', seconds: 60 }', given)
+  const { seconds = 0 } = /** @type {{ seconds?: unknown }} */ (given)
+  if (typeof seconds !== 'number') throw wrongType('policy.seconds', 'property', 'of type number', seconds)
+}
+
+/** @param {string} name @param {'argument' | 'property'} kind @param {string} type @param {unknown} value */
+function wrongType (name, kind, type, value) {
   return Object.assign(
-    new TypeError(`The "${name}" argument must be of type string. Received ${value === null ? 'null' : `type ${typeof value}`}`),
+    new TypeError(`The "${name}" ${kind} must be ${type}. Received ${value === null || value === undefined ? value : `type ${typeof value}`}`),
     { code: 'ERR_INVALID_ARG_TYPE' })
 }
 
@@ -60,6 +79,7 @@ function notText (name, value) {
  */
 function setCachePolicy (res, given) {
   requireCache('setCachePolicy()')
+  requirePolicy(given)
   refuseUnknown('setCachePolicy()', given, ['policy', 'seconds'])
   const { policy, seconds = 0 } = given
   if (!Object.hasOwn(kPolicies, policy)) {
@@ -112,7 +132,7 @@ function drop (server, what, url, isRecursive) {
  */
 function flushCache (server, url, options = {}) {
   requireCache('flushCache()')
-  if (typeof url !== 'string') throw notText('url', url)
+  requireUrl('url', url)
   refuseUnknown('flushCache()', options, ['recursive'])
   drop(server, 'flushCache()', url, options.recursive === true)
 }
@@ -131,10 +151,10 @@ class ServerCache {
   entries (options = {}) {
     requireOwnCache('server.cache.entries()')
     refuseUnknown('server.cache.entries()', options, ['prefix', 'limit'])
-    const { prefix = '', limit = kListed } = options
-    if (typeof prefix !== 'string') throw notText('options.prefix', prefix)
+    const { prefix, limit = kListed } = options
+    if (prefix !== undefined) requireUrl('options.prefix', prefix)
     if (!Number.isInteger(limit) || limit < 1 || limit > kListedMost) throw outOfRange('options.limit', limit, 1, kListedMost)
-    return theEngine().native.cacheEntries(idOf(this.#server, 'server.cache.entries()'), prefix, limit)
+    return theEngine().native.cacheEntries(idOf(this.#server, 'server.cache.entries()'), prefix ?? '', limit)
       .map(({ policy, created, ...entry }) => ({ ...entry, policy: kReasons[policy] ?? kReasons[0], created: Math.round(created * 1000) }))
   }
 
@@ -147,7 +167,7 @@ class ServerCache {
   flush (prefix, options = {}) {
     refuseUnknown('server.cache.flush()', options, ['recursive'])
     if (prefix === undefined) return this.#flushAll()
-    if (typeof prefix !== 'string') throw notText('prefix', prefix)
+    requireUrl('prefix', prefix)
     return drop(this.#server, 'server.cache.flush()', prefix, options.recursive === true)
   }
 
