@@ -138,6 +138,16 @@ describe('addPrefix() and removePrefix()', { skip: kSkip }, () => {
     const server = http.createServer(echo)
     await serve(t, server, `/tmp/httpsys-prefix-${process.pid}.sock`)
     await assert.rejects(server.addPrefix('http://*:80/'), { code: 'ERR_HTTPSYS_PREFIX_STATE', message: /Unix socket/ })
+    await assert.rejects(server.removePrefix('http://*:80/'), { code: 'ERR_HTTPSYS_PREFIX_STATE', message: /Unix socket/ })
+    assert.deepEqual(server.prefixes, [])
+  })
+
+  it('take a string', async (t) => {
+    const server = http.createServer(echo)
+    await serve(t, server)
+    for (const name of /** @type {const} */ (['addPrefix', 'removePrefix'])) {
+      await assert.rejects(server[name](/** @type {any} */ (5)), { code: 'ERR_INVALID_ARG_TYPE', message: 'The "prefix" argument must be of type string. Received type number' })
+    }
   })
 })
 

@@ -449,7 +449,8 @@ export class Server<
 
   /**
    * The URL prefixes it listens on, canonical. A server that listens on a port or address has the prefix that
-   * stands for it, `http://*:8080/`. Empty when it does not listen, or when reservations have taken all of them away.
+   * stands for it, `http://*:8080/`. Empty when it does not listen, when it listens on a Unix socket or a pipe, and when reservations have
+   * taken all of them away.
    */
   readonly prefixes: string[]
 

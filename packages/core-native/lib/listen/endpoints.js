@@ -476,7 +476,13 @@ function listenBeside (server, opened, backlog) {
   }
 }
 
-/** @param {ListenServer} server @returns {Endpoint} */
+/** @param {ListenServer} server that listens @returns {boolean} false: on a Unix socket, or a pipe */
+function hasPort (server) {
+  const address = server.address()
+  return address !== null && typeof address === 'object'
+}
+
+/** @param {ListenServer} server @returns {Endpoint} @throws ERR_HTTPSYS_PREFIX_STATE without a port */
 function ownEndpoint (server) {
   const address = server.address()
   if (address === null || typeof address !== 'object') {
@@ -560,6 +566,7 @@ module.exports = {
   closeUnneeded,
   emitError,
   dropHandle,
+  hasPort,
   hasSocket,
   joinPort,
   listenBeside,

@@ -12,7 +12,7 @@ const { checkRegistration } = require('../prefixes/reservations')
 const { closeIfIdle, endWithAnswers, isInHandler } = require('../http/closing')
 const { connectionListener, refusesManyHeaders } = require('../node-private/node-internals')
 const { handleOf } = require('../node-private/server')
-const { closeUnneeded, openFor, ownEndpoint } = require('./endpoints')
+const { closeUnneeded, hasPort, openFor, ownEndpoint } = require('./endpoints')
 const { argsOfWorker } = require('./cluster-worker')
 const { applicationOf, classifyListen, readPrefix, restartMs } = require('./listen-args')
 const { isParsedByNode } = require('../options/lenient')
@@ -110,7 +110,8 @@ function methodsOf (Base) {
 
     /** Canonical, in the order in which they were added. */
     get prefixes () {
-      return this._handle ? prefixesOf(this).map(({ prefix }) => prefix) : []
+      // Neither has a server on a Unix socket or pipe, which has no port that a prefix could name.
+      return this._handle && hasPort(this) ? prefixesOf(this).map(({ prefix }) => prefix) : []
     }
 
     /** Null without the option cache. */
@@ -128,7 +129,7 @@ function methodsOf (Base) {
     /** @param {string} text @param {...unknown} others none: options are those of listen() */
     async addPrefix (text, ...others) {
       refuseOptions('addPrefix()', others)
-      const parsed = readPrefix(text)
+      const parsed = readPrefix(requireText(text))
       const listener = requireListener(this)
       if (isParsedByNode(this)) throw new PrefixStateError('a server with Node\'s lenient parser (insecureHTTPParser, httpValidation) is Node\'s own code, which knows no prefixes')
       const { prefixes } = listener
@@ -159,7 +160,7 @@ function methodsOf (Base) {
     /** @param {string} text @param {...unknown} others none */
     async removePrefix (text, ...others) {
       refuseOptions('removePrefix()', others)
-      const parsed = readPrefix(text)
+      const parsed = readPrefix(requireText(text))
       const { prefixes } = requireListener(this)
       if (!hasPrefix(this, parsed)) throw new PrefixStateError(`${parsed.prefix} is none of the server's prefixes (${someOf(this.prefixes)})`)
       if (prefixes.isImplied || prefixes.size === 1) throw new PrefixStateError(`${parsed.prefix} is the server's last prefix; close() ends the server`)
@@ -388,6 +389,14 @@ function listenOnPrefixes (server, plan, Base) {
 function requireListener (server) {
   if (handleOf(server)) return server[kListener]
   throw Object.assign(new Error('Server is not running.'), { code: 'ERR_SERVER_NOT_RUNNING' })
+}
+
+/** @param {unknown} prefix of addPrefix() or removePrefix() @returns {string} @throws ERR_INVALID_ARG_TYPE */
+function requireText (prefix) {
+  if (typeof prefix === 'string') return prefix
+  throw Object.assign(
+    new TypeError(`The "prefix" argument must be of type string. Received ${prefix === null || prefix === undefined ? prefix : `type ${typeof prefix}`}`),
+    { code: 'ERR_INVALID_ARG_TYPE' })
 }
 
 /** @param {string} where @param {unknown[]} args that no function of ours takes */
