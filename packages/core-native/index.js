@@ -30,7 +30,7 @@ const { flushCache, setCachePolicy } = backend === 'node' ? require('./lib/liste
 const { AlignedPrototypes } = require('./lib/http/aligned-prototypes')
 const { sendFile } = require('./lib/http/send-file')
 const { kAdapterTls, kTlsOptions, splitOptions } = require('./lib/options/tls-options')
-const { matchesPath, parseUrlPrefix } = require('./lib/prefixes/url-prefix')
+const { matchesPath, parsePath, parseUrlPrefix } = require('./lib/prefixes/url-prefix')
 
 const face = {
   ...http,
@@ -61,6 +61,7 @@ const face = {
     kTlsOptions,
     matchesPath,
     nodeProcess,
+    parsePath,
     parseUrlPrefix,
     refuseMisplaced,
     refuseMisspelt,

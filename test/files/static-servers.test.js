@@ -232,6 +232,16 @@ test('what is wrong with a folder, or a server, is said at once', options, async
     [['/a/', 'a\0'], 'ERR_INVALID_ARG_VALUE'], [['/a/'], 'ERR_INVALID_ARG_TYPE'], [[undefined, root], 'ERR_INVALID_ARG_TYPE'], [['a/', root], 'ERR_HTTPSYS_PREFIX_SYNTAX'],
     [['/a?b/', root], 'ERR_HTTPSYS_PREFIX_SYNTAX'], [['http://*:x/', root], 'ERR_HTTPSYS_PREFIX_SYNTAX'], [['/a/', root, { maxage: 1 }], 'ERR_HTTPSYS_OPTION']
   ])) assert.throws(() => server.serveFiles(...args), { code }, JSON.stringify(args))
+  // Each message names what was written, and begins with no function that was not called.
+  const adapter = createAdapter(() => {})
+  for (const [where, folder, message] of /** @type {[string, string, string | RegExp][]} */ ([
+    ['assets', root, '"assets" is no path; write "/assets/"'], ['./assets/x', root, '"./assets/x" is no path; write "/assets/x/"'], ['', root, '"" is no path; write "/shop/"'],
+    ['/a?x', root, '"/a?x" is no path: it has a "?" or "#", which no path of a request has; write "/a/"'],
+    ['/a/', path.join(root, 'none'), /^The folder .*none does not exist\. Name one that does$/]
+  ])) {
+    assert.throws(() => server.serveFiles(where, folder), { message })
+    assert.throws(() => adapter.static(where, folder), { message })
+  }
   await server.serveFiles('/url/', new URL(`file://${root}/`))
   const lenient = /** @type {any} */ (http.createServer(/** @type {any} */ ({ insecureHTTPParser: true })))
   assert.throws(() => lenient.serveFiles('/a/', root), { code: 'ERR_HTTPSYS_FILES' })

@@ -124,6 +124,7 @@ const kRefused = [
   [{ precompressed: ['constructor'] }, 'ERR_INVALID_ARG_VALUE', /one of: 'br', 'zstd', 'gzip'/],
   [{ headers: [] }, 'ERR_INVALID_ARG_TYPE', /headers/],
   [{ headers: { '.js': 'X: y' } }, 'ERR_INVALID_ARG_TYPE', /headers\["\.js"\]/],
+  [{ headers: { 'X-Frame-Options': 'DENY' } }, 'ERR_INVALID_ARG_TYPE', /headers\["X-Frame-Options"\].*because fields stand below a pattern: \{ '\*': \{ … \} \}/],
   [{ headers: { '.js': { 'X-A': ['a', 'b'] } } }, 'ERR_INVALID_ARG_TYPE', /of type string or number/],
   [{ headers: { '.js': { 'X A': 'a' } } }, 'ERR_INVALID_HTTP_TOKEN', /X A/],
   [{ headers: { '.js': { 'X-A': 'a\r\nB: c' } } }, 'ERR_INVALID_CHAR', /X-A/],

@@ -623,6 +623,8 @@ export const internals: {
     /** `applies` is asked for each request; the others are constructed with the plain ones. */
     new (pair: PrototypePair, plain: { IncomingMessage: Function, ServerResponse: Function }, applies?: () => boolean): AlignedPrototypes
   }
+  /** Reads the path of a folder or of WebSockets; it ends with a slash then. Throws ERR_HTTPSYS_PREFIX_SYNTAX. */
+  parsePath (text: string): string
   /** Reads a URL prefix as `listen()` does. Throws ERR_HTTPSYS_PREFIX_SYNTAX. */
   parseUrlPrefix (text: string): { scheme: 'http' | 'https', host: string, port: number, path: string, prefix: string }
   /** What makes an upgraded connection of the engine a WebSocket, and returns null when it is none or was read already. */

@@ -29,9 +29,11 @@ function declare (code, Base, describe) {
 }
 
 const PrefixSyntaxError = declare('ERR_HTTPSYS_PREFIX_SYNTAX', TypeError,
-  /** @param {string} input @param {string} problem */
-  (input, problem) => ({
-    message: `${JSON.stringify(input)} is not a URL prefix: ${problem}. A correct one is "http://*:8080/shop/"`,
+  /** @param {string} input @param {string} problem @param {string} [path] a correct one, where a path may stand */
+  (input, problem, path) => ({
+    message: path === undefined
+      ? `${JSON.stringify(input)} is not a URL prefix: ${problem}. A correct one is "http://*:8080/shop/"`
+      : `${JSON.stringify(input)} is no path${problem === '' ? '' : `: ${problem}`}; write "${path}"`,
     input
   }))
 
@@ -91,8 +93,8 @@ const PrefixStateError = declare('ERR_HTTPSYS_PREFIX_STATE', Error,
   (problem) => ({ message: `addPrefix(), removePrefix(): ${problem}` }))
 
 const FilesError = declare('ERR_HTTPSYS_FILES', Error,
-  /** @param {string} problem @param {{ root?: string, cause?: unknown }} [details] */
-  (problem, details) => ({ message: `serveFiles(), removeFiles(): ${problem}`, ...details }))
+  /** @param {string} message @param {{ root?: string, cause?: unknown }} [details] */
+  (message, details) => ({ message, ...details }))
 
 const CapabilityError = declare('ERR_HTTPSYS_CAPABILITY', Error,
   /** @param {string} what @param {string} capability @param {string} backend @param {string} [reason] */

@@ -7,12 +7,12 @@ const path = require('node:path')
 const { fileURLToPath } = require('node:url')
 const { once } = require('node:events')
 const { loadBinding } = require('../backend/binding')
-const { CapabilityError, FilesError, PrefixSyntaxError } = require('../base/errors')
+const { CapabilityError, FilesError } = require('../base/errors')
 const { isParsedByNode } = require('../options/lenient')
 const { takeStaticOptions } = require('../options/static-options')
 const { handleOf } = require('../node-private/server')
 const { keyOf } = require('../prefixes/prefixes')
-const { decodedPath, parseUrlPrefix } = require('../prefixes/url-prefix')
+const { decodedPath, parsePath } = require('../prefixes/url-prefix')
 const { kListener } = require('../http/symbols')
 const { readPrefix } = require('./listen-args')
 
@@ -31,7 +31,7 @@ function requireFiles (server) {
   const { capabilities } = loadBinding()
   if (!capabilities.servesFiles) throw new CapabilityError('Serving a folder', 'servesFiles', capabilities.name)
   if (isParsedByNode(server)) {
-    throw new FilesError('a server with Node\'s lenient parser (insecureHTTPParser, httpValidation) is Node\'s own code. Use express.static() there')
+    throw new FilesError('A server with Node\'s lenient parser (insecureHTTPParser, httpValidation) is Node\'s own code, which serves no folders. Use express.static() there')
   }
 }
 
@@ -48,8 +48,7 @@ function readPlace (server, where) {
     const isAll = server[kListener].prefixes.isImplied && server.prefixes.some((own) => keyOf(readPrefix(own)) === keyOf(prefix))
     return { prefix: isAll ? null : prefix, path }
   }
-  if (!where.startsWith('/')) throw new PrefixSyntaxError(where, 'and no path either, which begins with "/"')
-  return { prefix: null, path: decodedPath(parseUrlPrefix(`http://*${where}`).path) }
+  return { prefix: null, path: decodedPath(parsePath(where)) }
 }
 
 /** @param {unknown} root @returns {string} an absolute path @throws ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_HTTPSYS_FILES */
@@ -71,7 +70,7 @@ function readRoot (root) {
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
     const problem = code === 'ENOENT' ? 'does not exist' : `cannot be read (${message})`
-    throw new FilesError(`the folder ${absolute} ${problem}. Name one that does`, { root: absolute, cause: error })
+    throw new FilesError(`The folder ${absolute} ${problem}. Name one that does`, { root: absolute, cause: error })
   }
   if (!stats.isDirectory()) throw new FilesError(`${absolute} is no folder. Name the folder that it is in`, { root: absolute })
   return absolute
@@ -134,7 +133,7 @@ async function removeFiles (server, where) {
   requireFiles(server)
   const { statics, prefixes } = server[kListener]
   const mount = statics.find(readPlace(server, where))
-  if (mount === undefined) throw new FilesError(`no folder is served at ${String(where)}`)
+  if (mount === undefined) throw new FilesError(`No folder is served at ${String(where)}`)
   const { ownsPrefix, prefix } = mount
   // The folder goes with its prefix.
   if (ownsPrefix && prefix !== null && handleOf(server) && prefixes.has(prefix)) return server.removePrefix(prefix.prefix)

@@ -149,7 +149,7 @@ function patternProblem (pattern) {
 /** @param {string} pattern @param {unknown} fields @returns {string[]} pattern, name and value, for each field */
 function readFields (pattern, fields) {
   const where = `headers[${JSON.stringify(pattern)}]`
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) throw wrongType(where, 'an instance of Object', fields)
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) throw wrongType(where, 'an instance of Object, because fields stand below a pattern: { \'*\': { … } }', fields)
   return Object.entries(fields).flatMap(([name, value]) => {
     if (value === undefined) return []
     validateHeaderName(name)

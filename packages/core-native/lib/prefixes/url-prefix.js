@@ -102,6 +102,27 @@ function readPort (text, refuse) {
   return port
 }
 
+/**
+ * Reads a path below the prefixes of a server. A missing final slash is added.
+ *
+ * @param {string} text such as `/assets/`
+ * @returns {string}
+ * @throws ERR_HTTPSYS_PREFIX_SYNTAX
+ */
+function parsePath (text) {
+  /** @param {string} problem @returns {never} */
+  const refuse = (problem) => { throw new PrefixSyntaxError(text, problem.replace(/^its path /, 'it '), pathLike(text)) }
+  if (!text.startsWith('/')) refuse('')
+  return readPath(text, refuse)
+}
+
+/** @param {string} text that is no path @returns {string} the path that was probably meant, for a message */
+function pathLike (text) {
+  const [inner] = /[^?#\p{Cc}]*/u.exec(text.replace(/^[./]+/, '')) ?? ['']
+  const name = inner.replace(/\/+$/, '')
+  return name === '' || Buffer.byteLength(name) > kPrefixPathBytesMax - 2 ? '/shop/' : `/${name}/`
+}
+
 /** @param {string} text @param {(problem: string) => never} refuse */
 function readPath (text, refuse) {
   if (/[^\P{Cc}\x80-\x9f]/u.test(text)) refuse('its path has a control character')
@@ -214,4 +235,4 @@ function splitTarget (prefixPath, target) {
   return { base: path.slice(0, end), rest: `${origin ?? ''}${rest === '' ? '/' : rest}${query}` }
 }
 
-module.exports = { comparablePath, decodedPath, matchesPath, parseUrlPrefix, splitTarget }
+module.exports = { comparablePath, decodedPath, matchesPath, parsePath, parseUrlPrefix, splitTarget }
