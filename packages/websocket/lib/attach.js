@@ -1,5 +1,6 @@
 'use strict'
 
+const net = require('node:net')
 const { UpgradeRouter } = require('./upgrade-router')
 const { internals } = require('@httpsys/core-native')
 
@@ -18,20 +19,32 @@ function attach (webSocketServer, adapterOrServer, prefix = '/') {
   if (webSocketServer.options !== undefined && webSocketServer.options.noServer !== true) {
     throw invalid('VALUE', 'The WebSocketServer has a server of its own; make it with { noServer: true }')
   }
-  const server = 'server' in adapterOrServer ? adapterOrServer.server : adapterOrServer
-  if (typeof server?.on !== 'function') {
-    throw invalid('TYPE', 'The "adapterOrServer" argument must be an adapter or an http.Server')
-  }
-  const router = UpgradeRouter.of(server)
-  const isWhole = !prefix.startsWith('/')
-  const path = isWhole ? internals.parseUrlPrefix(prefix).path : prefix
-  const remove = router.add({ path: path.endsWith('/') ? path : `${path}/`, isWhole, handler: webSocketServer })
+  if (typeof prefix !== 'string') throw invalid('TYPE', `The "prefix" argument must be of type string. Received ${nameOf(prefix)}`)
+  const isWhole = prefix.includes('://')
+  const path = isWhole ? internals.parseUrlPrefix(prefix).path : internals.parsePath(prefix)
+  const router = UpgradeRouter.of(serverOf(adapterOrServer))
+  const remove = router.add({ path, isWhole, handler: webSocketServer })
   const detach = () => {
     webSocketServer.removeListener('close', detach)
     remove()
   }
   webSocketServer.once('close', detach)
   return detach
+}
+
+/** @param {unknown} given an adapter, or a server @returns {Server} @throws ERR_INVALID_ARG_TYPE */
+function serverOf (given) {
+  const server = given instanceof net.Server ? given : /** @type {{ server?: unknown } | null | undefined} */ (given)?.server
+  if (server instanceof net.Server) return /** @type {Server} */ (server)
+  // The application of Express has the methods of an EventEmitter, too, and never an 'upgrade'.
+  throw invalid('TYPE', typeof given === 'function'
+    ? 'The "adapterOrServer" argument is an application; give the adapter, or what listen() returned'
+    : `The "adapterOrServer" argument must be an adapter or an http.Server. Received ${nameOf(given)}`)
+}
+
+/** @param {unknown} value */
+function nameOf (value) {
+  return value === null || value === undefined ? String(value) : `type ${typeof value}`
 }
 
 /** @param {'TYPE' | 'VALUE'} kind @param {string} message */

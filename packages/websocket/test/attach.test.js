@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict')
 const { randomBytes } = require('node:crypto')
 const { once } = require('node:events')
+const http = require('node:http')
 const net = require('node:net')
 const { test } = require('node:test')
 const { WebSocket, WebSocketServer } = require('ws')
@@ -299,7 +300,22 @@ test('what is no WebSocket server or no server is refused', () => {
   assert.throws(() => attach({}, server), { code: 'ERR_INVALID_ARG_TYPE' })
   assert.throws(() => attach(new WebSocketServer({ server }), server), { code: 'ERR_INVALID_ARG_VALUE' })
   assert.throws(() => attach(naming('x'), {}), { code: 'ERR_INVALID_ARG_TYPE' })
-  assert.throws(() => attach(naming('x'), server, 'chat'), { code: 'ERR_HTTPSYS_PREFIX_SYNTAX' })
+  assert.throws(() => attach(naming('x'), server, 'chat'), { code: 'ERR_HTTPSYS_PREFIX_SYNTAX', message: '"chat" is no path; write "/chat/"' })
+  assert.throws(() => attach(naming('x'), server, '/a?b'),
+    { code: 'ERR_HTTPSYS_PREFIX_SYNTAX', message: '"/a?b" is no path: it has a "?" or "#", which no path of a request has; write "/a/"' })
+  for (const prefix of [5, null, {}]) assert.throws(() => attach(naming('x'), server, prefix), { code: 'ERR_INVALID_ARG_TYPE', message: /^The "prefix" argument/ })
+  for (const given of [undefined, null, 5, { server: {} }, { on () {} }]) assert.throws(() => attach(naming('x'), given), { code: 'ERR_INVALID_ARG_TYPE', message: /must be an adapter or an http\.Server/ })
+  const app = Object.assign(() => {}, { on () {} })
+  assert.throws(() => attach(naming('x'), app), { code: 'ERR_INVALID_ARG_TYPE', message: /is an application; give the adapter, or what listen\(\) returned$/ })
+})
+
+test('a server of Node and whatever has a server can be attached to', async (t) => {
+  const server = http.createServer()
+  attach(naming('root'), server)
+  attach(naming('chat'), Object.assign(() => {}, { server }), '/chat/')
+  const url = await listen(t, server)
+  assert.equal(await firstMessage(`${url}/`), 'root /')
+  assert.equal(await firstMessage(`${url}/chat/`), 'chat /chat/')
 })
 
 test('ES modules import it by name', async () => {
