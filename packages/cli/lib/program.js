@@ -33,6 +33,7 @@ async function run (args, context = {}) {
   let code = 0
   const program = describe(full, (/** @type {number} */ failed) => { code = failed })
   try {
+    if (args[0] === 'help' && args.length > 2) showHelp(program, args.slice(1))
     await program.parseAsync(args, { from: 'user' })
     return code
   } catch (error) {
@@ -44,13 +45,30 @@ async function run (args, context = {}) {
   }
 }
 
+/**
+ * Prints the help of a command below another one: commander looks at the first word alone.
+ *
+ * @param {Command} program
+ * @param {string[]} path such as add sslcert
+ * @returns {never}
+ */
+function showHelp (program, path) {
+  let command = program
+  for (const word of path) {
+    const next = command.commands.find((one) => one.name() === word)
+    if (next === undefined) return command.error(`error: unknown command '${word}'`)
+    command = next
+  }
+  return command.help()
+}
+
 /** @param {Context} context @param {(code: number) => void} exitWith */
 function describe (context, exitWith) {
   const program = new Command('httpsys')
     .description('Serves folders, shows which applications listen on which URL prefixes, reserves prefixes for applications, and binds certificates.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help for a command')
-    .helpCommand('help [command]', 'print help for a command')
+    .helpCommand('help [command...]', 'print help for a command')
     .configureOutput({ writeOut: context.out, writeErr: context.err })
     .configureHelp({ helpWidth: 100 })
     .exitOverride()

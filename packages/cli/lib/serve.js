@@ -35,6 +35,8 @@ const kCures = {
   EADDRNOTAVAIL: 'Name a prefix whose host is an address of this machine, or "*"'
 }
 
+const kCertificateCure = '. Give --dev-cert to try it, bind one with "httpsys add sslcert", or name an http:// prefix'
+
 /**
  * Serves until the context says that it is enough.
  *
@@ -44,7 +46,9 @@ const kCures = {
  * @param {ServeOptions} options
  */
 async function serve ({ out, untilStopped }, folder, prefix = kDefaultPrefix, options) {
-  const { prefix: at } = http.internals.parseUrlPrefix(prefix)
+  const { scheme, prefix: at } = readPrefix(prefix)
+  if (options.devCert === true && scheme === 'http') throw mistake(`--dev-cert needs an https:// prefix, and ${at} is none`)
+  refuseUseless(options)
   const server = http.createServer()
   // First: no request finds a server without the folder.
   await server.serveFiles('/', folder, filesOptions(options))
@@ -61,8 +65,29 @@ async function serve ({ out, untilStopped }, folder, prefix = kDefaultPrefix, op
   server.closeAllConnections()
 }
 
+/** @param {string} text */
+function readPrefix (text) {
+  if (/^\d{1,5}$/.test(text)) throw mistake(`"${text}" is not a URL prefix; did you mean http://*:${text}/?`)
+  return http.internals.parseUrlPrefix(text)
+}
+
+/** Refuses options that serveFiles() would refuse by names that nobody wrote. @param {ServeOptions} options */
+function refuseUseless ({ cacheControl, maxAge, immutable }) {
+  if (cacheControl) return
+  const useless = maxAge !== undefined ? '--max-age' : immutable === true ? '--immutable' : null
+  if (useless !== null) throw mistake(`${useless} has no effect beside --no-cache-control`)
+}
+
+/** @param {string} message about what was typed */
+function mistake (message) {
+  return Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_VALUE' })
+}
+
+// Errors name what a program could write, which the command has other words for, or none.
 /** @param {NodeJS.ErrnoException} error */
 function withCure (error) {
+  if (error.code === 'ERR_HTTPSYS_TLS_CERTIFICATE') error.message = error.message.replace(/\. Give listen\(\) .*$/, kCertificateCure)
+  error.message = error.message.replace(/, or (?:share it|leave "exclusive") .*$/, '')
   const cure = error.code === undefined ? undefined : kCures[error.code]
   // A conflict with another process of the port has advice of its own.
   if (cure !== undefined && !error.message.includes('Choose another')) error.message += `. ${cure}`

@@ -31,6 +31,17 @@ test('help of a command, by the help command and by the option, is the same', as
   assert.equal((await runHere('add', 'help', 'urlacl')).out, (await runHere('add', 'urlacl', '-h')).out)
 })
 
+test('the help command finds commands below others', async () => {
+  for (const command of [...kCommands, ['add', 'sslcert'], ['delete', 'sslcert']].filter(({ length }) => length > 1)) {
+    assert.deepEqual(await runHere('help', ...command), await runHere(...command, '--help'), command.join(' '))
+  }
+  for (const unknown of [['add', 'nothing'], ['nothing', 'sslcert'], ['add', 'sslcert', 'more'], ['serve', 'public']]) {
+    const { code, out, err } = await runHere('help', ...unknown)
+    assert.deepEqual([code, out], [2, ''])
+    assert.match(err, /^error: unknown command '(?:nothing|more|public)'\n/)
+  }
+})
+
 test('a command without the rest prints its help to standard error and exits with 2', async () => {
   for (const command of [[], ['show'], ['add'], ['delete']]) {
     const { code, out, err } = await runHere(...command)

@@ -136,15 +136,17 @@ test('what fails says what to do', kOptions, async (t) => {
     [[path.join(folder, 'none')], 1, /^httpsys: .*none does not exist\. Name one that does\n$/],
     [[path.join(folder, 'a.js')], 1, /^httpsys: .*a\.js is no folder\. Name the folder that it is in\n$/],
     [[folder, `http://127.0.0.1:${port}/`], 1, /^httpsys: listen EADDRINUSE: .*\. Name another prefix, such as http:\/\/\*:8081\/, behind the folder\n$/],
-    [[folder, 'https://no.example:1/'], 1, /^httpsys: .* needs a certificate: .*"httpsys add sslcert"/],
-    [[folder, '8080'], 2, /^httpsys: "8080" is not a URL prefix: /],
+    [[folder, 'https://no.example:1/'], 1, /^httpsys: "https:\/\/no\.example:1\/" needs a certificate: none was given, and none is bound to its host and port\. Give --dev-cert to try it, bind one with "httpsys add sslcert", or name an http:\/\/ prefix\n$/],
+    [[folder, '8080'], 2, /^httpsys: "8080" is not a URL prefix; did you mean http:\/\/\*:8080\/\?\n$/],
+    [[folder, 'localhost:8080'], 2, /^httpsys: "localhost:8080" is not a URL prefix: it must begin with/],
     [[folder, 'http://*:1/', '--max-age', 'soon'], 2, /maxAge' must be .*"7d"/],
     [[folder, 'http://*:1/', '--dotfiles', 'alow'], 2, /did you mean 'allow'\?/],
     [[folder, 'http://*:1/', '--precompressed', 'gz'], 2, /did you mean 'gzip'\?/],
     [[folder, 'http://*:1/', '--header', 'X-A: b'], 2, /must be like "\.woff2 Access-Control-Allow-Origin: \*"/],
     [[folder, 'http://*:1/', '--header', '.js Content-Length: 3'], 2, /that the server does not set by itself/],
-    [[folder, 'http://*:1/', '--no-cache-control', '--max-age', '1d'], 2, /has no option "maxAge"/],
-    [[folder, 'http://*:1/', '--dev-cert'], 2, /without an https:\/\/ prefix has no option "devCert"/],
+    [[folder, 'http://*:1/', '--no-cache-control', '--max-age', '1d'], 2, /^httpsys: --max-age has no effect beside --no-cache-control\n$/],
+    [[folder, 'http://*:1/', '--no-cache-control', '--immutable'], 2, /^httpsys: --immutable has no effect beside --no-cache-control\n$/],
+    [[folder, 'http://*:1/', '--dev-cert'], 2, /^httpsys: --dev-cert needs an https:\/\/ prefix, and http:\/\/\*:1\/ is none\n$/],
     [[], 2, /missing required argument 'folder'/]
   ]
   for (const [args, expected, message] of failures) {
@@ -152,6 +154,16 @@ test('what fails says what to do', kOptions, async (t) => {
     assert.deepEqual([code, out], [expected, ''], args.join(' ') + err)
     assert.match(err, message)
   }
+})
+
+test('a prefix in use is reported without options that the command does not have', kOptions, async (t) => {
+  const folder = makeSite(t)
+  const port = await freePort()
+  await withServed(['serve', folder, `http://*:${port}/docs/`], async () => {
+    const { code, err } = await httpsys(['serve', folder, `http://*:${port}/docs/`])
+    assert.equal(code, 1)
+    assert.match(err, new RegExp(`^httpsys: listen EADDRINUSE: http://\\*:${port}/docs/ is already registered by process ${process.pid}\\. Choose another prefix\n$`))
+  })
 })
 
 test('a backend that cannot serve files is an error', async (t) => {
