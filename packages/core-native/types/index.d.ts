@@ -584,8 +584,8 @@ export function flushCache (server: http.Server, url: string, options?: { recurs
 
 /**
  * Ends a response with a file, or with its bytes from `start` to `end` (both included), with a Content-Length when nobody has set
- * one. HTTP.SYS reads the file by itself; elsewhere it is streamed. The callback comes once: with null when everything was handed
- * to the system, or with an error of `fs` (`ENOENT`, …) or of streams (`ERR_STREAM_PREMATURE_CLOSE`: the client has left). Unless
+ * one. The I/O threads read the file, with HTTP.SYS the kernel does; with HTTPSYS_BACKEND=node it is streamed. The callback comes once: with
+ * null when everything was handed to the system, or with an error of `fs` (`ENOENT`, …) or of streams (`ERR_STREAM_PREMATURE_CLOSE`: the client has left). Unless
  * `res.headersSent`, the response can still be used then. A FileHandle or a descriptor is read from the file's beginning unless
  * `start` says otherwise, and remains open.
  */
