@@ -313,6 +313,23 @@ test('files of a watched folder that are emptied or lose their other half change
   await until(async () => await certified(port, 'c.test').catch(() => 'none') === 'c.test', 'the certificate of c.test')
 })
 
+test('a host leaves with its files, and an element of certificates counts more than the folder, also behind a change', { timeout: 30_000 }, async (t) => {
+  const folder = temporaryFolder(t)
+  const put = (/** @type {string} */ host, /** @type {string} */ subject) => {
+    const { key, cert } = certificate(subject)
+    fs.writeFileSync(path.join(folder, `${host}.pem`), key + cert)
+  }
+  put('default', 'first.test')
+  put('gone.test', 'gone.test')
+  put('named.test', 'folder.test')
+  const { port } = await listen(t, { certificateDirectory: folder, certificates: [{ host: 'named.test', ...certificate('named.test') }] })
+  assert.equal(await certified(port, 'gone.test'), 'gone.test')
+  assert.equal(await certified(port, 'named.test'), 'named.test')
+  fs.rmSync(path.join(folder, 'gone.test.pem'))
+  await untilCertified(port, 'gone.test', 'first.test')
+  assert.equal(await certified(port, 'named.test'), 'named.test')
+})
+
 test('a key beside the file that has both is no half', async (t) => {
   const folder = temporaryFolder(t)
   const { key, cert } = certificate('a.test')

@@ -20,6 +20,7 @@ const { isBlank, kHostOptions, kPairOptions, kTlsOptions, kTrustOptions, missing
  * @typedef {object} Sources
  * @property {TlsOptions} options for a tls.Server of Node's
  * @property {{ pattern: string, options: SecureContextOptions }[]} hosts for addContext(), in this order, with trustedBy()
+ * @property {Sources['hosts']} named those of `hosts` that do not come from the folder
  * @property {string | null} directory to be watched
  * @property {GivenTlsOptions} given the options without what is bound
  * @property {import('../prefixes/url-prefix').UrlPrefix[] | null} bound whose bindings were used; null: there is another certificate
@@ -41,6 +42,8 @@ function findCertificates (given, prefixes) {
   if (devCert && own !== undefined) throw new OptionError(`a server with a "${own}" of its own`, 'devCert')
   /** @type {Sources['hosts']} */
   const hosts = []
+  /** @type {Sources['hosts']} */
+  const named = []
   if (certificateDirectory !== null) {
     for (const [pattern, pair] of readDirectory(certificateDirectory)) {
       if (pattern === 'default') Object.assign(options, pair)
@@ -54,15 +57,16 @@ function findCertificates (given, prefixes) {
     const pattern = host ?? hostOf(prefix)
     const missing = missingOf(own)
     if (missing !== null) throw new TlsCertificateError(pattern, missing, true)
-    hosts.push({ pattern, options: own })
+    named.push({ pattern, options: own })
   }
+  hosts.push(...named)
   const hasOwn = options.cert !== undefined || options.pfx !== undefined || options.SNICallback !== undefined || certificates.length > 0
   // The folder's certificate for hosts without one of their own comes first.
   if (devCert) Object.assign(options, options.cert === undefined ? devCertificate() : null)
   const usesBindings = !devCert && !hasOwn && certificateDirectory === null && prefixes.length > 0
   if (prefixes.length > 0) refuseHalf(options, prefixes[0].prefix)
   if (usesBindings) useBindings(options, hosts, prefixes)
-  return { options, hosts, directory: certificateDirectory, given, bound: usesBindings ? prefixes : null }
+  return { options, hosts, named, directory: certificateDirectory, given, bound: usesBindings ? prefixes : null }
 }
 
 /**

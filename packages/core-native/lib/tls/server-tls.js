@@ -148,14 +148,13 @@ class ServerTls {
    * @param {import('./certificate-sources').Sources} sources
    * @param {() => void} changed
    */
-  watch ({ options, hosts, directory }, changed) {
+  watch ({ options, named, directory }, changed) {
     this.#stopWatching()
     if (directory === null) return
     this.#stopWatching = watchDirectory(directory, (pairs) => {
       const fresh = [...pairs].filter(([pattern]) => pattern !== 'default').map(([pattern, pair]) => ({ pattern, options: pair }))
-      const patterns = new Set(fresh.map(({ pattern }) => pattern))
       this.attempt(() => {
-        this.setHosts([...fresh, ...hosts.filter(({ pattern, options: { key } }) => key === undefined || !patterns.has(pattern))])
+        this.setHosts([...fresh, ...named])
         if (pairs.has('default')) this.follow({ ...options, ...pairs.get('default') })
         changed()
       })
