@@ -184,6 +184,26 @@ overBoth('Vary makes a variant of each value', async (t, ask) => {
   assert.equal(counted.count, cases.length)
 })
 
+test('two lines of a field are no variant of one line, of which the application reads more', options, async (t) => {
+  const { port } = await permissive(t, (req, res) => {
+    res.setHeader('Vary', 'User-Agent, X-Theme')
+    res.end(`<${req.headers['user-agent']}> <${req.headers['x-theme']}>`)
+  })
+  const ask = async (/** @type {string[]} */ lines) => {
+    const wire = await dial(t, port)
+    wire.write(`GET / HTTP/1.1\r\nHost: a.test\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`)
+    const text = await wire.until(/<[^>]*> <[^>]*>/)
+    wire.destroy()
+    return /<([^>]*)> <([^>]*)>/.exec(text)?.slice(1)
+  }
+  await twice([['a'], ['b'], ['a', 'b'], ['a, b']], async (agents) => {
+    // Node takes the first line of User-Agent, and joins those of fields that it does not know.
+    for (const theme of ['c, d', 'c']) {
+      assert.deepEqual(await ask([...agents.map((value) => `User-Agent: ${value}`), `X-Theme: ${theme}`]), [agents[0], theme])
+    }
+  })
+})
+
 overBoth('each of a hundred clients at once gets its own cookie', async (t, ask) => {
   const { port, counted } = await counting(t, true, async (req, res, count) => {
     await sleep(50)

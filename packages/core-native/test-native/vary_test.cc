@@ -70,12 +70,27 @@ TEST(VaryTest, NamesAreBounded) {
   EXPECT_TRUE(Names({std::string(kVaryBytesMax, 'a'), "cookie"}).has_credentials());
 }
 
-TEST(VaryTest, LinesOfOneFieldAreJoinedAndTrimmed) {
+TEST(VaryTest, LinesOfOneFieldAreTrimmedAndStaySeparate) {
   const VaryNames names = Names({"Accept, Foo"});
   EXPECT_EQ(ValuesOf(names, ""), "\n-\n-");
   EXPECT_EQ(ValuesOf(names, "Foo: 1|ACCEPT:  a "), "\n+a\n+1");
-  EXPECT_EQ(ValuesOf(names, "Foo: 1|Foo: 2"), "\n-\n+1, 2");
+  EXPECT_EQ(ValuesOf(names, "Foo: 1|Foo:  2 "), "\n-\n+1\n,2");
   EXPECT_EQ(ValuesOf(names, "Foo: 1, 2"), "\n-\n+1, 2");
+}
+
+// Node reads the first line of User-Agent, of two lines as of one.
+TEST(VaryTest, NoSecondLineMakesTheValueOfAnotherRequest) {
+  const VaryNames names = Names({"User-Agent"});
+  EXPECT_NE(ValuesOf(names, "User-Agent: (KHTML|User-Agent: like Gecko) Mobile"),
+            ValuesOf(names, "User-Agent: (KHTML, like Gecko) Mobile"));
+  EXPECT_NE(ValuesOf(names, "User-Agent: a|User-Agent: b"), ValuesOf(names, "User-Agent: a"));
+}
+
+TEST(VaryTest, ALineOfOneFieldIsNoneOfTheNext) {
+  const VaryNames names = Names({"a, b"});
+  EXPECT_NE(ValuesOf(names, "a: 1|a: +2|b: 3"), ValuesOf(names, "a: 1|b: 2|b: +3"));
+  EXPECT_NE(ValuesOf(names, "a: 1|a: 2|b: 3"), ValuesOf(names, "a: 1|b: 2|b: 3"));
+  EXPECT_NE(ValuesOf(names, "a: 1|a: -"), ValuesOf(names, "a: 1|b: -"));
 }
 
 TEST(VaryTest, CaseAndWhiteSpaceMakeNoDifferenceInListsOfTokens) {

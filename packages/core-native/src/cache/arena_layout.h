@@ -18,7 +18,9 @@
 
 namespace httpsys::cache {
 
-inline constexpr uint64_t kArenaMagic = 0x3230'6863'6163'7368;  // "hscach02"
+// Changes with the layout, and with the text of keys: a reader that makes other keys of a request
+// could take the response to another request for its own.
+inline constexpr uint64_t kArenaMagic = 0x3330'6863'6163'7368;  // "hscach03"
 // A segment holds two of the largest entries; more would waste less, and come back later.
 inline constexpr uint32_t kSegmentBytes = 2 * 1024 * 1024;
 inline constexpr uint32_t kSegmentsPerChunk = 2;

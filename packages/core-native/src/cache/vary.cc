@@ -126,7 +126,7 @@ void VaryNames::AppendValues(std::span<const http1::HeaderLine> lines, std::stri
     key->push_back('\n');
     for (const http1::HeaderLine& line : lines) {
       if (!EqualsIgnoringCase(line.name, name)) continue;
-      key->append(!is_present ? "+" : is_token_list ? "," : ", ");
+      key->append(!is_present ? "+" : is_token_list ? "," : "\n,");
       if (is_token_list) {
         AppendTokens(line.value, key);
       } else {

@@ -46,10 +46,13 @@ class VaryNames {
   std::string_view text() const { return {names_.data(), bytes_}; }
 
   // Adds what a request has in the named fields to `key`: for each name a line end, then `-` if the
-  // request does not have the field, otherwise `+` and the values of its lines, trimmed and joined
-  // with `, `. Case and white space around separators make no difference in Accept-Language,
-  // Accept-Encoding and Accept-Charset, where they have no meaning (RFC 9111, section 4.1). Two
-  // requests get the same text exactly if they select the same variant. `lines` are those of
+  // request does not have the field, otherwise `+` and the trimmed value of its first line. Each
+  // further line adds a line end, `,` and its trimmed value: `a` and `b` on two lines are not
+  // `a, b` on one, because of many fields applications read the first line only, as Node does of
+  // User-Agent. Lines of Accept-Language, Accept-Encoding and Accept-Charset are joined with `,`
+  // instead, and their case and their white space around separators make no difference: none of it
+  // has a meaning there (RFC 9111, section 4.1), and Node joins the lines, too. Two requests get
+  // the same text exactly if they select the same variant. `lines` are those of
   // http1::RequestHead, whose values have no line ends.
   void AppendValues(std::span<const http1::HeaderLine> lines, std::string* key) const;
 
