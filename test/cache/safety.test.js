@@ -301,6 +301,34 @@ overBoth('an error is stored only if it says so itself', async (t, ask) => {
   }
 })
 
+for (const rules of ['rfc9111', 'httpsys']) {
+  overBoth(`${rules}: what one client is refused for is not answered to others`, async (t, ask) => {
+    const { port, counted } = await permissive(t, (req, res, count) => {
+      if (req.headers['x-refused'] !== undefined) res.statusCode = Number(req.url.slice(1))
+      res.end(String(count))
+    }, { rules })
+    for (const status of [408, 412, 416, 417, 421, 425, 428, 429, 431, 511]) {
+      const path = `/${status}`
+      assert.equal((await ask(port, { path, headers: { 'X-Refused': '1' } })).status, status)
+      assert.equal((await ask(port, { path })).status, 200)
+      const before = counted.count
+      assert.equal((await ask(port, { path, headers: { 'X-Refused': '1' } })).status, 200, 'the good answer is stored')
+      assert.equal(counted.count, before)
+    }
+  })
+
+  overBoth(`${rules}: what a request with a precondition gets is not answered to others`, async (t, ask) => {
+    const { port } = await permissive(t, (req, res) => {
+      // Applications exist that say so with a 200.
+      res.end(req.headers['if-match'] ?? req.headers['if-unmodified-since'] ?? 'good')
+    }, { rules })
+    await ask(port, { headers: { 'If-Match': '"x"' } })
+    await ask(port, { headers: { 'If-Unmodified-Since': 'Mon, 01 Jan 2024 00:00:00 GMT' } })
+    assert.equal((await ask(port)).body, 'good')
+    assert.equal((await ask(port, { headers: { 'If-Match': '"x"' } })).body, 'good', 'the cache ignores it')
+  })
+}
+
 overBoth('what a request with an oversized header gets is not stored', async (t, ask) => {
   const { port } = await permissive(t, (req, res) => { res.end('good') })
   const refused = await ask(port, { headers: { 'X-Long': 'a'.repeat(30_000) } }).catch(() => ({ status: 431 }))

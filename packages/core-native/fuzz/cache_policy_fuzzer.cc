@@ -118,6 +118,7 @@ void CheckStored(const Exchange& exchange, const StoreDecision& decision) {
   Check(exchange.method == "GET" && !exchange.has_certificate && exchange.shape.is_complete);
   Check(!HasField(request, "authorization") && !HasField(request, "proxy-authorization"));
   Check(!HasField(request, "range") && !HasField(request, "upgrade"));
+  Check(!HasField(request, "if-match") && !HasField(request, "if-unmodified-since"));
   Check(!HasField(request, "x-original-url") && !HasField(request, "x-http-method-override"));
   Check(!HasField(request, "transfer-encoding") && exchange.request.content_length == 0);
   Check(exchange.status >= 200 && exchange.status < 600);
@@ -136,6 +137,9 @@ void CheckStored(const Exchange& exchange, const StoreDecision& decision) {
   const bool is_public = HasText(response, "cache-control", "public") ||
                          HasText(response, "cdn-cache-control", "public");
   const bool has_policy = exchange.policy.kind != ResponsePolicy::Kind::kNone;
+  if (exchange.status == 412 || exchange.status == 429) {
+    Check(has_policy && exchange.options.rules == RuleSet::kHttpSys);
+  }
   if (HasField(request, "cookie")) Check(terms.Has(EntryTerms::kForCookies));
   if (terms.Has(EntryTerms::kForCookies)) Check(is_public || has_policy);
   if (terms.Has(EntryTerms::kForHarmless)) {

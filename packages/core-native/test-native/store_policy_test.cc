@@ -14,6 +14,9 @@ using PolicyKind = ResponsePolicy::Kind;
 
 const Received kNow{kNowS, 5'000};
 
+// Statuses that are about one request, not about the resource.
+const std::set<int> kAboutRequest{408, 412, 416, 417, 421, 425, 428, 429, 431, 511};
+
 // What the responses of HTTP.SYS rules need, whatever their freshness.
 const std::string kUsual = "Content-Type: text/plain|Date: " + std::string(kNowText);
 
@@ -94,6 +97,10 @@ TEST(FillTest, SomeRequestsAreAnsweredByTheCacheAndDoNotFillIt) {
   EXPECT_EQ(MayFill(TestRequest("Range: bytes=0-1").facts()), Refusal::kRange);
   EXPECT_EQ(MayFill(TestRequest("If-Range: \"a\"").facts()), Refusal::kRange);
   EXPECT_EQ(MayFill(TestRequest("Cache-Control: no-store").facts()), Refusal::kRequestNoStore);
+  EXPECT_EQ(MayFill(TestRequest("If-Match: \"a\"").facts()), Refusal::kPrecondition);
+  EXPECT_EQ(MayFill(TestRequest("IF-Unmodified-Since: x").facts()), Refusal::kPrecondition);
+  EXPECT_EQ(MayFill(TestRequest("If-None-Match: \"a\"").facts()), Refusal::kNone);
+  EXPECT_EQ(MayFill(TestRequest("If-Modified-Since: x").facts()), Refusal::kNone);
   EXPECT_EQ(MayFill(TestRequest("Translate: F").facts()), Refusal::kTranslate);
   EXPECT_EQ(MayFill(TestRequest("Translate: t").facts()), Refusal::kNone);
   EXPECT_EQ(MayFill(TestRequest("Authorization: x", "HEAD").facts()), Refusal::kAuthorization);
@@ -178,9 +185,10 @@ TEST(Rfc9111StoreTest, AResponseWithALifetimeIsStoredOnItsTerms) {
 TEST(Rfc9111StoreTest, WhatIsNotFinalOrNotWholeIsNotStored) {
   constexpr std::string_view kFresh = "Cache-Control: max-age=60";
   for (int status = 200; status <= 599; ++status) {
-    const Refusal wanted = status == 206   ? Refusal::kPartial
-                           : status == 304 ? Refusal::kNotModified
-                                           : Refusal::kNone;
+    const Refusal wanted = status == 206                    ? Refusal::kPartial
+                           : status == 304                  ? Refusal::kNotModified
+                           : kAboutRequest.contains(status) ? Refusal::kStatus
+                                                            : Refusal::kNone;
     EXPECT_EQ(Rfc("", kFresh, status), wanted) << status;
   }
   EXPECT_EQ(Rfc("", kFresh, 103), Refusal::kStatus);
@@ -202,6 +210,20 @@ TEST(Rfc9111StoreTest, WhatIsNotFinalOrNotWholeIsNotStored) {
   EXPECT_EQ(Decide(request, fresh, {}, {}, shape).refusal, Refusal::kNone);
   ++shape.bytes;
   EXPECT_EQ(Decide(request, fresh, {}, {}, shape).refusal, Refusal::kTooLarge);
+}
+
+TEST(Rfc9111StoreTest, WhatIsAboutOneRequestIsNotStored) {
+  for (const int status : kAboutRequest) {
+    EXPECT_EQ(Rfc("", "Cache-Control: public, max-age=60", status), Refusal::kStatus) << status;
+    EXPECT_EQ(Rfc("", "CDN-Cache-Control: max-age=60", status), Refusal::kStatus) << status;
+    EXPECT_EQ(Rfc("", "Cache-Control: max-age=60, no-store, must-understand", status),
+              Refusal::kStatus)
+        << status;
+    const TestRequest request;
+    const TestResponse response("", status);
+    EXPECT_EQ(Decide(request, response, {}, {PolicyKind::kTimeToLive, 5}).refusal, Refusal::kStatus)
+        << status;
+  }
 }
 
 TEST(Rfc9111StoreTest, WhatIsForOneUserIsNotStored) {
@@ -250,6 +272,7 @@ TEST(Rfc9111StoreTest, RequestsThatDoNotFillDoNotFill) {
   EXPECT_EQ(Rfc("Authorization: a", kFresh), Refusal::kAuthorization);
   EXPECT_EQ(Rfc("Range: bytes=0-1", kFresh), Refusal::kRange);
   EXPECT_EQ(Rfc("Cache-Control: no-store", kFresh), Refusal::kRequestNoStore);
+  EXPECT_EQ(Rfc("If-Match: \"a\"", kFresh), Refusal::kPrecondition);
   EXPECT_EQ(Decide(TestRequest("", "POST"), TestResponse(kFresh)).refusal, Refusal::kMethod);
   EXPECT_EQ(Decide(TestRequest("", "HEAD"), TestResponse(kFresh)).refusal, Refusal::kHead);
   EXPECT_EQ(Decide(TestRequest("", "GET", "/", true), TestResponse(kFresh)).refusal,
@@ -389,6 +412,17 @@ TEST(HttpSysStoreTest, TheHeaderRuleRefusesCookiesVariantsAndPragma) {
   EXPECT_EQ(HttpSys("", "Cache-Control: public, max-age=5|Vary: Accept").refusal, Refusal::kVary);
   EXPECT_EQ(HttpSys("", "Cache-Control: public, max-age=5|Pragma: x").refusal, Refusal::kPragma);
   EXPECT_EQ(HttpSys("", "Cache-Control: public, max-age=5, no-cache").refusal, Refusal::kNoCache);
+}
+
+TEST(HttpSysStoreTest, WhatIsAboutOneRequestNeedsAPolicy) {
+  for (const int status : kAboutRequest) {
+    EXPECT_EQ(HttpSys("", "Cache-Control: public, max-age=60", {}, 0, status).refusal,
+              Refusal::kStatus)
+        << status;
+    EXPECT_EQ(HttpSys("", "", {}, 60, status).refusal, Refusal::kErrorStatus) << status;
+    EXPECT_TRUE(HttpSys("", "", {PolicyKind::kTimeToLive, 10}, 0, status).is_stored()) << status;
+  }
+  EXPECT_TRUE(HttpSys("", "Cache-Control: public, max-age=60", {}, 0, 404).is_stored());
 }
 
 TEST(HttpSysStoreTest, TheDefaultTimeIsForHarmlessRequestsAndSuccess) {

@@ -27,6 +27,7 @@ namespace httpsys::cache {
   X(Head, "HEAD")                                                                     \
   X(Range, "RANGE")                                                                   \
   X(RequestNoStore, "REQUEST_NO_STORE")                                               \
+  X(Precondition, "PRECONDITION")                                                     \
   X(Translate, "TRANSLATE")                                                           \
   /* The response, or both together. */                                               \
   X(Cookie, "COOKIE")                                                                 \

@@ -125,6 +125,9 @@ RequestFacts ReadRequest(const http1::RequestHead& head, std::string_view method
       facts.has_body = true;
     } else if (EqualsIgnoringCase(name, "range") || EqualsIgnoringCase(name, "if-range")) {
       facts.has_range = true;
+    } else if (EqualsIgnoringCase(name, "if-match") ||
+               EqualsIgnoringCase(name, "if-unmodified-since")) {
+      facts.has_precondition = true;
     } else if (EqualsIgnoringCase(name, "translate")) {
       facts.has_translate = facts.has_translate || EqualsIgnoringCase(value, "f");
     } else if (IsOneOf(name, kOverridingFields)) {

@@ -35,6 +35,9 @@ struct RequestFacts {
   bool has_clear_host = false;  // Exactly one Host line.
   bool has_range = false;       // Range or If-Range.
   bool has_translate = false;   // Translate: f, of WebDAV.
+  // If-Match or If-Unmodified-Since: the request wants to be refused unless its client is right
+  // about the resource. A cache does not look at what they say (RFC 9111, section 4.3.2).
+  bool has_precondition = false;
   // Each field is one that no application takes for the identity of a user, so that the default
   // lifetime of HTTP.SYS rules may apply: Host, Accept and Accept-*, User-Agent, Connection,
   // Keep-Alive, Sec-*, Priority, Referer, DNT, Cache-Control, Pragma, conditionals, Range, TE,

@@ -14,6 +14,28 @@ bool IsUnderstood(uint16_t status) {
          (status >= 421 && status <= 422) || status == 426 || (status >= 500 && status <= 505);
 }
 
+// Statuses that are about one request, its client or its connection, and not about the resource:
+// a precondition, a range, an expectation, early data, a rate, a network to log in to. What is set
+// for a whole site, such as a lifetime by middleware, is not meant for them. RFC 6585 forbids to
+// store 428, 429, 431 and 511.
+bool IsAboutRequest(uint16_t status) {
+  switch (status) {
+    case 408:
+    case 412:
+    case 416:
+    case 417:
+    case 421:
+    case 425:
+    case 428:
+    case 429:
+    case 431:
+    case 511:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // What no rule set stores, because of the response alone.
 Refusal RefuseResponse(const ResponseFacts& response, const ResponseShape& shape,
                        const StoreOptions& options) {
@@ -44,6 +66,7 @@ StoreDecision Refuse(Refusal refusal) { return {refusal, {}}; }
 
 // The rules of ASP.NET: `public`, and a lifetime that the response names.
 StoreDecision StoreByHttpSysHeader(const ResponseFacts& response, const Lifetime& lifetime) {
+  if (IsAboutRequest(response.status)) return Refuse(Refusal::kStatus);
   if (response.control.no_cache.is_present()) return Refuse(Refusal::kNoCache);
   if (response.has_pragma) return Refuse(Refusal::kPragma);
   if (response.has_vary) return Refuse(Refusal::kVary);
@@ -108,6 +131,7 @@ StoreDecision StoreHttpSys(const RequestFacts& request, const ResponseFacts& res
 StoreDecision StoreRfc9111(const ResponseFacts& response, const ResponsePolicy& policy,
                            const StoreOptions& options, int64_t now_s) {
   const semantics::CacheControl& control = response.control;
+  if (IsAboutRequest(response.status)) return Refuse(Refusal::kStatus);
   if (control.no_store && !(control.must_understand && IsUnderstood(response.status))) {
     return Refuse(Refusal::kNoStore);
   }
@@ -163,6 +187,8 @@ Refusal MayFill(const RequestFacts& request) {
   if (request.method == MethodKind::kHead) return Refusal::kHead;
   if (request.has_range) return Refusal::kRange;
   if (request.control.no_store) return Refusal::kRequestNoStore;
+  // What such a request gets may be the answer to its precondition, whatever its status is.
+  if (request.has_precondition) return Refusal::kPrecondition;
   return request.has_translate ? Refusal::kTranslate : Refusal::kNone;
 }
 

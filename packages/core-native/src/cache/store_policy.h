@@ -78,6 +78,8 @@ struct Received {
 
 // Decides whether a response is stored, and on which terms. Of the sources of a lifetime the first
 // one counts: a policy, the header, the default. A policy that is set counts even if its time is 0.
+// Statuses that are about one request, such as 412 and 429, are stored by a policy under the rules
+// of HTTP.SYS alone, which has no such exception.
 [[nodiscard]] StoreDecision MayStore(const RequestFacts& request, const ResponseFacts& response,
                                      const ResponsePolicy& policy, const ResponseShape& shape,
                                      const StoreOptions& options, const Received& received);
