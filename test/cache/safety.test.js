@@ -301,6 +301,44 @@ overBoth('an error is stored only if it says so itself', async (t, ask) => {
   }
 })
 
+const kUnasked = { heuristics: { heuristics: true }, duration: { rules: 'httpsys', duration: 600 } }
+
+for (const [name, cache] of Object.entries(kUnasked)) {
+  overBoth(`${name}: what forbids storing counts, well-formed or not, beside whatever else`, async (t, ask) => {
+    const forbidding = [
+      { 'Cache-Control': 'private, no-store', 'CDN-Cache-Control': 'stale-if-error=60' },
+      { 'Cache-Control': 'private', 'CDN-Cache-Control': 'foo' },
+      { 'Cache-Control': 'no-store', 'CDN-Cache-Control': 'max-age="60", stale-if-error=60' },
+      { 'Cache-Control': 'public; max-age=60; no-store' },
+      { 'Cache-Control': 'x="y, private' },
+      { 'CDN-Cache-Control': 'no-store &' },
+      { Pragma: 'no-cache' }
+    ]
+    const { port, counted } = await counting(t, cache, (req, res, count) => {
+      res.setHeader('Last-Modified', 'Mon, 01 Jan 2024 00:00:00 GMT')
+      for (const [field, value] of Object.entries(forbidding[req.url.slice(1)] ?? {})) res.setHeader(field, value)
+      res.end(String(count))
+    }, { http2: true })
+    await ask(port, { path: '/silent' })
+    assert.equal((await ask(port, { path: '/silent' })).body, '1', 'what forbids nothing is stored')
+    for (const [i, fields] of forbidding.entries()) {
+      const before = counted.count
+      for (let n = 0; n < 2; n++) await ask(port, { path: `/${i}` })
+      assert.equal(counted.count, before + 2, JSON.stringify(fields))
+    }
+  })
+}
+
+overBoth('httpsys: a lifetime in CDN-Cache-Control does not override private and no-store', async (t, ask) => {
+  const { port, counted } = await counting(t, { rules: 'httpsys', duration: 600 }, (req, res, count) => {
+    res.setHeader('Cache-Control', req.url.slice(1))
+    res.setHeader('CDN-Cache-Control', 'public, max-age=60')
+    res.end(String(count))
+  }, { http2: true })
+  for (const path of ['/private', '/no-store', '/no-cache']) for (let n = 0; n < 2; n++) await ask(port, { path })
+  assert.equal(counted.count, 6)
+})
+
 for (const rules of ['rfc9111', 'httpsys']) {
   overBoth(`${rules}: what one client is refused for is not answered to others`, async (t, ask) => {
     const { port, counted } = await permissive(t, (req, res, count) => {

@@ -110,6 +110,14 @@ void SetOptions(uint8_t bits, Exchange* exchange) {
   exchange->shape.is_complete = (bits & 0x80) == 0;
 }
 
+// Returns true if CDN-Cache-Control takes the place of Cache-Control, restrictions included.
+bool Overrides(const Exchange& exchange) {
+  if (exchange.options.rules == RuleSet::kHttpSys) return false;
+  const ResponseFacts facts = ReadResponse(exchange.status, exchange.response, kNow.now_s);
+  const bool has_lifetime = facts.control.max_age.is_valid() || facts.control.s_maxage.is_valid();
+  return facts.is_targeted && has_lifetime;
+}
+
 // Rules for every response that is stored.
 void CheckStored(const Exchange& exchange, const StoreDecision& decision) {
   const Lines& request = exchange.request.lines;
@@ -127,13 +135,15 @@ void CheckStored(const Exchange& exchange, const StoreDecision& decision) {
   for (const char* name : {"*", "cookie", "authorization"}) {
     Check(!HasMember(response, "vary", name));
   }
-  // The field that decides; `private` always wins in it, `no-store` unless the status is
-  // understood.
+  // `private` always wins in a field that counts, `no-store` unless the status is understood.
   const bool is_targeted = ReadResponse(exchange.status, response, kNow.now_s).is_targeted;
-  const std::string_view field = is_targeted ? "cdn-cache-control" : "cache-control";
-  Check(!HasMember(response, field, "private"));
-  Check(!HasMember(response, field, "no-store") || (exchange.options.rules == RuleSet::kRfc9111 &&
-                                                    HasText(response, field, "must-understand")));
+  for (const std::string_view field : {"cache-control", "cdn-cache-control"}) {
+    const bool counts = field == "cache-control" ? !Overrides(exchange) : is_targeted;
+    if (!counts) continue;
+    Check(!HasMember(response, field, "private"));
+    Check(!HasMember(response, field, "no-store") || (exchange.options.rules == RuleSet::kRfc9111 &&
+                                                      HasText(response, field, "must-understand")));
+  }
   const bool is_public = HasText(response, "cache-control", "public") ||
                          HasText(response, "cdn-cache-control", "public");
   const bool has_policy = exchange.policy.kind != ResponsePolicy::Kind::kNone;
@@ -166,11 +176,12 @@ void CheckChanges(const Exchange& exchange, bool is_stored) {
   Check(!exchange.StoresWithResponseLine({"SET-COOKIE", "a=b"}));
   Check(!exchange.StoresWithResponseLine({"Vary", "a, *"}));
   Check(!exchange.StoresWithResponseLine({"Vary", "Cookie"}));
-  const bool is_targeted = ReadResponse(exchange.status, exchange.response, kNow.now_s).is_targeted;
-  if (!is_targeted) {
+  if (!Overrides(exchange)) {
     Check(!exchange.StoresWithResponseLine({"Cache-Control", "private"}));
     Check(!exchange.StoresWithResponseLine({"Cache-Control", "x=\"y\", NO-STORE"}) ||
           HasText(exchange.response, "cache-control", "must-understand"));
+  }
+  if (!ReadResponse(exchange.status, exchange.response, kNow.now_s).is_targeted) {
     Exchange shorter = exchange;
     shorter.response.push_back({"Cache-Control", "max-age=1"});
     const Lifetime before =

@@ -54,6 +54,19 @@ TEST(CacheControlTest, AFieldWithoutDirectivesIsPresent) {
   }
 }
 
+TEST(CacheControlTest, AFieldWithSomethingElseThanDirectivesIsGarbled) {
+  for (const char* text : {"", " , ", "public", "max-age=60,foo", "foo=bar", "foo=\"a, b\"",
+                           "foo=\"\"", "foo=\"a\\\"b\", max-age=1", "foo=\"a\\\\\""}) {
+    EXPECT_FALSE(Read(text).is_garbled) << text;
+  }
+  for (const char* text :
+       {"public; no-store", "max-age=60 private", "=1", "\"x\"", "&&&, /", "foo=", "foo =1",
+        "foo= 1", "private=\"x, max-age=60", "foo=\"a\"b", "foo=\"a\\\"", "foo=\"", "foo=a b"}) {
+    EXPECT_TRUE(Read(text).is_garbled) << text;
+    EXPECT_TRUE(Read({text, "max-age=60"}).is_garbled) << text;
+  }
+}
+
 TEST(CacheControlTest, MaxAgeIsDigitsAloneOrBetweenQuotes) {
   EXPECT_EQ(MaxAge(Read("max-age=003600")), 3600);
   EXPECT_EQ(MaxAge(Read("max-age=\"3600\"")), 3600);

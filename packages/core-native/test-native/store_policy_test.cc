@@ -248,10 +248,65 @@ TEST(Rfc9111StoreTest, TheFieldThatDecidesHasTheLastWord) {
   EXPECT_EQ(Rfc("", "Cache-Control: max-age=60|CDN-Cache-Control: no-store"), Refusal::kNoStore);
   EXPECT_EQ(Rfc("", "Cache-Control: max-age=60|CDN-Cache-Control: private"), Refusal::kPrivate);
   EXPECT_EQ(Rfc("", "Cache-Control: no-store|CDN-Cache-Control: max-age=60, &"), Refusal::kNoStore);
-  EXPECT_EQ(Rfc("", "Cache-Control: no-store|CDN-Cache-Control: max-age=\"60\""), Refusal::kStale);
+  EXPECT_EQ(Rfc("", "CDN-Cache-Control: max-age=\"60\""), Refusal::kStale);
   EXPECT_EQ(Rfc("", "CDN-Cache-Control: max-age=60|Set-Cookie: a"), Refusal::kSetCookie);
   EXPECT_EQ(Rfc("Cookie: a", "Cache-Control: public|CDN-Cache-Control: max-age=60"),
             Refusal::kCookie);
+}
+
+TEST(Rfc9111StoreTest, OnlyATargetedLifetimeOverridesPrivateAndNoStore) {
+  StoreOptions guesses;
+  guesses.freshness.allows_heuristics = true;
+  const std::string old = "|Last-Modified: Fri, 27 Nov 2026 11:00:00 GMT|CDN-Cache-Control: ";
+  for (const char* targeted : {"stale-if-error=60", "foo", "public", "must-understand",
+                               "max-age=\"60\", stale-if-error=60", "s-maxage=?1"}) {
+    EXPECT_EQ(Rfc("", "Cache-Control: private" + old + targeted, 200, guesses), Refusal::kPrivate)
+        << targeted;
+    EXPECT_EQ(Rfc("", "Cache-Control: no-store" + old + targeted, 200, guesses), Refusal::kNoStore)
+        << targeted;
+  }
+  EXPECT_EQ(Rfc("", "Cache-Control: no-store, must-understand" + old + "foo", 200, guesses),
+            Refusal::kNoStore);
+  EXPECT_EQ(Rfc("", "Cache-Control: must-understand" + old + "foo", 499, guesses),
+            Refusal::kStatus);
+  EXPECT_EQ(Rfc("", "Cache-Control: private|CDN-Cache-Control: s-maxage=60"), Refusal::kNone);
+  const TestRequest request;
+  const TestResponse response("Cache-Control: private|CDN-Cache-Control: stale-if-error=60");
+  EXPECT_EQ(Decide(request, response, {}, {PolicyKind::kTimeToLive, 5}).refusal, Refusal::kPrivate);
+}
+
+TEST(Rfc9111StoreTest, OtherRestrictionsOfCacheControlStayWithoutATargetedLifetime) {
+  StoreOptions guesses;
+  guesses.freshness.allows_heuristics = true;
+  guesses.freshness.stale = {30, 30};
+  const TestRequest request;
+  const std::string old = "Last-Modified: Fri, 27 Nov 2026 11:00:00 GMT|";
+  for (const char* line : {"must-revalidate", "proxy-revalidate", "no-cache"}) {
+    const std::string control = old + "Cache-Control: " + line + "|CDN-Cache-Control: ";
+    const StoreDecision kept = Decide(request, TestResponse(control + "foo"), guesses);
+    ASSERT_TRUE(kept.is_stored()) << line;
+    EXPECT_TRUE(kept.terms.Has(EntryTerms::kForbidsStale)) << line;
+    const StoreDecision replaced = Decide(request, TestResponse(control + "max-age=9"), guesses);
+    ASSERT_TRUE(replaced.is_stored()) << line;
+    EXPECT_FALSE(replaced.terms.Has(EntryTerms::kForbidsStale)) << line;
+  }
+  // Nothing that Cache-Control allows is left.
+  EXPECT_EQ(Rfc("", "Cache-Control: public, max-age=60|CDN-Cache-Control: foo"),
+            Refusal::kNoFreshness);
+}
+
+TEST(Rfc9111StoreTest, NoLifetimeIsGuessedForAGarbledFieldOrPragma) {
+  StoreOptions guesses;
+  guesses.freshness.allows_heuristics = true;
+  const std::string old = "Last-Modified: Fri, 27 Nov 2026 11:00:00 GMT|";
+  EXPECT_EQ(Rfc("", old + "Cache-Control: public; no-store", 200, guesses), Refusal::kGarbled);
+  EXPECT_EQ(Rfc("", old + "CDN-Cache-Control: no-store &", 200, guesses), Refusal::kGarbled);
+  EXPECT_EQ(Rfc("", old + "Pragma: no-cache", 200, guesses), Refusal::kPragma);
+  EXPECT_EQ(Rfc("", "ETag: \"a\"|Cache-Control: no-cache; private"), Refusal::kGarbled);
+  // A response that names a lifetime asks for it.
+  EXPECT_EQ(Rfc("", "Cache-Control: max-age=60, x y"), Refusal::kNone);
+  EXPECT_EQ(Rfc("", "Cache-Control: max-age=60|Pragma: no-cache"), Refusal::kNone);
+  EXPECT_EQ(Rfc("", "ETag: \"a\"|Cache-Control: no-cache|Pragma: no-cache"), Refusal::kNone);
 }
 
 TEST(Rfc9111StoreTest, CookiesNeedPublicOrAPolicy) {
@@ -450,6 +505,38 @@ TEST(HttpSysStoreTest, TheDefaultTimeDoesNotOverrideTheResponse) {
   EXPECT_EQ(HttpSys("", "Cache-Control: max-age=5", {}, 60).terms.lifetime_s, 5u);
   EXPECT_EQ(HttpSys("", "Cache-Control: max-age=99", {}, 60).terms.lifetime_s, 60u);
   EXPECT_EQ(HttpSys("", "Vary: Cookie", {}, 60).refusal, Refusal::kVaryCredentials);
+  EXPECT_EQ(HttpSys("", "Pragma: no-cache", {}, 60).refusal, Refusal::kPragma);
+}
+
+TEST(HttpSysStoreTest, TheDefaultTimeIsNotForAGarbledField) {
+  for (const char* text : {"public; max-age=60; no-store", "max-age=60 private", "=private",
+                           "max-age=60\tno-store", "x=\"y, max-age=60, private"}) {
+    EXPECT_EQ(HttpSys("", "Cache-Control: " + std::string(text), {}, 60).refusal, Refusal::kGarbled)
+        << text;
+  }
+  EXPECT_EQ(HttpSys("", "CDN-Cache-Control: no-store &", {}, 60).refusal, Refusal::kGarbled);
+  EXPECT_TRUE(HttpSys("", "Cache-Control: x=\"a\\\"b, c\", max-age=60", {}, 60).is_stored());
+  EXPECT_TRUE(HttpSys("", "Cache-Control: public, max-age=60, x y").is_stored());
+}
+
+TEST(HttpSysStoreTest, TheTargetedFieldAllowsNothingAndForbids) {
+  const ResponsePolicy policy{PolicyKind::kTimeToLive, 10};
+  for (const char* targeted : {"max-age=60", "stale-if-error=60", "foo"}) {
+    const std::string line = "|CDN-Cache-Control: " + std::string(targeted);
+    EXPECT_EQ(HttpSys("", "Cache-Control: private" + line, {}, 60).refusal, Refusal::kPrivate);
+    EXPECT_EQ(HttpSys("", "Cache-Control: no-store" + line, {}, 60).refusal, Refusal::kNoStore);
+    EXPECT_EQ(HttpSys("", "Cache-Control: no-cache" + line, {}, 60).refusal, Refusal::kNoCache);
+    EXPECT_EQ(HttpSys("", "Cache-Control: private" + line, policy).refusal, Refusal::kPrivate);
+    EXPECT_EQ(HttpSys("", "Cache-Control: public, max-age=5" + line).terms.lifetime_s, 5u);
+  }
+  EXPECT_EQ(HttpSys("", "CDN-Cache-Control: public, max-age=60").refusal, Refusal::kNoPolicy);
+  EXPECT_EQ(HttpSys("", "CDN-Cache-Control: private", {}, 60).refusal, Refusal::kPrivate);
+  EXPECT_EQ(HttpSys("", "CDN-Cache-Control: no-store", policy).refusal, Refusal::kNoStore);
+  EXPECT_EQ(HttpSys("",
+                    "Cache-Control: public|Expires: Fri, 27 Nov 2026 12:00:10 GMT|"
+                    "CDN-Cache-Control: foo")
+                .terms.lifetime_s,
+            10u);
 }
 
 }  // namespace

@@ -71,20 +71,34 @@ bool AcceptsStale(const EntryTerms& terms, const CacheControl& request, uint64_t
          (request.max_stale.is_valid() && stale_ms <= request.max_stale.seconds * kMsPerSecond);
 }
 
-}  // namespace
-
-Lifetime LifetimeOf(const ResponseFacts& response, int64_t now_s, bool allows_heuristics) {
-  const CacheControl& control = response.control;
+// The lifetime that these directives name.
+Lifetime NamedBy(const CacheControl& control) {
   if (!control.s_maxage.is_absent()) {
     return Explicit(Lifetime::Source::kSharedMaxAge, control.s_maxage);
   }
   if (!control.max_age.is_absent()) return Explicit(Lifetime::Source::kMaxAge, control.max_age);
-  if (!response.is_targeted && response.expires.state != FieldDate::State::kAbsent) {
-    const int64_t date = response.date.is_valid() ? response.date.seconds : now_s;
-    return {Lifetime::Source::kExpires,
-            response.expires.is_valid() ? ClampSeconds(response.expires.seconds - date) : 0};
-  }
-  return allows_heuristics ? Guess(response, now_s) : Lifetime{};
+  return {};
+}
+
+Lifetime NamedByExpires(const ResponseFacts& response, int64_t now_s) {
+  if (response.expires.state == FieldDate::State::kAbsent) return {};
+  const int64_t date = response.date.is_valid() ? response.date.seconds : now_s;
+  return {Lifetime::Source::kExpires,
+          response.expires.is_valid() ? ClampSeconds(response.expires.seconds - date) : 0};
+}
+
+}  // namespace
+
+Lifetime LifetimeOf(const ResponseFacts& response, int64_t now_s, bool allows_heuristics) {
+  Lifetime lifetime = NamedBy(response.control);
+  if (!lifetime.is_explicit() && !response.is_targeted) lifetime = NamedByExpires(response, now_s);
+  if (lifetime.is_explicit() || !allows_heuristics) return lifetime;
+  return Guess(response, now_s);
+}
+
+Lifetime HttpSysLifetimeOf(const ResponseFacts& response, int64_t now_s) {
+  const Lifetime lifetime = NamedBy(response.http_sys_control);
+  return lifetime.is_explicit() ? lifetime : NamedByExpires(response, now_s);
 }
 
 uint32_t InitialAge(const ResponseFacts& response, int64_t now_s) {

@@ -43,6 +43,9 @@ struct Lifetime {
 [[nodiscard]] Lifetime LifetimeOf(const ResponseFacts& response, int64_t now_s,
                                   bool allows_heuristics);
 
+// The same under the rules of HTTP.SYS: of Cache-Control and Expires, whatever else decides.
+[[nodiscard]] Lifetime HttpSysLifetimeOf(const ResponseFacts& response, int64_t now_s);
+
 // The age that a response has when it is received, in seconds: the larger one of what its Date and
 // its Age say (RFC 9111, section 4.2.3; the delay of the answer is not counted, because the
 // application runs on this machine).

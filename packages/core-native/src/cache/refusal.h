@@ -48,10 +48,11 @@ namespace httpsys::cache {
   X(NoFreshness, "NO_FRESHNESS")                                                      \
   X(Stale, "STALE")                                                                   \
   X(NoCache, "NO_CACHE")                                                              \
+  X(Garbled, "GARBLED")                                                               \
+  X(Pragma, "PRAGMA")                                                                 \
   /* Rules of HTTP.SYS only. */                                                       \
   X(NoPolicy, "NO_POLICY")                                                            \
   X(NotPublic, "NOT_PUBLIC")                                                          \
-  X(Pragma, "PRAGMA")                                                                 \
   X(Vary, "VARY")                                                                     \
   X(ErrorStatus, "ERROR_STATUS")                                                      \
   X(RequestField, "REQUEST_FIELD")                                                    \

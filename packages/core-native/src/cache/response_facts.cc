@@ -28,6 +28,39 @@ uint32_t ReadAge(std::string_view value) {
   return semantics::ParseDeltaSeconds(first, &seconds) ? seconds : 0;
 }
 
+// Adds what one field forbids to what another one says. Lifetimes and permissions are not added.
+void AddRestrictions(const semantics::CacheControl& from, semantics::CacheControl* to) {
+  if (from.no_store) {
+    // One field's exception from its own no-store is none from that of the other.
+    to->no_store = true;
+    to->must_understand = false;
+  } else if (!to->no_store) {
+    to->must_understand = to->must_understand || from.must_understand;
+  }
+  // Names of fields are dropped, which is stricter.
+  if (from.is_private.is_present()) to->is_private.Add();
+  if (from.no_cache.is_present()) to->no_cache.Add();
+  to->must_revalidate = to->must_revalidate || from.must_revalidate;
+  to->proxy_revalidate = to->proxy_revalidate || from.proxy_revalidate;
+  to->no_transform = to->no_transform || from.no_transform;
+  to->is_garbled = to->is_garbled || from.is_garbled;
+}
+
+// Fills in both sets of directives. `control` has those of Cache-Control.
+void AddTargeted(const semantics::TargetedCacheControl& targeted, ResponseFacts* facts) {
+  facts->is_targeted = targeted.is_usable();
+  facts->control.is_garbled = facts->control.is_garbled || targeted.is_broken();
+  facts->http_sys_control = facts->control;
+  if (!facts->is_targeted) return;
+  const semantics::CacheControl& named = targeted.directives();
+  AddRestrictions(named, &facts->http_sys_control);
+  const semantics::CacheControl plain = facts->control;
+  facts->control = named;
+  if (!named.max_age.is_valid() && !named.s_maxage.is_valid()) {
+    AddRestrictions(plain, &facts->control);
+  }
+}
+
 }  // namespace
 
 ResponseFacts ReadResponse(uint16_t status, std::span<const http1::HeaderLine> lines,
@@ -63,8 +96,7 @@ ResponseFacts ReadResponse(uint16_t status, std::span<const http1::HeaderLine> l
       facts.has_content_type = true;
     }
   }
-  facts.is_targeted = targeted.is_usable();
-  if (facts.is_targeted) facts.control = targeted.directives();
+  AddTargeted(targeted, &facts);
   return facts;
 }
 

@@ -23,10 +23,18 @@ struct FieldDate {
 
 struct ResponseFacts {
   uint16_t status = 0;
-  // The directives of the field that decides: CDN-Cache-Control if it can be used (RFC 9213,
-  // section 2.2), otherwise Cache-Control. Views point into the lines.
+  // Views of both point into the lines.
+  //
+  // The directives for the rules of RFC 9111: those of the field that decides, which is
+  // CDN-Cache-Control if it can be used (RFC 9213, section 2.2), otherwise Cache-Control. Only a
+  // CDN-Cache-Control that names a lifetime says that caches are to store the response. Without one
+  // the restrictions of Cache-Control, such as `private`, count as well.
   semantics::CacheControl control;
-  bool is_targeted = false;  // CDN-Cache-Control decides, so that Expires has no meaning.
+  // The directives for the rules of HTTP.SYS, which do not know CDN-Cache-Control: those of
+  // Cache-Control, with the restrictions of a CDN-Cache-Control that can be used.
+  semantics::CacheControl http_sys_control;
+  // CDN-Cache-Control decides, so that Expires has no meaning under the rules of RFC 9111.
+  bool is_targeted = false;
   // Of several lines the earliest date counts, and an invalid one always.
   FieldDate expires;
   FieldDate date;

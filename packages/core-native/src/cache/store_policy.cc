@@ -39,6 +39,8 @@ bool IsAboutRequest(uint16_t status) {
 // What no rule set stores, because of the response alone.
 Refusal RefuseResponse(const ResponseFacts& response, const ResponseShape& shape,
                        const StoreOptions& options) {
+  const semantics::CacheControl& control =
+      options.rules == RuleSet::kHttpSys ? response.http_sys_control : response.control;
   if (response.status < 200 || response.status > 599) return Refusal::kStatus;
   // Content-Range has no meaning with other statuses (RFC 9110, section 14.4).
   if (response.status == 206) return Refusal::kPartial;
@@ -48,14 +50,14 @@ Refusal RefuseResponse(const ResponseFacts& response, const ResponseShape& shape
   if (shape.bytes > options.entry_bytes_max) return Refusal::kTooLarge;
   if (response.has_set_cookie) return Refusal::kSetCookie;
   // A qualified `private`, too: removing the fields that it names would change the response.
-  if (response.control.is_private.is_present()) return Refusal::kPrivate;
+  if (control.is_private.is_present()) return Refusal::kPrivate;
   if (response.vary.is_star()) return Refusal::kVaryStar;
   if (response.vary.has_credentials()) return Refusal::kVaryCredentials;
   return response.vary.is_broken() ? Refusal::kVaryNames : Refusal::kNone;
 }
 
 Refusal RefuseHttpSysResponse(const ResponseFacts& response, const ResponseShape& shape) {
-  if (response.control.no_store) return Refusal::kNoStore;
+  if (response.http_sys_control.no_store) return Refusal::kNoStore;
   if (!response.has_content_type) return Refusal::kContentType;
   if (!response.date.is_valid()) return Refusal::kDate;
   if (response.last_modified.state == FieldDate::State::kInvalid) return Refusal::kLastModified;
@@ -67,7 +69,7 @@ StoreDecision Refuse(Refusal refusal) { return {refusal, {}}; }
 // The rules of ASP.NET: `public`, and a lifetime that the response names.
 StoreDecision StoreByHttpSysHeader(const ResponseFacts& response, const Lifetime& lifetime) {
   if (IsAboutRequest(response.status)) return Refuse(Refusal::kStatus);
-  if (response.control.no_cache.is_present()) return Refuse(Refusal::kNoCache);
+  if (response.http_sys_control.no_cache.is_present()) return Refuse(Refusal::kNoCache);
   if (response.has_pragma) return Refuse(Refusal::kPragma);
   if (response.has_vary) return Refuse(Refusal::kVary);
   if (lifetime.seconds == 0) return Refuse(Refusal::kStale);
@@ -83,7 +85,10 @@ StoreDecision StoreByDefault(const RequestFacts& request, const ResponseFacts& r
                              const Lifetime& lifetime, uint32_t default_seconds) {
   if (response.status >= 400) return Refuse(Refusal::kErrorStatus);
   if (!request.is_harmless) return Refuse(Refusal::kRequestField);
-  if (response.control.no_cache.is_present()) return Refuse(Refusal::kNoCache);
+  // Nobody has asked to store the response: what forbids it need not be well-formed.
+  if (response.http_sys_control.is_garbled) return Refuse(Refusal::kGarbled);
+  if (response.http_sys_control.no_cache.is_present()) return Refuse(Refusal::kNoCache);
+  if (response.has_pragma) return Refuse(Refusal::kPragma);
   const uint32_t seconds = lifetime.is_explicit() ? std::min(lifetime.seconds, default_seconds)
                                                   : std::min(default_seconds, kDeltaSecondsMax);
   if (seconds == 0) return Refuse(Refusal::kStale);
@@ -112,10 +117,10 @@ StoreDecision StoreHttpSys(const RequestFacts& request, const ResponseFacts& res
   const Refusal refusal = RefuseHttpSysResponse(response, shape);
   if (refusal != Refusal::kNone) return Refuse(refusal);
   StoreDecision decision;
-  const Lifetime lifetime = LifetimeOf(response, now_s, false);
+  const Lifetime lifetime = HttpSysLifetimeOf(response, now_s);
   if (policy.kind != ResponsePolicy::Kind::kNone) {
     decision = StoreByPolicy(policy);
-  } else if (response.control.is_public && lifetime.is_explicit()) {
+  } else if (response.http_sys_control.is_public && lifetime.is_explicit()) {
     decision = StoreByHttpSysHeader(response, lifetime);
   } else if (options.default_seconds > 0) {
     decision = StoreByDefault(request, response, lifetime, options.default_seconds);
@@ -144,6 +149,12 @@ StoreDecision StoreRfc9111(const ResponseFacts& response, const ResponsePolicy& 
   const Lifetime lifetime = LifetimeOf(response, now_s, options.freshness.allows_heuristics);
   if (lifetime.source == Lifetime::Source::kNone && !always_revalidates) {
     return Refuse(Refusal::kNoFreshness);
+  }
+  // Nobody has asked to store a response without a lifetime: what forbids it need not be
+  // well-formed.
+  if (!lifetime.is_explicit() && control.is_garbled) return Refuse(Refusal::kGarbled);
+  if (lifetime.source == Lifetime::Source::kHeuristic && response.has_pragma) {
+    return Refuse(Refusal::kPragma);
   }
   StoreDecision decision;
   decision.terms.initial_age_s = InitialAge(response, now_s);

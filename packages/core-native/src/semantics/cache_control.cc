@@ -20,6 +20,17 @@ bool IsToken(std::string_view text) {
                                       [](char c) { return http1::HasClass(c, http1::kTokenChar); });
 }
 
+// Returns true if the text is one quoted text and nothing else (RFC 9110, section 5.6.4).
+bool IsQuoted(std::string_view text) {
+  if (text.size() < 2 || text.front() != '"') return false;
+  for (size_t at = 1; at < text.size(); ++at) {
+    if (text[at] == '"') return at == text.size() - 1;
+    // Escapes the next byte.
+    if (text[at] == '\\') ++at;
+  }
+  return false;
+}
+
 // An element of the list: `name`, `name=token`, `name="quoted"`, or something else.
 struct Element {
   enum class Form : uint8_t {
@@ -28,6 +39,9 @@ struct Element {
     kGarbled,   // A name that something else follows.
   };
 
+  // False if the element is none of a list of directives (RFC 9111, section 5.2). With escapes in
+  // its quoted text it is one, although its argument is not read.
+  bool is_directive = false;
   std::string_view name;  // Empty if the element begins with no name.
   std::string_view argument;
   Form form = Form::kBare;
@@ -41,16 +55,17 @@ Element ReadElement(std::string_view text) {
   }
   element.name = text.substr(0, name_bytes);
   text.remove_prefix(name_bytes);
+  element.is_directive = name_bytes > 0;
   if (text.empty()) return element;
   element.form = Element::Form::kGarbled;
-  if (text.front() != '=') return element;
-  text.remove_prefix(1);
-  if (text.size() >= 2 && text.front() == '"' && text.find('"', 1) == text.size() - 1 &&
-      text.find('\\') == std::string_view::npos) {
-    element.argument = text.substr(1, text.size() - 2);
+  const bool is_quoted = text.front() == '=' && IsQuoted(text.substr(1));
+  const bool is_token = text.front() == '=' && IsToken(text.substr(1));
+  element.is_directive = element.is_directive && (is_quoted || is_token);
+  if (is_token) {
+    element.argument = text.substr(1);
     element.form = Element::Form::kArgument;
-  } else if (IsToken(text)) {
-    element.argument = text;
+  } else if (is_quoted && text.find('\\') == std::string_view::npos) {
+    element.argument = text.substr(2, text.size() - 3);
     element.form = Element::Form::kArgument;
   }
   return element;
@@ -119,7 +134,9 @@ void AddElement(const Element& element, CacheControl* to) {
 // The directive that a member of a dictionary stands for, in the form of an element. Booleans have
 // no argument; `?0` counts as present, too, unless the directive allows something.
 Element ElementOf(const DictionaryMember& member) {
-  Element element{member.key, {}, Element::Form::kGarbled};
+  Element element;
+  element.name = member.key;
+  element.form = Element::Form::kGarbled;
   if (member.type == StructuredType::kBoolean) {
     element.form = member.boolean ? Element::Form::kBare : Element::Form::kGarbled;
   } else if (member.type == StructuredType::kString || member.type == StructuredType::kToken) {
@@ -209,7 +226,9 @@ void ReadCacheControl(std::string_view value, CacheControl* directives) {
   directives->is_present = true;
   std::string_view element;
   for (ListMembers elements(value); elements.Next(&element);) {
-    AddElement(ReadElement(element), directives);
+    const Element read = ReadElement(element);
+    directives->is_garbled = directives->is_garbled || !read.is_directive;
+    AddElement(read, directives);
   }
 }
 

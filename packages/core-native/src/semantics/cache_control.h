@@ -66,6 +66,9 @@ class QualifiedDirective {
 // directive that allows something must be well-formed. Views point into the values that were read.
 struct CacheControl {
   bool is_present = false;  // The message has at least one line of the field.
+  // Some element is no directive, such as that of `public; no-store`: the field may forbid more
+  // than its directives say.
+  bool is_garbled = false;
 
   // Of responses, and of requests as far as RFC 9111, section 5.2.1 has them.
   DirectiveSeconds max_age;
@@ -91,8 +94,8 @@ struct CacheControl {
 };
 
 // Adds the directives of one line of Cache-Control. Accepts anything: elements that are no
-// directives are skipped, up to the next comma outside of quotes. An open quote extends to the end
-// of the line. Linear in the bytes, allocates nothing. Thread: any.
+// directives are skipped, up to the next comma outside of quotes, and noted in `is_garbled`. An
+// open quote extends to the end of the line. Linear in the bytes, allocates nothing. Thread: any.
 void ReadCacheControl(std::string_view value, CacheControl* directives);
 
 // The directives of a targeted field, CDN-Cache-Control (RFC 9213, section 2.1), which is a
@@ -106,6 +109,8 @@ class TargetedCacheControl {
 
   // False if the field must be ignored: absent, no dictionary, or an empty one.
   bool is_usable() const { return has_members_ && !is_broken_ && !has_empty_line_; }
+  // True if some line is no dictionary.
+  bool is_broken() const { return is_broken_; }
   // The directives. Views point into the lines. Valid if is_usable().
   const CacheControl& directives() const { return directives_; }
 
