@@ -127,6 +127,19 @@ for (const [name, way] of Object.entries(kWays)) {
   }
 }
 
+test('a stored answer tells what has said how long it is good', options, async (t) => {
+  for (const cache of [true, kHttpSys]) {
+    const { server, ask } = await counting(t, cache, (req, res) => {
+      res.setHeader('Cache-Control', 'public, max-age=60')
+      if (req.url !== '/rfc9111') setCachePolicy(res, { policy: req.url.slice(1), seconds: req.url === '/timeToLive' ? 5 : 0 })
+      res.end('text')
+    })
+    for (const path of ['/rfc9111', '/timeToLive', '/userInvalidates']) await ask({ path })
+    const shown = server.cache.entries().map((/** @type {any} */ { url, policy }) => [new URL(url).pathname.slice(1), policy])
+    assert.deepEqual(shown.sort(), [['rfc9111', 'rfc9111'], ['timeToLive', 'timeToLive'], ['userInvalidates', 'userInvalidates']])
+  }
+})
+
 test('a policy that is none is refused with its type', options, async (t) => {
   const wrong = /** @type {[any, RegExp][]} */ ([
     [undefined, /^The "policy" argument must be an object such as .*Received undefined$/], ['timeToLive', /Received type string$/],

@@ -158,7 +158,7 @@ export interface CacheEntry {
   /** With the scheme, Host and port of the request that it answered. */
   url: string
   status: number
-  /** What has said how long it is good: its header, or a policy. */
+  /** What has said how long it is good: a policy of the application's, or (`'rfc9111'`) its header or the server's default. */
   policy: 'rfc9111' | 'userInvalidates' | 'timeToLive'
   /** ms since 1970. */
   created: number

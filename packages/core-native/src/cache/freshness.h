@@ -73,6 +73,8 @@ struct EntryTerms {
     // The answers of the URL differ by Accept-Encoding, because there may be compressed variants,
     // and the head of the entry does not say so.
     kVariesByCoding = 1u << 7,
+    // A policy of the application's says how long the entry is good, not its header or a default.
+    kByPolicy = 1u << 8,
   };
   // Above this many flags stand those of the codings in which the entry may be compressed: bits by
   // semantics::ContentCoding (coding_policy.h).

@@ -101,7 +101,7 @@ StoreDecision StoreByDefault(const RequestFacts& request, const ResponseFacts& r
 // The terms of a policy that the application has set on the response.
 StoreDecision StoreByPolicy(const ResponsePolicy& policy) {
   StoreDecision decision;
-  decision.terms.flags = EntryTerms::kForCookies;
+  decision.terms.flags = EntryTerms::kForCookies | EntryTerms::kByPolicy;
   if (policy.kind == ResponsePolicy::Kind::kUserInvalidates) {
     decision.terms.flags |= EntryTerms::kNeverExpires;
   } else if (policy.seconds == 0) {

@@ -31,7 +31,7 @@ CacheEntry EntryOf(const cache::KeyParts& key, const cache::EntryHead& entry, bo
   CacheEntry shown;
   shown.url = CachedUrl(key);
   shown.status = entry.status;
-  if (entry.terms.Has(EntryTerms::kHttpSysRules)) {
+  if (entry.terms.Has(EntryTerms::kByPolicy)) {
     shown.policy = entry.terms.Has(EntryTerms::kNeverExpires)
                        ? uint32_t{records::kCacheUserInvalidates}
                        : uint32_t{records::kCacheTimeToLive};
