@@ -116,6 +116,8 @@ export interface EngineListener {
   prefixes: Prefixes
   /** Null: the server has no output cache. */
   cache: { readonly isRfc9111: boolean } | null
+  /** The folders that the server serves. */
+  statics: { readonly isEmpty: boolean }
   own: { stripPrefix: boolean, maxRequestBodySize: number, maxRequestBodySizeCeiling: number }
   /** The application's own class, or ours. */
   IncomingMessage: new (socket: EngineSocket) => EngineRequest

@@ -346,9 +346,17 @@ function deliver (server, socket, req, flags) {
   }
   const { alignment } = listener
   const looks = alignment === null ? 0 : alignment.looks
-  server.emit('request', req, res)
+  emitRequest(server, req, res)
   if (alignment !== null && looks === alignment.looks && alignment.isNews(req, res)) alignment.note(req, res)
   return res
+}
+
+// A server of folders alone has no listener: what no folder answers, such as OPTIONS *, is answered here. Without folders the request
+// waits for ever, as on Node.
+/** @param {EngineServer} server @param {EngineRequest} req @param {EngineResponse} res */
+function emitRequest (server, req, res) {
+  if (server.emit('request', req, res) || server[kListener].statics.isEmpty || server.listenerCount('request') > 0) return
+  res.writeHead(404).end()
 }
 
 // Other listeners than those of 'request' know nothing of the application.
@@ -373,7 +381,7 @@ function expect (server, req, res) {
       server.emit('checkContinue', req, res)
     } else {
       res.writeContinue()
-      server.emit('request', req, res)
+      emitRequest(server, req, res)
     }
   } else if (server.listenerCount('checkExpectation') > 0) {
     unalign(server, req, res)

@@ -33,6 +33,11 @@ class StaticMounts {
   /** The lanes know the folders, but for those at prefixes that have changed since. */
   #isTold = false
 
+  /** @returns {boolean} whether the server serves no folder */
+  get isEmpty () {
+    return this.#mounts.size === 0
+  }
+
   /** @param {{ path: string, prefix: UrlPrefix | null }} where @returns {Mount | undefined} */
   find (where) {
     return this.#mounts.get(keyOfMount(where))
