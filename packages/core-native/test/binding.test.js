@@ -52,6 +52,7 @@ const kSettings = {
   endsIdle: true,
   allowHalfOpen: false,
   wantsErrors: false,
+  hearsUpgrades: false,
   wantsTlsErrors: false,
   tls: null,
   http2: {

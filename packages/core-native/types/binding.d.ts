@@ -36,6 +36,8 @@ export interface ServerConfig extends CacheConfig {
    * a listener. When false, it gets one only while requests of that connection are unanswered.
    */
   wantsErrors: boolean
+  /** True when 'upgrade' has a listener. When false, folders answer requests with an Upgrade field like others. */
+  hearsUpgrades: boolean
   /** Connections of one client address, or of one /64 of IPv6; 0 = no limit. */
   maxConnectionsPerAddress: number
   /** Connections whose last request was for one prefix; 0 = no limit. */

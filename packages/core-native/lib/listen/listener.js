@@ -400,6 +400,7 @@ class Listener {
       // An application that looks at connections may listen to their sockets' errors.
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||
         server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
+      hearsUpgrades: server.listenerCount('upgrade') > 0,
       // Node's own listener only goes on to 'clientError'.
       wantsTlsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('tlsClientError') > (this.isSecure ? 1 : 0),
       tls: this.hasTls ? /** @type {ServerTls} */ (this.tls).handle : null,

@@ -368,7 +368,9 @@ bool Http1Session::MayKeepAlive(const Connection* connection,
   // alive.
   const bool is_last =
       connection->server()->is_unlistened && !router_->IsShared(connection->local_port);
-  return head.keep_alive && !head.upgrade && !is_expected && !is_last &&
+  // The member that has the client of a relayed request waits until the upgrade is decided.
+  const bool is_undecided = head.upgrade && connection->origin() != nullptr;
+  return head.keep_alive && !head.is_connect && !is_undecided && !is_expected && !is_last &&
          head.content_length <= limits::kLingerBytesMax;
 }
 

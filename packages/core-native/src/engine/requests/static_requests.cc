@@ -90,6 +90,37 @@ void CollectFields(const http1::RequestHead& head, StaticRequest* request,
   }
 }
 
+// Returns true if the Upgrade field asks for nothing but protocols that no application takes: h2c,
+// which clients offer with every first request, and TLS.
+bool OffersOnlyUntaken(const http1::RequestHead& head) {
+  constexpr std::string_view kSpace = " \t";
+  for (const http1::HeaderLine& line : head.lines) {
+    if (!EqualsIgnoringCase(line.name, "upgrade")) continue;
+    std::string_view rest = line.value;
+    while (!rest.empty()) {
+      const size_t comma = std::min(rest.find(','), rest.size());
+      std::string_view name = rest.substr(0, comma);
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+      name.remove_prefix(std::min(name.find_first_not_of(kSpace), name.size()));
+      name = name.substr(0, name.find_last_not_of(kSpace) + 1);
+      const bool is_tls = EqualsIgnoringCase(name.substr(0, 4), "tls/");
+      if (!name.empty() && !is_tls && !EqualsIgnoringCase(name, "h2c")) return false;
+    }
+  }
+  return true;
+}
+
+// Returns true if JavaScript must decide about the request, whatever folder it is for.
+bool IsForJavaScript(const Connection& connection, const http1::RequestHead& head) {
+  const ServerSettings& settings = connection.server()->config->settings();
+  if (head.is_connect) return true;
+  if (!head.upgrade) return false;
+  // For a stream, a response with 200 would accept the tunnel that is asked for.
+  const bool is_stream = connection.stream != nullptr ||
+                         (connection.origin() != nullptr && connection.origin()->is_stream);
+  return is_stream || (settings.hears_upgrades && !OffersOnlyUntaken(head));
+}
+
 Boundary RandomBoundary() {
   std::random_device device;
   const auto number = [&] { return uint64_t{device()} << 32 | device(); };
@@ -112,7 +143,7 @@ StaticRequests::StaticRequests(const http1::MethodTable* methods, NativeAnswers*
 StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connection* connection,
                                                   const http1::RequestHead& head,
                                                   uint32_t prefix_id, bool closes) {
-  if (head.upgrade) return Outcome::kNone;
+  if (IsForJavaScript(*connection, head)) return Outcome::kNone;
   const std::string_view path = SplitTarget(head.target).path;
   const auto [mount, path_bytes] = connection->server()->config->FindStatic(prefix_id, path);
   if (mount == nullptr) return Outcome::kNone;
@@ -147,7 +178,11 @@ StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connecti
       response = decision.WithoutFile(request, known->status);
     }
   }
-  if (response->passes_on) return Outcome::kNone;
+  // A server may ignore the field Upgrade (RFC 9110, section 7.8), but not where a listener could
+  // take what is no file.
+  const bool is_heard = head.upgrade && connection->server()->config->settings().hears_upgrades;
+  const bool is_file = known != nullptr && known->status == SearchStatus::kFound;
+  if (response->passes_on || (is_heard && !is_file)) return Outcome::kNone;
   return Give(writer, connection, head, *response, known.get(), boundary, closes);
 }
 
