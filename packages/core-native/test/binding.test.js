@@ -53,6 +53,7 @@ const kSettings = {
   allowHalfOpen: false,
   wantsErrors: false,
   hearsUpgrades: false,
+  requiresHost: true,
   wantsTlsErrors: false,
   tls: null,
   http2: {

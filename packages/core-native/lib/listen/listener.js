@@ -25,7 +25,7 @@ const { Alignment } = require('../http/alignment')
 const { idleTimeoutOf } = require('../http/short-way')
 const { EngineIncomingMessage } = require('../http/incoming')
 const { copyTlsSettings, refusesManyHeaders } = require('../node-private/node-internals')
-const { connectionOptionsOf, connectionsOf, emitCloseIfDrained, handleOf } = require('../node-private/server')
+const { connectionOptionsOf, connectionsOf, emitCloseIfDrained, handleOf, requiresHost } = require('../node-private/server')
 const { EngineServerResponse } = require('../http/outgoing')
 const { unwatch } = require('./live-reservations')
 const { Prefixes } = require('../prefixes/prefixes')
@@ -401,6 +401,7 @@ class Listener {
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||
         server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
       hearsUpgrades: server.listenerCount('upgrade') > 0,
+      requiresHost: Boolean(requiresHost(server)),
       // Node's own listener only goes on to 'clientError'.
       wantsTlsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('tlsClientError') > (this.isSecure ? 1 : 0),
       tls: this.hasTls ? /** @type {ServerTls} */ (this.tls).handle : null,

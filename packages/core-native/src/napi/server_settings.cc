@@ -185,6 +185,7 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
          ReadBoolean(config, "allowHalfOpen", &settings->allow_half_open) &&
          ReadBoolean(config, "wantsErrors", &settings->wants_errors) &&
          ReadBoolean(config, "hearsUpgrades", &settings->hears_upgrades) &&
+         ReadBoolean(config, "requiresHost", &settings->requires_host) &&
          ReadBoolean(config, "strictUrl", &settings->is_url_strict) &&
          ReadBoolean(config, "endsIdle", &settings->ends_idle) &&
          ReadNumber(config, "idleMs", &settings->idle_ms) &&

@@ -113,7 +113,8 @@ bool OffersOnlyUntaken(const http1::RequestHead& head) {
 // Returns true if JavaScript must decide about the request, whatever folder it is for.
 bool IsForJavaScript(const Connection& connection, const http1::RequestHead& head) {
   const ServerSettings& settings = connection.server()->config->settings();
-  if (head.is_connect) return true;
+  if (head.is_connect || head.expect == http1::Expectation::kOther) return true;
+  if (settings.requires_host && !head.has_host && head.version_minor != 0) return true;
   if (!head.upgrade) return false;
   // For a stream, a response with 200 would accept the tunnel that is asked for.
   const bool is_stream = connection.stream != nullptr ||
