@@ -307,6 +307,26 @@ TEST_F(StaticDecisionTest, ASiblingThatIsOlderOrNoFileOrNotWantedIsIgnored) {
   EXPECT_EQ(Answer().coding, ContentCoding::kIdentity);
 }
 
+TEST_F(StaticDecisionTest, ASiblingWithTheWholeSecondOfItsFileIsAsNew) {
+  constexpr int64_t kNsPerSecond = 1'000'000'000;
+  constexpr int64_t kSecond = kModifiedNs / kNsPerSecond * kNsPerSecond;
+  static_assert(kModifiedNs > kSecond + 1);
+  AddSibling(ContentCoding::kGzip, 6);
+  request_.accept_encoding = "gzip";
+  auto& sibling = file_.siblings[static_cast<size_t>(ContentCoding::kGzip)];
+  sibling->modified_ns = kSecond;
+  EXPECT_EQ(Answer().coding, ContentCoding::kGzip);
+  for (const int64_t older : {kSecond + 1, kSecond - 1, kSecond - kNsPerSecond, INT64_MIN}) {
+    sibling->modified_ns = older;
+    EXPECT_EQ(Answer().coding, ContentCoding::kIdentity) << older;
+  }
+  file_.facts.modified_ns = -1;
+  sibling->modified_ns = -kNsPerSecond;
+  EXPECT_EQ(Answer().coding, ContentCoding::kGzip) << "before 1970";
+  sibling->modified_ns = -2 * kNsPerSecond;
+  EXPECT_EQ(Answer().coding, ContentCoding::kIdentity);
+}
+
 TEST_F(StaticDecisionTest, AClientThatRefusesEverythingGetsTheFile) {
   request_.accept_encoding = "identity;q=0";
   EXPECT_EQ(StatusOf(), 200);

@@ -63,6 +63,16 @@ StaticResponse RedirectResponse(const StaticRequest& request) {
   return response;
 }
 
+// Returns true unless the sibling is older than its file. Programs that copy the file's time to the
+// sibling may copy its seconds only, as brotli 1.0.9 does: the fraction is 0 then.
+bool IsAsNew(const files::FileFacts& sibling, const files::FileFacts& file) {
+  constexpr int64_t kNsPerSecond = 1'000'000'000;
+  if (sibling.modified_ns >= file.modified_ns) return true;
+  const uint64_t older_ns =
+      static_cast<uint64_t>(file.modified_ns) - static_cast<uint64_t>(sibling.modified_ns);
+  return sibling.modified_ns % kNsPerSecond == 0 && older_ns < kNsPerSecond;
+}
+
 // The siblings that can be sent instead of the file: an older one has another content.
 CodingSet UsableSiblings(const StaticOptions& options, const FoundFile& file) {
   CodingSet usable;
@@ -71,7 +81,7 @@ CodingSet UsableSiblings(const StaticOptions& options, const FoundFile& file) {
     const std::optional<files::FileFacts>& sibling = file.siblings[i];
     if (coding == ContentCoding::kIdentity || !options.precompressed.Has(coding)) continue;
     if (!sibling.has_value() || sibling->kind != files::FileKind::kFile) continue;
-    if (sibling->modified_ns >= file.facts.modified_ns) usable.Add(coding);
+    if (IsAsNew(*sibling, file.facts)) usable.Add(coding);
   }
   return usable;
 }
