@@ -327,6 +327,33 @@ TEST_F(StaticDecisionTest, ASiblingWithTheWholeSecondOfItsFileIsAsNew) {
   EXPECT_EQ(Answer().coding, ContentCoding::kIdentity);
 }
 
+TEST_F(StaticDecisionTest, ATagOfTheRulesNamesTheCoding) {
+  AddSibling(ContentCoding::kGzip, 6);
+  options_.header_rules = {{"*", "etag", "\"v1\""}};
+  EXPECT_EQ(FieldOf(Answer(), "etag"), "\"v1\"");
+  request_.range = "bytes=1-2";
+  request_.conditions.if_range = "\"v1\"";
+  EXPECT_EQ(StatusOf(), 206);
+  request_.accept_encoding = "gzip";
+  EXPECT_EQ(FieldOf(Answer(), "etag"), "\"v1-gzip\"");
+  EXPECT_EQ(StatusOf(), 200) << "the tag of other bytes";
+  request_.conditions.if_range = "\"v1-gzip\"";
+  EXPECT_EQ(StatusOf(), 206);
+  request_.conditions = {};
+  request_.conditions.if_none_match = "\"v1\"";
+  EXPECT_EQ(StatusOf(), 206);
+  request_.conditions.if_none_match = "\"v1-gzip\"";
+  const StaticResponse response = Answer();
+  EXPECT_EQ(response.status, 304);
+  EXPECT_EQ(FieldOf(response, "etag"), "\"v1-gzip\"");
+  options_.header_rules = {{"*", "ETag", "W/\"v1\""}, {"*", "X-A", "\"a\""}};
+  EXPECT_EQ(FieldOf(Answer(), "ETag"), "W/\"v1-gzip\"");
+  EXPECT_EQ(FieldOf(Answer(), "X-A"), "\"a\"");
+  // What is no tag is sent as it is, and compares with nothing.
+  options_.header_rules = {{"*", "ETag", "v1"}};
+  EXPECT_EQ(FieldOf(Answer(), "ETag"), "v1");
+}
+
 TEST_F(StaticDecisionTest, AClientThatRefusesEverythingGetsTheFile) {
   request_.accept_encoding = "identity;q=0";
   EXPECT_EQ(StatusOf(), 200);

@@ -21,6 +21,13 @@ std::string LowerText(std::string_view text) {
   return lower;
 }
 
+// Appends the coding to the opaque part of an entity tag. Each coding has other bytes, so that it
+// needs another tag.
+void AppendCoding(ContentCoding coding, std::string* etag) {
+  if (coding == ContentCoding::kIdentity || !etag->ends_with('"')) return;
+  etag->insert(etag->size() - 1, "-" + std::string(CodingName(coding)));
+}
+
 bool HasName(const HeaderRule& rule, std::string_view lower_name) {
   return EqualsIgnoringCase(rule.name, lower_name);
 }
@@ -87,8 +94,9 @@ std::string MakeEtag(const files::FileFacts& facts, ContentCoding coding) {
   time_text.AddNumber(magnitude, 16);
   std::string etag = "W/\"";
   etag.append(size_text.view()).append(ms < 0 ? "--" : "-").append(time_text.view());
-  if (coding != ContentCoding::kIdentity) etag.append("-").append(CodingName(coding));
-  return etag.append("\"");
+  etag.append("\"");
+  AppendCoding(coding, &etag);
+  return etag;
 }
 
 FileFields::FileFields(const StaticOptions* options, std::string_view path,
@@ -99,6 +107,7 @@ FileFields::FileFields(const StaticOptions* options, std::string_view path,
       rules_(RulesFor(options->header_rules, path)) {
   if (const HeaderRule* rule = FindRule("etag"); rule != nullptr) {
     etag_ = rule->value;
+    AppendCoding(coding, &etag_);
   } else if (options->etag) {
     etag_ = MakeEtag(facts, coding);
   }
@@ -119,7 +128,8 @@ semantics::Validators FileFields::validators(int64_t now_seconds) const {
 
 void FileFields::AppendCommon(std::string* fields) const {
   for (const HeaderRule* rule : rules_) {
-    if (!IsOfContent(*rule)) AppendField(rule->name, rule->value, fields);
+    if (IsOfContent(*rule)) continue;
+    AppendField(rule->name, HasName(*rule, "etag") ? etag_ : rule->value, fields);
   }
   if (options_->accept_ranges && FindRule("accept-ranges") == nullptr) {
     AppendField("Accept-Ranges", "bytes", fields);
