@@ -131,6 +131,18 @@ TEST_F(StaticSiteTest, ForgetsEverythingWhenItsFolderIsAnother) {
   EXPECT_EQ(site->Find(PathOf("none"), kKnownMs / 2, &is_due_), nullptr);
 }
 
+// A result counts from the time when the folder was looked at.
+TEST_F(StaticSiteTest, SendsNothingOfAFolderThatWasExchangedASecondAgo) {
+  Write("one/b.txt", "b of one");
+  const auto site = Make();
+  site->Search(PathOf("a.txt"), 0);
+  Flip();
+  const uint64_t late = kKnownMs / 2 - 1;
+  EXPECT_EQ(Read(*site->Search(PathOf("b.txt"), late)->file), "b of one");
+  EXPECT_NE(site->Find(PathOf("b.txt"), kKnownMs - 1, &is_due_), nullptr);
+  EXPECT_EQ(site->Find(PathOf("b.txt"), kKnownMs, &is_due_), nullptr);
+}
+
 TEST_F(StaticSiteTest, FindsNothingWithoutItsFolder) {
   const auto site = Make();
   ASSERT_EQ(unlink((folder_ + "/current").c_str()), 0);

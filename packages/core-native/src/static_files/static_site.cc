@@ -69,10 +69,15 @@ std::shared_ptr<const KnownPath> StaticSite::Find(const RequestPath& path, uint6
 // Returns the folder that the path of the root names, or nullptr and what that means for a search:
 // kNotFound if the path names no folder, kFailed if nobody can say what it names. The latter may
 // pass, as a lack of descriptors does: nothing is forgotten, and the next search tries again.
-std::shared_ptr<const RootFolder> StaticSite::CurrentRoot(uint64_t now_ms, SearchStatus* status) {
+// Lowers `looked_ms` to the time when the path of the root was looked at.
+std::shared_ptr<const RootFolder> StaticSite::CurrentRoot(uint64_t now_ms, SearchStatus* status,
+                                                          uint64_t* looked_ms) {
   std::unique_lock lock(mutex_);
   std::shared_ptr<const RootFolder> last = root_;
-  if (last != nullptr && now_ms - std::min(now_ms, root_looked_ms_) < kKnownMs / 2) return last;
+  if (last != nullptr && now_ms - std::min(now_ms, root_looked_ms_) < kKnownMs / 2) {
+    *looked_ms = std::min(*looked_ms, root_looked_ms_);
+    return last;
+  }
   lock.unlock();
   std::shared_ptr<const RootFolder> current = last;
   if (current == nullptr || !current->IsCurrent()) {
@@ -119,7 +124,8 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
   auto known = std::make_shared<KnownPath>();
   known->looked_ms = now_ms;
   std::string key = KeyOf(path);
-  const std::shared_ptr<const RootFolder> root = CurrentRoot(now_ms, &known->status);
+  const std::shared_ptr<const RootFolder> root =
+      CurrentRoot(now_ms, &known->status, &known->looked_ms);
   if (root == nullptr) return known;
   const std::shared_ptr<const KnownPath> last = Last(key);
   FileSearch search(&options_, path);

@@ -44,7 +44,8 @@ struct KnownPath {
   files::FileFacts facts;
   std::shared_ptr<const files::OpenFile> file;
   std::array<std::optional<Sibling>, semantics::kContentCodings> siblings;
-  uint64_t looked_ms = 0;  // When the search began.
+  // When the search began, or when the folder was looked at for it, if that was before.
+  uint64_t looked_ms = 0;
 };
 
 // Serves what is below the folder that its path names. If the path names another folder one day, as
@@ -86,7 +87,8 @@ class StaticSite {
   };
   using Entries = std::list<Entry>;  // The one used last is first.
 
-  std::shared_ptr<const files::RootFolder> CurrentRoot(uint64_t now_ms, SearchStatus* status);
+  std::shared_ptr<const files::RootFolder> CurrentRoot(uint64_t now_ms, SearchStatus* status,
+                                                       uint64_t* looked_ms);
   std::shared_ptr<const files::OpenFile> Keep(const files::OpenedFile& opened,
                                               const std::string& relative,
                                               const std::shared_ptr<const files::OpenFile>& last,
