@@ -181,6 +181,20 @@ TEST_F(StaticSiteTest, FailsWhileItsFolderCannotBeOpenedAndTriesAgain) {
   EXPECT_EQ(Read(*site->Search(PathOf("a.txt"), kKnownMs / 2)->file), "a of two");
 }
 
+TEST_F(StaticSiteTest, ForgetsThatDescriptorsWereLacking) {
+  StaticOptions options;
+  options.precompressed.Add(semantics::ContentCoding::kGzip);
+  const auto site = Make(std::move(options));
+  site->Search(PathOf("none"), 0);
+  {
+    const NoDescriptors none;
+    EXPECT_EQ(site->Search(PathOf("a.txt"), 0)->status, SearchStatus::kFailed);
+  }
+  EXPECT_EQ(site->Find(PathOf("a.txt"), 0, &is_due_), nullptr);
+  EXPECT_EQ(site->Search(PathOf("a.txt"), 0)->status, SearchStatus::kFound);
+  EXPECT_NE(site->Find(PathOf("a.txt"), 0, &is_due_), nullptr);
+}
+
 // A file where the folder was is no reason to try again.
 TEST_F(StaticSiteTest, FindsNothingWhereItsFolderIsAFile) {
   const auto site = Make();

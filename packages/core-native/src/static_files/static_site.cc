@@ -18,6 +18,9 @@ using semantics::ContentCoding;
 
 namespace {
 
+// Returns true for a lack of descriptors or memory.
+bool IsLack(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+
 // Returns how many files of a table are open as long as they are known, because their descriptors
 // cannot be given up: closing and opening them may wait.
 size_t CountOpen(const KnownPath& known) {
@@ -128,10 +131,13 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
       CurrentRoot(now_ms, &known->status, &known->looked_ms);
   if (root == nullptr) return known;
   const std::shared_ptr<const KnownPath> last = Last(key);
+  // True if an opening has failed for a reason that passes by itself.
+  bool is_passing = false;
   FileSearch search(&options_, path);
   while (search.status() == SearchStatus::kTry) {
     const OpenedFile opened = root->OpenFile(search.path(), mounts);
     if (opened.error == EXDEV && mounts == MountPolicy::kRefuse) return nullptr;
+    is_passing = is_passing || IsLack(opened.error);
     const bool is_file = opened.error == 0 && opened.facts.kind == FileKind::kFile;
     if (is_file) {
       known->path = search.path();
@@ -148,6 +154,7 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
       const std::string sibling_path = SiblingPath(known->path, coding);
       const OpenedFile opened = root->OpenFile(sibling_path, mounts);
       if (opened.error == EXDEV && mounts == MountPolicy::kRefuse) return nullptr;
+      is_passing = is_passing || IsLack(opened.error);
       if (opened.error != 0 || opened.facts.kind != FileKind::kFile) continue;
       const auto index = static_cast<size_t>(coding);
       const bool has_last = last != nullptr && last->siblings[index].has_value();
@@ -156,7 +163,7 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
       if (file != nullptr) known->siblings[index] = {opened.facts, std::move(file)};
     }
   }
-  Remember(std::move(key), known, now_ms);
+  if (!is_passing) Remember(std::move(key), known, now_ms);
   return known;
 }
 

@@ -69,9 +69,10 @@ class StaticSite {
   // Returns what is known of a path, or nullptr. `is_due`: it should be searched again; true at
   // most once for each result.
   std::shared_ptr<const KnownPath> Find(const RequestPath& path, uint64_t now_ms, bool* is_due);
-  // Searches, and remembers the result. May wait for a disk or a server. Returns nullptr, with
-  // MountPolicy::kRefuse only, if it has to cross to a file system that is mounted below the
-  // folder: the caller searches again where it may wait for that one.
+  // Searches, and remembers the result, unless descriptors or memory were lacking. May wait for a
+  // disk or a server. Returns nullptr, with MountPolicy::kRefuse only, if it has to cross to a file
+  // system that is mounted below the folder: the caller searches again where it may wait for that
+  // one.
   std::shared_ptr<const KnownPath> Search(const RequestPath& path, uint64_t now_ms,
                                           files::MountPolicy mounts = files::MountPolicy::kCross);
   // Forgets what nobody has asked for lately. Returns true if something is left.
