@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -263,6 +264,22 @@ TEST_F(StaticSiteTest, KnowsABoundedNumberOfPaths) {
   for (size_t i = 0; i < kKnownPathsMax + 10; ++i) site->Search(PathOf(std::to_string(i)), 0);
   EXPECT_EQ(site->Find(PathOf("9"), 0, &is_due_), nullptr);
   EXPECT_NE(site->Find(PathOf("10"), 0, &is_due_), nullptr);
+}
+
+// A download goes on although others needed its descriptor and a new release is there.
+TEST_F(StaticSiteTest, ReadsAFileOfTheFolderOfBeforeWhoseDescriptorWasGivenUp) {
+  const auto table =
+      files::OpenFiles::Make(10, [](std::unique_ptr<const files::OpenFile> file) { return file; });
+  StaticSites sites(table);
+  const auto site = sites.Make({}, folder_ + "/current", files::LinkPolicy::kRefuse);
+  const auto known = site->Search(PathOf("a.txt"), 0);
+  ASSERT_EQ(known->status, SearchStatus::kFound);
+  ASSERT_TRUE(known->file->GiveUp());
+  Flip();
+  EXPECT_EQ(Read(*known->file), "a of one");
+  ASSERT_TRUE(known->file->GiveUp());
+  ASSERT_EQ(unlink((folder_ + "/one/a.txt").c_str()), 0);
+  EXPECT_EQ(Read(*known->file), std::to_string(-ENOENT));
 }
 
 // Files of procfs are as those of a network: their descriptors cannot be given up, so that each

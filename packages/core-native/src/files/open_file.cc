@@ -9,6 +9,14 @@
 #include "files/file_calls.h"
 
 namespace httpsys::files {
+namespace {
+
+int OpenPath(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  return fd < 0 ? -errno : fd;
+}
+
+}  // namespace
 
 class OpenFile::Use {
  public:
@@ -117,8 +125,8 @@ bool OpenFile::GiveUp() const {
 
 int OpenFile::Reopen() const {
   if (make_room_ != nullptr) make_room_();
-  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0) return errno;
+  const int fd = opener_ != nullptr ? opener_() : OpenPath(path_);
+  if (fd < 0) return -fd;
   FileFacts facts;
   int error = ReadFileFacts(fd, &facts);
   if (error == 0 && facts != facts_) error = ESTALE;

@@ -36,6 +36,9 @@ class OpenFile {
   // Sets what is called before a descriptor that was given up is opened again, so that others can
   // give up theirs. To be set before another thread has the file. Thread of the calls: any.
   void set_make_room(std::function<void()> make_room) { make_room_ = std::move(make_room); }
+  // Sets what opens a descriptor that was given up, in place of the path: returns a descriptor or a
+  // negative errno. As above.
+  void set_opener(std::function<int()> opener) { opener_ = std::move(opener); }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
@@ -45,8 +48,8 @@ class OpenFile {
   ReadWay way() const { return way_.load(std::memory_order_relaxed); }
   const std::string& path() const { return path_; }
 
-  // Reads like pread(2), and may wait. ESTALE: the descriptor was given up, and the path names
-  // another file, or the file has changed.
+  // Reads like pread(2), and may wait. ESTALE: the descriptor was given up, and another file is
+  // there now, or the file has changed.
   ssize_t Read(void* to, size_t bytes, uint64_t offset) const;
   // Reads like pread(2) what is in memory. Returns -1 with errno EAGAIN where a read would, or
   // could, wait; fewer bytes than asked for say nothing about the end of the file.
@@ -86,6 +89,7 @@ class OpenFile {
   mutable std::atomic<int> fd_;
   const std::string path_;
   std::function<void()> make_room_;
+  std::function<int()> opener_;  // Empty = the path is opened.
   FileFacts facts_;
   mutable std::atomic<uint64_t> hot_ms_ = UINT64_MAX / 2;  // Longer ago than any time.
   // Reads that use the descriptor, or kGivenUp.

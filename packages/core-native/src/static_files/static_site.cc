@@ -111,7 +111,8 @@ std::shared_ptr<const KnownPath> StaticSite::Last(const std::string& key) {
 }
 
 // Keeps a file that was opened; the one of the last search if it is still the same.
-std::shared_ptr<const OpenFile> StaticSite::Keep(const OpenedFile& opened,
+std::shared_ptr<const OpenFile> StaticSite::Keep(const std::shared_ptr<const RootFolder>& root,
+                                                 const OpenedFile& opened,
                                                  const std::string& relative,
                                                  const std::shared_ptr<const OpenFile>& last,
                                                  uint64_t now_ms) {
@@ -119,6 +120,12 @@ std::shared_ptr<const OpenFile> StaticSite::Keep(const OpenedFile& opened,
   if (file == nullptr) return nullptr;
   if (last != nullptr && last->facts() == file->facts()) return last;
   if (table_ == nullptr) return file;
+  // The path names a file of another folder when the root has been switched.
+  file->set_opener([root, relative] {
+    const OpenedFile again = root->OpenFile(relative);
+    if (again.error != 0) return -again.error;
+    return again.fd < 0 ? -ESTALE : again.fd;
+  });
   return table_->Add(std::move(file), now_ms);
 }
 
@@ -142,7 +149,8 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
     if (is_file) {
       known->path = search.path();
       known->facts = opened.facts;
-      known->file = Keep(opened, search.path(), last == nullptr ? nullptr : last->file, now_ms);
+      known->file =
+          Keep(root, opened, search.path(), last == nullptr ? nullptr : last->file, now_ms);
     }
     search.Report(is_file && known->file == nullptr ? EIO : opened.error, opened.facts.kind);
   }
@@ -158,8 +166,8 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
       if (opened.error != 0 || opened.facts.kind != FileKind::kFile) continue;
       const auto index = static_cast<size_t>(coding);
       const bool has_last = last != nullptr && last->siblings[index].has_value();
-      auto file =
-          Keep(opened, sibling_path, has_last ? last->siblings[index]->file : nullptr, now_ms);
+      auto file = Keep(root, opened, sibling_path, has_last ? last->siblings[index]->file : nullptr,
+                       now_ms);
       if (file != nullptr) known->siblings[index] = {opened.facts, std::move(file)};
     }
   }

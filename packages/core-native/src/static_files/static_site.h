@@ -90,7 +90,8 @@ class StaticSite {
 
   std::shared_ptr<const files::RootFolder> CurrentRoot(uint64_t now_ms, SearchStatus* status,
                                                        uint64_t* looked_ms);
-  std::shared_ptr<const files::OpenFile> Keep(const files::OpenedFile& opened,
+  std::shared_ptr<const files::OpenFile> Keep(const std::shared_ptr<const files::RootFolder>& root,
+                                              const files::OpenedFile& opened,
                                               const std::string& relative,
                                               const std::shared_ptr<const files::OpenFile>& last,
                                               uint64_t now_ms);
