@@ -112,7 +112,7 @@ TEST(FileSearch, WhatIsNoRegularFileIsNotFound) {
 }
 
 TEST(FileSearch, ErrorsOfTheFileSystem) {
-  for (const int error : {ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP, EXDEV}) {
+  for (const int error : {ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP, EXDEV, ENXIO, ENODEV}) {
     EXPECT_EQ(Search({}, "/a.txt", {{"a.txt", {error, {}}}}), "a.txt 404") << error;
   }
   for (const int error : {EACCES, EPERM, EIO, EMFILE, EAGAIN}) {

@@ -3,6 +3,7 @@
 #include "files/root_folder.h"
 
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #ifdef __linux__
 #include <linux/filter.h>
@@ -11,6 +12,7 @@
 #include <sys/syscall.h>
 #endif
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -153,9 +155,20 @@ TEST_P(RootFolderTest, ALinkToNothingIsNotFound) {
   EXPECT_EQ(Read(*Open(LinkPolicy::kFollowBeneath), "dangling/a"), "ENOENT");
 }
 
-TEST_P(RootFolderTest, AFifoIsOpenedWithoutWaitingAndIsNoFile) {
-  ASSERT_EQ(mkfifo(folder_.PathOf("site/fifo").c_str(), 0644), 0);
-  EXPECT_EQ(Read(*Open(), "fifo"), "other");
+// Opening a FIFO would let a program go on that waits to write to it.
+TEST_P(RootFolderTest, AFifoIsNotOpened) {
+  const std::string path = folder_.PathOf("site/fifo");
+  ASSERT_EQ(mkfifo(path.c_str(), 0644), 0);
+  const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  ASSERT_NE(inotify_add_watch(watch, path.c_str(), IN_OPEN), -1);
+  const auto root = Open(LinkPolicy::kFollowBeneath);
+  folder_.Link("site/link", "fifo");
+  EXPECT_EQ(Read(*root, "fifo"), "ENXIO");
+  EXPECT_EQ(Read(*root, "link"), "ENXIO");
+  std::array<char, 4096> events;
+  EXPECT_EQ(read(watch, events.data(), events.size()), -1);
+  EXPECT_EQ(errno, EAGAIN);
+  close(watch);
 }
 
 TEST_P(RootFolderTest, TheFactsAreThoseOfStat) {
@@ -230,7 +243,7 @@ TEST_P(RootFolderTest, DescriptorZeroIsADescriptor) {
   close(0);
   EXPECT_EQ(Read(*root, "sub/deep/c.txt"), "ccc");
   const OpenedFile opened = root->OpenFile("a.txt");
-  EXPECT_EQ(opened.fd, 0);
+  EXPECT_EQ(opened.error, 0);
   EXPECT_EQ(test::ReadStart(opened.fd), "a");
   close(opened.fd);
   if (kept != -1) {

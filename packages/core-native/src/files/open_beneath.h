@@ -33,12 +33,12 @@ inline constexpr int kWalkLinksMax = 40;
 // of system calls (an old one of a container) refuses it. `root` is an open folder. Thread: any.
 [[nodiscard]] bool CanOpenBeneath(int root);
 
-// Opens for reading, without waiting for anything but the disk (a FIFO without a writer opens at
-// once). `relative` is a path of ReadRequestPath(); empty for the folder itself. Returns a
-// descriptor that programs started later do not get, or a negative errno: what leads out of the
-// folder, or to a mount that is refused, is -EXDEV; a link that is refused or too many of them
-// -ELOOP. Only if CanOpenBeneath(). May wait for a slow disk or a network; with
-// MountPolicy::kRefuse only for that of the folder. Thread: any.
+// Opens a regular file for reading, and a folder for its facts. `relative` is a path of
+// ReadRequestPath(); empty for the folder itself. Returns a descriptor that programs started later
+// do not get, or a negative errno: what leads out of the folder, or to a mount that is refused, is
+// -EXDEV; a link that is refused or too many of them -ELOOP; a pipe, a socket or a device -ENXIO,
+// without opening it, which another program would notice. Only if CanOpenBeneath(). May wait for a
+// slow disk or a network; with MountPolicy::kRefuse only for that of the folder. Thread: any.
 [[nodiscard]] int OpenBeneath(int root, const std::string& relative, LinkPolicy links,
                               MountPolicy mounts);
 

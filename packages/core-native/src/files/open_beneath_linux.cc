@@ -6,11 +6,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 
+#include "files/file_facts.h"
 #include "files/open_beneath.h"
 
 namespace httpsys::files {
 namespace {
+
+// Nothing but the disk is waited for, whatever the path names by now.
+constexpr uint64_t kReadFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 int Openat2(int root, const char* relative, uint64_t flags, uint64_t resolve) {
   open_how how{};
@@ -18,6 +23,28 @@ int Openat2(int root, const char* relative, uint64_t flags, uint64_t resolve) {
   how.resolve = resolve;
   const long fd = syscall(SYS_openat2, root, relative, &how, sizeof how);
   return fd == -1 ? -errno : static_cast<int>(fd);
+}
+
+// The same, again while the system says that it was disturbed.
+int OpenPatiently(int root, const char* relative, uint64_t flags, uint64_t resolve) {
+  int fd = -EAGAIN;
+  for (int attempt = 0; attempt < kOpenAttemptsMax; ++attempt) {
+    fd = Openat2(root, relative, flags, resolve);
+    if (fd != -EAGAIN && fd != -EINTR) break;
+  }
+  return fd;
+}
+
+// Opens the file of a descriptor of O_PATH for reading, and no other one. Fails where there is no
+// /proc, or none that the process may use.
+int OpenLocated(int located) {
+  const std::string path = "/proc/self/fd/" + std::to_string(located);
+  int fd = -1;
+  int attempts = 0;
+  do {
+    fd = open(path.c_str(), static_cast<int>(kReadFlags));
+  } while (fd == -1 && errno == EINTR && ++attempts < kOpenAttemptsMax);
+  return fd == -1 ? -errno : fd;
 }
 
 }  // namespace
@@ -39,11 +66,20 @@ int OpenBeneath(int root, const std::string& relative, LinkPolicy links, MountPo
   const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS |
                            (links == LinkPolicy::kRefuse ? uint64_t{RESOLVE_NO_SYMLINKS} : 0) |
                            (mounts == MountPolicy::kRefuse ? uint64_t{RESOLVE_NO_XDEV} : 0);
-  int fd = -EAGAIN;
-  for (int attempt = 0; attempt < kOpenAttemptsMax; ++attempt) {
-    fd = Openat2(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, resolve);
-    if (fd != -EAGAIN && fd != -EINTR) break;
+  const int located = OpenPatiently(root, path, O_PATH | O_CLOEXEC, resolve);
+  if (located < 0) return located;
+  FileFacts facts;
+  const int error = ReadFileFacts(located, &facts);
+  if (error == 0 && facts.kind == FileKind::kFolder) return located;
+  int fd = -ENXIO;
+  if (error != 0) {
+    fd = -error;
+  } else if (facts.kind == FileKind::kFile) {
+    fd = OpenLocated(located);
+    // The path may name something else by now, so this is for want of a better way.
+    if (fd < 0) fd = OpenPatiently(root, path, kReadFlags, resolve);
   }
+  close(located);
   return fd;
 }
 

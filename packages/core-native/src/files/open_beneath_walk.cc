@@ -3,6 +3,7 @@
 // means the folder that the walk came from.
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,7 +52,7 @@ class Walk {
       const std::string segment = TakeSegment();
       const bool is_last = left_.find_first_not_of('/') == std::string::npos;
       if (segment.empty() || segment == ".") {
-        if (is_last) return OpenSegment(folder(), ".", kReadFlags | O_DIRECTORY);
+        if (is_last) return OpenSegment(folder(), ".", kSearchFlags | O_DIRECTORY);
         continue;
       }
       const std::optional<int> result =
@@ -84,8 +85,16 @@ class Walk {
 
   std::optional<int> Descend(const std::string& segment, bool is_last) {
     if (!is_last && depth_ == folders_.size()) return -ENAMETOOLONG;
-    const int fd =
-        OpenSegment(folder(), segment, is_last ? kReadFlags : kSearchFlags | O_DIRECTORY);
+    int flags = kSearchFlags | O_DIRECTORY;
+    if (is_last) {
+      // A pipe or a device is not opened at all, unless somebody puts it there this moment.
+      struct stat found;
+      if (fstatat(folder(), segment.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return -errno;
+      if (S_ISLNK(found.st_mode)) return Follow(segment, -ELOOP);
+      if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) return -ENXIO;
+      if (S_ISREG(found.st_mode)) flags = kReadFlags;
+    }
+    const int fd = OpenSegment(folder(), segment, flags);
     // The errors that systems have for a link.
     if (fd == -ELOOP || fd == -ENOTDIR || fd == -EMLINK) return Follow(segment, fd);
     if (fd < 0 || is_last) return fd;

@@ -16,7 +16,7 @@ enum class OpenWay : uint8_t {
 
 struct OpenedFile {
   int error = 0;  // An errno. 0: the path names something, and `facts` are valid.
-  int fd = -1;    // Open for reading if it is a regular file. The caller closes it.
+  int fd = -1;    // Open for reading if it is a regular file, -1 otherwise. The caller closes it.
   FileFacts facts;
 };
 
@@ -33,10 +33,10 @@ class RootFolder {
   RootFolder& operator=(const RootFolder&) = delete;
 
   // Opens a file below the folder. `relative` is a path of ReadRequestPath(); empty for the folder
-  // itself. Everything but a regular file is closed again. May wait for a slow disk or a network.
-  // With MountPolicy::kRefuse, the error is EXDEV where the path leads to a file system that is
-  // mounted below the folder, for which nothing has waited then; where a link leads out of the
-  // folder, too. A folder that walks() crosses mounts at once.
+  // itself. Everything but a regular file is closed again; what is no folder either is ENXIO. May
+  // wait for a slow disk or a network. With MountPolicy::kRefuse, the error is EXDEV where the path
+  // leads to a file system that is mounted below the folder, for which nothing has waited then;
+  // where a link leads out of the folder, too. A folder that walks() crosses mounts at once.
   [[nodiscard]] OpenedFile OpenFile(const std::string& relative,
                                     MountPolicy mounts = MountPolicy::kCross) const;
 

@@ -8,10 +8,11 @@
 
 namespace httpsys::static_files {
 
-// The last two say that links are refused, or that a link leads out of the root.
+// ELOOP and EXDEV say that links are refused, or that a link leads out of the root; ENXIO and
+// ENODEV that the path names a pipe, a socket or a device.
 bool IsNotFound(int error) {
   return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG || error == ELOOP ||
-         error == EXDEV;
+         error == EXDEV || error == ENXIO || error == ENODEV;
 }
 
 FileSearch::FileSearch(const StaticOptions* options, const RequestPath& path)
