@@ -128,6 +128,7 @@ const kEngine = [
   'engine/connection/http2_state.cc',
   'engine/connection/input.cc',
   'engine/connection/lingering.cc',
+  'engine/connection/memory_queue.cc',
   'engine/connection/output_pass.cc',
   'engine/connection/output_queue.cc',
   'engine/connection/pass_pieces.cc',

@@ -143,8 +143,9 @@ void Lane::BeforePoll() {
       parts_->reclaim->Look();
     }
     // A call to wake(lane) clears kLaneSleeping, so the lane must set it again before the poll.
-    const bool has_news =
-        is_called || parts_->router->choice().HasBegun() || attachments_.HasDueReceivers();
+    // What was read while records were published may have been answered.
+    const bool has_news = is_called || parts_->router->choice().HasBegun() ||
+                          attachments_.HasDueReceivers() || parts_->output->has_touched();
     const bool looks_on = may_wait || commands_->has_drains();
     if (!has_news && (looks_on ? !attachments_.HasReplies() : attachments_.MayGatherReplies()))
       break;
@@ -186,6 +187,7 @@ void Lane::TakeEarly() {
   if (!commands_->OpenEarly()) return;
   FlushAll();
   PublishRecords();
+  if (attachments_.HasDueReceivers() || parts_->output->has_touched()) Wake();
 }
 
 // Sends output and resumes input until nothing is touched. Resumed input may cause more output. The
@@ -246,6 +248,7 @@ void Lane::OnDetached(Connection* connection) {
   parts_->input->OnDetached(connection);
   if (connection->input.waits_for_blocks())
     connection->attachment().receiving().OnDetached(connection);
+  connection->attachment().waiting().Remove(connection);
   parts_->handshakes->OnDetached(connection);
   parts_->router->OnDetached(connection);
   parts_->statics->OnDetached(connection);

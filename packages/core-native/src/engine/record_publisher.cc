@@ -24,7 +24,7 @@ void RecordPublisher::Publish(bool is_due) {
     ResumeReceivers(one.get());
     // An urgent record takes along the records that may wait.
     const Urgency urgency = one->records().TakeUrgency();
-    if (urgency == Urgency::kNow || is_due || one->requests().stalled()) {
+    if (urgency == Urgency::kNow || is_due || one->requests().stalled() || one->HasDueReaders()) {
       PublishNow(one.get());
     } else if (one->requests().HasUnpublished()) {
       has_waiting = true;
@@ -52,16 +52,22 @@ void RecordPublisher::ResumeReceivers(Attachment* attachment) {
 void RecordPublisher::PublishNow(Attachment* attachment) {
   router_->choice().OnPublishing();
   attachment->Publish();
-  // A stall may begin and end between two calls, so the question is whether a connection was
-  // paused.
-  while (!attachment->requests().stalled() && attachment->TakeStalled()) {
-    transport_->ForEach([&](Connection* connection) {
-      if (connection->is_open() && (connection->watch.pauses() & kPauseMemory) != 0 &&
-          !connection->input.waits_for_blocks() && &connection->attachment() == attachment) {
-        input_->Resume(connection, kPauseMemory);
-      }
-    });
-    attachment->Publish();
+  if (!attachment->HasDueReaders()) return;
+  ReadWaiting(attachment);
+  attachment->Publish();
+}
+
+// Reads the connections that have waited for a segment, the first one first, until the segments are
+// full again. The others keep their places. The lane comes back (Attachments::HasDueReceivers()) if
+// JavaScript has freed a segment meanwhile: replies must leave before each connection has its next
+// turn.
+void RecordPublisher::ReadWaiting(Attachment* attachment) {
+  MemoryQueue& waiting = attachment->waiting();
+  for (size_t turns = waiting.size(); turns != 0 && attachment->HasDueReaders(); --turns) {
+    Connection* connection = waiting.Next();
+    input_->Resume(connection, kPauseMemory);
+    // Without a wait for the next poll, in which connections that have not waited would come first.
+    transport_->ReadNow(connection);
   }
 }
 

@@ -29,6 +29,7 @@ class RecordPublisher {
  private:
   void ResumeReceivers(Attachment* attachment);
   void PublishNow(Attachment* attachment);
+  void ReadWaiting(Attachment* attachment);
 
   const Attachments* attachments_;
   Transport* transport_;

@@ -10,6 +10,7 @@
 #include "base/block_pool.h"
 #include "base/block_store.h"
 #include "base/thread_watch.h"
+#include "engine/connection/memory_queue.h"
 #include "engine/connection/receive_queue.h"
 #include "engine/connection/slots.h"
 #include "engine/connection/unread_requests.h"
@@ -95,11 +96,10 @@ class Attachment {
   uint64_t BlockedMs(uint64_t now_ms);
   // The thread of the JavaScript environment.
   const ThreadWatch& thread() const { return thread_; }
-  // Notes that a connection was paused because no segment was free (kPauseMemory, which those who
-  // wait for blocks have, too).
-  void NoteStalled() { has_paused_ = true; }
-  // Returns true if that was noted since the last call.
-  bool TakeStalled() { return std::exchange(has_paused_, false); }
+  // The connections and streams that wait for a free request segment.
+  MemoryQueue& waiting() { return waiting_; }
+  // True if one of them can be read: a stall may begin and end between two looks at the queue.
+  bool HasDueReaders() const { return !waiting_.empty() && !requests_.stalled(); }
 
  private:
   const ControlBlock control_;
@@ -114,9 +114,9 @@ class Attachment {
   Slots slots_;
   UnreadRequests unread_;
   ReceiveQueue receiving_{&requests_.receive_blocks()};
+  MemoryQueue waiting_;
   uint64_t begun_ = 0;        // RequestQueue::begun() at the last BlockedMs().
   uint64_t begun_at_ms_ = 0;  // When that was seen first.
-  bool has_paused_ = false;
 };
 
 }  // namespace httpsys::engine

@@ -37,7 +37,9 @@ class Attachments {
   }
   // True if a connection that has waited for memory of JavaScript can go on. Thread: the lane.
   bool HasDueReceivers() const {
-    return std::any_of(begin(), end(), [](const auto& one) { return one->receiving().is_due(); });
+    return std::any_of(begin(), end(), [](const auto& one) {
+      return one->receiving().is_due() || one->HasDueReaders();
+    });
   }
   // True while a JavaScript environment may add replies without waking the lane, outside of a
   // batch. Thread: the lane.

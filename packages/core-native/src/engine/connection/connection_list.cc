@@ -1,5 +1,7 @@
 #include "engine/connection/connection_list.h"
 
+#include "engine/connection/attachment.h"
+
 namespace httpsys::engine {
 
 void ConnectionList::Add(Connection* connection, LaneServer* server) {
@@ -13,7 +15,12 @@ void ConnectionList::Add(Connection* connection, LaneServer* server) {
 void ConnectionList::SetServer(Connection* connection, LaneServer* server) {
   --connection->server()->connections;
   ++server->connections;
+  Attachment& before = connection->attachment();
   connection->list.server_ = server;
+  if (&before == server->attachment || !connection->input.waits_for_segment()) return;
+  // The connection waits for the memory of the JavaScript that will hear of it.
+  before.waiting().Remove(connection);
+  server->attachment->waiting().Add(connection);
 }
 
 void ConnectionList::Leave(Connection* connection) {

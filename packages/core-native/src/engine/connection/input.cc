@@ -57,7 +57,7 @@ void Input::OnDisconnect(Connection* connection) {
 }
 
 void Input::PauseForMemory(Connection* connection) {
-  connection->attachment().NoteStalled();
+  connection->attachment().waiting().Add(connection);
   SocketWatch::Pause(connection, kPauseMemory);
 }
 

@@ -71,6 +71,12 @@ class Input {
     return had;
   }
 
+  // -- For MemoryQueue.
+
+  static void SetWaitsForSegment(Connection* connection, bool waits) {
+    connection->input.waits_for_segment_ = waits;
+  }
+
   // -- Bytes that are kept back.
 
   // Keeps bytes behind those that are kept already.

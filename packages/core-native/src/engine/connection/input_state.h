@@ -24,6 +24,8 @@ class InputState {
   int32_t window_bytes() const { return window_bytes_; }
   // True if the connection waits in a ReceiveQueue.
   bool waits_for_blocks() const { return waits_for_blocks_; }
+  // True if the connection or stream waits in a MemoryQueue.
+  bool waits_for_segment() const { return waits_for_segment_; }
   // True if the input is to be resumed after this pass.
   bool is_resume_due() const { return is_resume_due_; }
 
@@ -37,11 +39,12 @@ class InputState {
   // Since when was_full_ is true: the lowest bits of the loop's clock.
   uint16_t full_at_ms_ = 0;
   bool is_resume_due_ = false;
-  bool was_full_ : 1 = false;          // The window was used up, and is not consumed since.
-  bool keeps_up_ : 1 = false;          // JavaScript consumes its window as soon as it has it.
-  bool has_extra_ : 1 = false;         // The window has limits::kReceiveExtraBytes more.
-  bool waits_for_blocks_ : 1 = false;  // The connection is in the list of a ReceiveQueue.
-  bool has_receive_turn_ : 1 = false;  // The connection has waited there, and not read since.
+  bool was_full_ : 1 = false;           // The window was used up, and is not consumed since.
+  bool keeps_up_ : 1 = false;           // JavaScript consumes its window as soon as it has it.
+  bool has_extra_ : 1 = false;          // The window has limits::kReceiveExtraBytes more.
+  bool waits_for_blocks_ : 1 = false;   // The connection is in the list of a ReceiveQueue.
+  bool has_receive_turn_ : 1 = false;   // The connection has waited there, and not read since.
+  bool waits_for_segment_ : 1 = false;  // The connection is in the list of a MemoryQueue.
 };
 
 }  // namespace httpsys::engine

@@ -99,6 +99,12 @@ void Transport::OnReadable(Connection* connection) {
   }
 }
 
+void Transport::ReadNow(Connection* connection) {
+  if (!connection->is_open() || connection->fd < 0 || connection->watch.pauses() != 0) return;
+  handler_->OnReadable(connection);
+  watch_.CheckPending(connection);
+}
+
 void Transport::OnQueueBegun(Connection* connection) {
   if (connection->fd >= 0) slow_clients_.Watch(*connection);
 }

@@ -82,6 +82,9 @@ class Transport final : private OutputOwner, private WatchHandler {
   ssize_t Receive(Connection* connection, void* memory, size_t bytes);
   // The same for several pieces of memory, which are filled in order. Not through TLS.
   static ssize_t ReceivePlain(const Connection* connection, std::span<iovec> rooms);
+  // Reads the connection without waiting for the next poll, unless it is paused. Does nothing for a
+  // stream.
+  void ReadNow(Connection* connection);
   // Records that the client has ended its direction: nothing more is read.
   void OnPeerEnded(Connection* connection);
   void StartIdleTimer(Connection* connection, uint64_t timeout_ms) {
