@@ -1,12 +1,12 @@
 'use strict'
 
-// Goal: while JavaScript is slower than its clients, every connection has its turn.
+// Goal: while JavaScript is slower than its clients, every connection has its turn, and none is ended because it waits.
 // Method: one lane, and requests that are several times as much as its segments hold, to a server that takes its time.
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { startChild } = require('../helpers/child')
-const { dial } = require('../helpers/client')
+const { dial, get } = require('../helpers/client')
 
 const kConnections = 160
 const kBodyBytes = 15_000
@@ -63,6 +63,28 @@ test('a lane whose memory is full reads its connections in turn', async (t) => {
     }
   }))
   assert.ok(Math.min(...counts) >= kAnswers - 2, `answers of each connection: ${counts.join(' ')}`)
+})
+
+// The time between two requests is over when the second one comes, not when the server has time to read it.
+test('keepAliveTimeout does not end a connection whose next request waits for the lane', async (t) => {
+  const { port } = await startServer(t, 15, { keepAliveTimeout: 200, keepAliveTimeoutBuffer: 0 })
+  const wires = await connect(t, port)
+  await Promise.all(wires.map((wire) => wire.write(get('/')).until('\r\n\r\nok')))
+  for (const wire of wires) wire.write(kPost)
+  await Promise.all(wires.map((wire) => wire.until('\r\n\r\nok', 2)))
+})
+
+test('headersTimeout and requestTimeout do not refuse a request whose rest waits for the lane', async (t) => {
+  const { port } = await startServer(t, 30, { headersTimeout: 1000, requestTimeout: 1000, connectionsCheckingInterval: 50 })
+  const begun = await connect(t, port, 20)
+  const others = await connect(t, port, 120)
+  // The lane has read these beginnings with the requests before them.
+  await Promise.all(begun.map((wire) => wire.write(get('/') + kHead.slice(0, 20)).until('\r\n\r\nok')))
+  for (const wire of others) wire.write(kPost)
+  for (const wire of begun) wire.write(kPost.slice(20))
+  // A refusal would end the connection.
+  await Promise.all(begun.map((wire) => wire.until('\r\n\r\nok', 2)))
+  await Promise.all(others.map((wire) => wire.until('\r\n\r\nok')))
 })
 
 test('connections that end while they wait for the lane leave the others their turns', async (t) => {

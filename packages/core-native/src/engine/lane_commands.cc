@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/messages.h"
 
 namespace httpsys::engine {
 namespace {
@@ -162,6 +163,10 @@ void LaneCommands::CheckConnections(uint32_t server_id, uint64_t headers_timeout
     const uint64_t now_ns = uv_hrtime();
     parts_->transport->ForEach([&](Connection* connection) {
       if (!connection->is_open() || connection->server()->id != server_id) return;
+      if (connection->IsHeldUp() && connection->message.start_ns() != 0) {
+        // The rest of the message may have come in time, and waits for the lane.
+        return Messages::Begin(connection, now_ns);
+      }
       const uint64_t headers_ns = headers_timeout_ms * kNsPerMs;
       const uint64_t request_ns = request_timeout_ms * kNsPerMs;
       if (connection->http2 != nullptr || connection->stream != nullptr) {

@@ -135,6 +135,9 @@ struct Connection : TimerNode, FromSmallBlocks {
   const Connection* real() const { return stream == nullptr ? this : stream->state->connection; }
   Connection* real() { return stream == nullptr ? this : stream->state->connection; }
   bool is_open() const { return list.life() == Life::kOpen; }
+  // True while the lane reads nothing from the client because JavaScript has given it no memory.
+  // The client cannot make that end, so its time does not run meanwhile.
+  bool IsHeldUp() const { return (real()->watch.pauses() & kPauseMemory) != 0; }
   // True between two requests, after the first one.
   bool IsIdle() const {
     return phase_ == InputPhase::kHead && message.has_served() && message.unanswered() == 0 &&

@@ -249,6 +249,8 @@ void Http2Connections::OnTimer(Http2State* state) {
     // The connection is not idle: the peer still reads the last response.
     return Watch(state);
   }
+  // The client's frames, maybe the answer to our PING, wait for the lane.
+  if (connection->IsHeldUp()) return Watch(state);
   if (state->streams == 0) {
     if (state->is_noticed) return transport_->Close(connection, 0);
     return Shutdown(connection);
