@@ -11,7 +11,8 @@ const kThreads = 4
 
 /**
  * A server that says which I/O thread a connection is on; `/big` streams, `/echo` sends back,
- * `/threads` names the threads of the process, `/exit` ends it.
+ * `/work` takes
+ * 2 ms of JavaScript, `/threads` names the threads of the process, `/exit` ends it.
  */
 function startServer () {
   return startChild(({ http, report }) => {
@@ -22,6 +23,10 @@ function startServer () {
       } else if (req.url === '/big') {
         for (let i = 0; i < 64; i++) res.write(Buffer.alloc(64 * 1024, i))
         res.end()
+      } else if (req.url === '/work') {
+        const end = performance.now() + 2
+        while (performance.now() < end);
+        res.end('worked')
       } else if (req.url === '/threads') {
         res.end(readdirSync('/proc/self/task').map((id) => readFileSync(`/proc/self/task/${id}/comm`, 'utf8')).join(''))
       } else if (req.url === '/exit') {
@@ -80,6 +85,27 @@ test('requests, pipelines, uploads and streams on all threads at once come out w
     }
   })
   await Promise.all(work)
+})
+
+// The requests of one thread alone are always more than JavaScript handles before its event loop has a turn.
+test('the connections of every thread have their turn while JavaScript is busy', async (t) => {
+  const kAnswers = 5
+  const child = startServer()
+  t.after(() => child.kill())
+  const port = await child.message('port')
+  const counts = new Array(12 * kThreads).fill(0)
+  const wires = []
+  for (let i = 0; i < counts.length; i++) wires.push(await dial(t, port))
+  let left = counts.length * kAnswers
+  await Promise.all(wires.map(async (wire, i) => {
+    while (left > 0) {
+      wire.write(get('/work'))
+      await wire.until('worked', counts[i] + 1)
+      counts[i]++
+      left--
+    }
+  }))
+  assert.ok(Math.min(...counts) >= kAnswers - 2, `answers of each connection: ${counts.join(' ')}`)
 })
 
 test('server.close() ends when the connections of every thread have', async (t) => {

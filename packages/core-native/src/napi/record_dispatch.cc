@@ -106,7 +106,11 @@ bool RecordDispatch::DrainRecords() {
   bool is_raised = false;
   for (;;) {
     bool found = false;
-    for (size_t lane = 0; lane < backend()->lane_count(); ++lane) {
+    // A batch that ends with its time goes on with the next lane: the first lanes may always have
+    // more.
+    for (size_t count = backend()->lane_count(), looks = 0; looks < count; ++looks) {
+      const size_t lane = next_lane_ % count;
+      next_lane_ = lane + 1;
       RequestQueue::Region region;
       if (!backend()->requests(lane).Next(&region)) continue;
       found = true;

@@ -74,6 +74,7 @@ class RecordDispatch {
   bool is_draining_ = false;
   Napi::FunctionReference dispatch_;
   std::vector<int32_t*> controls_;
+  size_t next_lane_ = 0;        // The lane behind the one that was looked at last.
   std::vector<uint32_t> seen_;  // For each lane: kReplyPublished when it was woken for its turn.
 };
 
