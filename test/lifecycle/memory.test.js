@@ -5,6 +5,7 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const net = require('node:net')
 require('../helpers/backend')
 const { startChild } = require('../helpers/child')
 const { dial, get, Wire } = require('../helpers/client')
@@ -238,4 +239,39 @@ test('1,000 requests whose clients leave in the middle leave nothing behind', as
   const after = await measure(child, 'after')
   assert.equal(after.open, 0)
   assert.ok(after.heapUsed - before.heapUsed < 4 * kMiB)
+})
+
+// A read of 64 KiB has two thousand such requests, and one turn of the loop reads from every connection.
+test('answers that have left keep no memory while the lane makes the next ones', { skip: process.platform !== 'linux' && 'reads /proc' }, async (t) => {
+  const kFileBytes = 8192
+  const kRequests = 8000
+  const child = startChild(({ http, args: [bytes], report }) => {
+    const fs = require('node:fs')
+    const path = require('node:path')
+    const folder = fs.mkdtempSync(path.join(require('node:os').tmpdir(), 'httpsys-'))
+    fs.writeFileSync(path.join(folder, 'f'), Buffer.alloc(bytes, 'x'))
+    const server = /** @type {any} */ (http.createServer((_req, res) => res.end()))
+    const peak = () => Number(/VmHWM:\s*(\d+)/.exec(fs.readFileSync('/proc/self/status', 'latin1'))?.[1]) / 1024
+    process.on('message', () => {
+      fs.rmSync(folder, { recursive: true })
+      report({ after: peak() })
+    })
+    server.serveFiles('/s/', folder).then(() => server.listen(0, '127.0.0.1', () => report({ started: { port: server.address().port, peak: peak() } })))
+  }, { env: { HTTPSYS_IO_THREADS: '1' }, args: [kFileBytes] })
+  t.after(() => child.kill())
+  const started = await child.message('started')
+  const requests = get('/s/f').repeat(kRequests)
+  await Promise.all(Array.from({ length: 16 }, async () => {
+    const socket = net.connect(started.port, '127.0.0.1')
+    t.after(() => socket.destroy())
+    socket.write(requests)
+    let bytes = 0
+    for await (const piece of socket) {
+      bytes += piece.length
+      if (bytes > kRequests * kFileBytes) break
+    }
+  }))
+  child.send({})
+  const grown = await child.message('after') - started.peak
+  assert.ok(grown < 64, `${grown} MiB more`)
 })

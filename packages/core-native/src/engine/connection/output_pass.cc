@@ -165,13 +165,13 @@ void OutputPass::Flush(Connection* connection) {
     const bool is_queued = connection->output.has_file_ || connection->is_throttled();
     if (!was_behind && !is_queued && !SendPieces(connection, &piece, &offset)) return;
     if (is_queued) MakeQueue(connection);
-    const bool is_only = connection->output.first_piece_ == connection->output.last_piece_;
-    const uint32_t last = std::exchange(connection->output.last_piece_, 0);
-    connection->output.first_piece_ = 0;
+    const uint32_t first = std::exchange(connection->output.first_piece_, 0);
+    connection->output.last_piece_ = 0;
     if (piece != 0) EnqueuePieces(connection, piece, offset);
     // The lane flushes each answer of its own as it makes it, and makes hundreds of thousands in
-    // one turn of the loop when clients flood it: such an answer leaves no piece behind.
-    if (is_only) pieces_.Forget(last);
+    // one turn of the loop when clients flood it: such an answer leaves no piece behind, and not
+    // the bytes of its file.
+    pieces_.Release(first);
     if (connection->tls != nullptr && connection->tls->has_unsent()) BeginQueue(connection);
     size_t payload_left = 0;
     if (was_behind) {

@@ -14,12 +14,20 @@ uint32_t PassPieces::Add(uint32_t last, size_t bytes) {
 }
 
 void PassPieces::SetOwner(std::shared_ptr<const void> owner) {
-  if (owners_.back() != owner) owners_.push_back(std::move(owner));
+  if (owners_.back().owner != owner) owners_.push_back({std::move(owner), 0});
+  ++owners_.back().pieces;
   pieces_.back().owner = static_cast<uint32_t>(owners_.size() - 1);
 }
 
-void PassPieces::Forget(uint32_t piece) {
-  if (piece + 1 == pieces_.size()) pieces_.pop_back();
+void PassPieces::Release(uint32_t first) {
+  for (uint32_t at = first; at != 0; at = pieces_[at].next) {
+    Piece& piece = pieces_[at];
+    piece.is_released = true;
+    Owner& owner = owners_[piece.owner];
+    if (piece.owner != 0 && --owner.pieces == 0) owner.owner.reset();
+  }
+  while (pieces_.back().is_released) pieces_.pop_back();
+  while (owners_.size() > 1 && owners_.back().pieces == 0) owners_.pop_back();
 }
 
 void PassPieces::Clear() {
@@ -77,14 +85,15 @@ void PassPieces::MoveTo(OutputQueue* queue, uint32_t first, size_t offset) const
     const size_t skip = std::exchange(offset, 0);
     if (from.is_file()) {
       queue->AppendFile(from.block_id,
-                        std::static_pointer_cast<const files::FilePart>(owners_[from.owner]), skip);
+                        std::static_pointer_cast<const files::FilePart>(owners_[from.owner].owner),
+                        skip);
       continue;
     }
     const std::string_view bytes = from.view().substr(skip);
     if (from.block_id != OutputQueue::kNoBlock) {
       queue->AppendBlock(from.block_id, bytes);
     } else if (is_shared(from)) {
-      queue->AppendShared(owners_[from.owner], bytes);
+      queue->AppendShared(owners_[from.owner].owner, bytes);
     } else {
       copied -= from.bytes;
       queue->Append(bytes, copied);

@@ -24,6 +24,7 @@ class PassPieces {
     uint32_t next = 0;
     uint32_t block_id = OutputQueue::kNoBlock;
     uint32_t owner = 0;  // Index into owners_, what keeps the bytes alive; 0 = nothing.
+    bool is_released = false;
     char copy[12];
 
     // The owner is a FilePart.
@@ -45,8 +46,9 @@ class PassPieces {
   // Sets what keeps the bytes of the newest piece alive.
   void SetOwner(std::shared_ptr<const void> owner);
   size_t count() const { return pieces_.size() - 1; }
-  // Forgets the piece if it is the newest one. Nothing may name it any more.
-  void Forget(uint32_t piece);
+  // Forgets the pieces of the list from `first` on, whose bytes have been sent or given to a queue,
+  // and what kept them alive. Nothing may name these pieces any more.
+  void Release(uint32_t first);
   void Clear();
 
   // The next methods are about the list from `first` on, of whose first piece `offset` bytes have
@@ -64,8 +66,13 @@ class PassPieces {
   void CollectBlocks(uint32_t first, std::vector<uint32_t>* blocks) const;
 
  private:
-  std::vector<Piece> pieces_;                        // Index 0 is unused.
-  std::vector<std::shared_ptr<const void>> owners_;  // Index 0 is unused.
+  struct Owner {
+    std::shared_ptr<const void> owner;
+    uint32_t pieces = 0;  // The pieces that need it.
+  };
+
+  std::vector<Piece> pieces_;  // Index 0 is unused.
+  std::vector<Owner> owners_;  // Index 0 is unused.
 };
 
 }  // namespace httpsys::engine
