@@ -265,3 +265,17 @@ test('an error of the application is one of its stream alone', options, async (t
   assert.equal((await request(client, { ':path': '/destroy' })).status, undefined)
   assert.equal((await request(client, { ':path': '/' })).text, 'ok')
 })
+
+test('requests whose bodies are yet to come reach the application in the order in which the client has sent them', options, async (t) => {
+  /** @type {string[]} */
+  const order = []
+  const { port } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+    order.push(req.url)
+    res.end('ok')
+  })
+  const wire = await Frames.connect(t, port)
+  const kStreams = [1, 3, 5, 7]
+  wire.send(kStreams.map((id) => frame(kType.headers, kEndHeaders, id, block(fieldsOf({ ':method': 'POST', ':path': `/${id}` })))))
+  await wire.next(({ type, stream }) => type === kType.headers && stream === 7)
+  assert.deepEqual(order, ['/1', '/3', '/5', '/7'])
+})

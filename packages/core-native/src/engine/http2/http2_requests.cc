@@ -75,8 +75,8 @@ void Http2Requests::OpenStream(Http2State* state, int32_t id, bool has_ended) {
 void Http2Requests::TellBegun() {
   // Telling a stream may close it, which takes it out of the list.
   while (!begun_.empty()) {
-    Connection* stream = begun_.back();
-    begun_.pop_back();
+    Connection* stream = begun_.front();
+    begun_.pop_front();
     if (stream->is_open() && !stream->stream->is_told) Tell(stream);
   }
 }

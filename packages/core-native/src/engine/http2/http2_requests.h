@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -154,7 +155,8 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   StaticRequests* statics_;
   CachedAnswers* cached_;
   StreamWindows windows_;
-  std::vector<Connection*> begun_;  // Streams whose requests are handed over by TellBegun().
+  // Streams whose requests are handed over by TellBegun(), in the order in which they were opened.
+  std::deque<Connection*> begun_;
   http1::RequestHead head_;
   std::vector<http1::HeaderLine> trailers_;
 };
