@@ -279,3 +279,26 @@ test('requests whose bodies are yet to come reach the application in the order i
   await wire.next(({ type, stream }) => type === kType.headers && stream === 7)
   assert.deepEqual(order, ['/1', '/3', '/5', '/7'])
 })
+
+// One byte of a compressed section can be a field, and 65,535 are what the record of a request counts.
+for (const [count, status] of [[65_000, '200'], [65_536, '431'], [70_000, '431']]) {
+  test(`a request with ${count} field lines is answered with ${status}`, options, async (t) => {
+    const { port } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+      assert.equal(req.url, '/')
+      assert.deepEqual(req.rawHeaders.slice(0, 4), ['host', 'a', 'x', ''])
+      res.end('ok')
+    }, { maxHeaderSize: 4 * 1024 * 1024 })
+    const wire = await Frames.connect(t, port)
+    // The first line adds itself to the table of the compression, the others name it.
+    const section = Buffer.concat([block(fieldsOf({})), Buffer.from([0x40, 1, 0x78, 0]), Buffer.alloc(Number(count) - 1, 0xbe)])
+    const pieces = []
+    for (let at = 0; at < section.length; at += 16_384) pieces.push(section.subarray(at, at + 16_384))
+    wire.send(pieces.map((piece, i) => {
+      const flags = (i === 0 ? kEndStream : 0) | (i === pieces.length - 1 ? kEndHeaders : 0)
+      return frame(i === 0 ? kType.headers : kType.continuation, flags, 1, piece)
+    }))
+    const { payload } = await wire.next(({ type }) => type === kType.headers)
+    // The compression has a number for the field that says 200.
+    assert.equal(payload[0] === 0x88 ? '200' : /\d{3}/.exec(payload.toString('latin1'))?.[0], status)
+  })
+}

@@ -33,6 +33,12 @@ TEST_F(RecordWriterTest, NothingIsTakenTwice) {
   EXPECT_EQ(records_.TakeUrgency(), Urgency::kLate);
 }
 
+TEST_F(RecordWriterTest, ARequestWithMoreLinesThanItsRecordCountsIsOurMistake) {
+  http1::RequestHead head;
+  head.lines.resize(UINT16_MAX + 1);
+  EXPECT_DEATH(records_.RequestHead(head, {}), "UINT16_MAX");
+}
+
 TEST_F(RecordWriterTest, AConnectionWithTlsWaitsForItsRequest) {
   records_.Open(1, 1, addresses_, 0, facts_);
   EXPECT_EQ(records_.TakeUrgency(), Urgency::kSoon);

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "base/limits.h"
 
 namespace httpsys::http2 {
 namespace {
@@ -151,6 +154,19 @@ TEST_F(RequestFieldsTest, NoMoreFieldsThanWereAnnouncedAreKept) {
     for (size_t i = 0; i < count; ++i) fields_.Add("a", "");
     EXPECT_EQ(fields_.Finish(Methods(), true, &head_),
               count == most ? FieldsStatus::kDone : FieldsStatus::kTooLarge);
+  }
+}
+
+// The record of a request has 16 bits for the number of its lines.
+TEST_F(RequestFieldsTest, AHeadHasNoMoreLinesThanItsRecordCounts) {
+  for (const size_t count : {limits::kRequestLinesMax, limits::kRequestLinesMax + 1}) {
+    fields_.Reset(8 * 1024 * 1024, SIZE_MAX);
+    for (const auto& [name, value] : Get()) fields_.Add(name, value);
+    for (size_t i = 0; i < count; ++i) fields_.Add("x", "");
+    const bool fits = count == limits::kRequestLinesMax;
+    EXPECT_EQ(fields_.Finish(Methods(), false, &head_),
+              fits ? FieldsStatus::kDone : FieldsStatus::kTooLarge);
+    EXPECT_LE(head_.lines.size(), size_t{UINT16_MAX});
   }
 }
 

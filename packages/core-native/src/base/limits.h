@@ -174,6 +174,9 @@ inline constexpr int32_t kHttp2ConnectionWindowBytes = 1024 * 1024;
 inline constexpr size_t kHttp2UnsentBytesMax = 2 * 1024 * 1024;
 // Memory of nghttp2 for a frame that waits, beside its fields.
 inline constexpr size_t kHttp2FrameBytes = 256;
+// Lines of a request head. Its record has 16 bits for their number, and we may add a few lines:
+// what HTTP/2 has in other places, and the validators of an entry of the output cache.
+inline constexpr size_t kRequestLinesMax = UINT16_MAX - 15;
 // Fields of one section that are accepted even if maxHeaderSize is small: as many as node:http2
 // accepts.
 inline constexpr size_t kHttp2FieldsMin = 128;

@@ -45,7 +45,8 @@ void RequestFields::Reset(size_t bytes_max, size_t lines_max) {
   }
   bytes_max_ = bytes_max;
   const size_t announced = ListBytesMax(bytes_max) / kFieldOverhead;
-  lines_max_ = std::min(lines_max, std::max(announced, limits::kHttp2FieldsMin));
+  lines_max_ =
+      std::min({lines_max, std::max(announced, limits::kHttp2FieldsMin), limits::kRequestLinesMax});
   kept_bytes_ = total_bytes_ = 0;
   is_too_large_ = is_malformed_ = is_refused_ = false;
 }

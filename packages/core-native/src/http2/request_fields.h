@@ -24,8 +24,8 @@ enum class FieldsStatus : uint8_t {
 class RequestFields {
  public:
   // `bytes_max` counts as in http1::RequestParser; `lines_max` without pseudo fields. There are
-  // never more lines than fit into the list that ListBytesMax() announces: one byte of a compressed
-  // section can be a whole field.
+  // never more lines than fit into the list that ListBytesMax() announces, or than
+  // limits::kRequestLinesMax: one byte of a compressed section can be a whole field.
   void Reset(size_t bytes_max, size_t lines_max);
   // Returns the value of SETTINGS_MAX_HEADER_LIST_SIZE, which counts 32 more bytes for each field.
   static uint32_t ListBytesMax(size_t bytes_max);

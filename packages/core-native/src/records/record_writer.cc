@@ -197,6 +197,7 @@ uint8_t* RecordWriter::CopyLineWords(uint8_t* to) const {
 }
 
 void RecordWriter::RequestHead(const http1::RequestHead& head, const Request& request) {
+  HTTPSYS_CHECK(head.lines.size() <= UINT16_MAX);
   // Ids are defined before the record that uses them.
   intern_.BeginRecord();
   const uint32_t target = EncodeTarget(head.target);

@@ -22,6 +22,9 @@ constexpr std::string_view kNoServer =
 constexpr std::string_view kUnauthorized = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n";
 constexpr std::string_view kNoMethod =
     "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+constexpr std::string_view kTooManyLines =
+    "HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\n"
+    "Connection: close\r\n\r\n";
 
 uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
 
@@ -91,6 +94,9 @@ void Session::OnRequest(const std::shared_ptr<KernelQueue>& queue, uint32_t serv
   const auto server = servers_.find(server_id);
   if (server == servers_.end()) return AnswerAlone(queue, request.RequestId, kNoServer);
   if (!incoming_.Read(request)) return AnswerAlone(queue, request.RequestId, kNoMethod);
+  if (incoming_.head().lines.size() > limits::kRequestLinesMax) {
+    return AnswerAlone(queue, request.RequestId, kTooManyLines);
+  }
   if (RefusesUnknownUser(server->second.settings, request)) {
     return AnswerAlone(queue, request.RequestId, kUnauthorized);
   }

@@ -237,7 +237,7 @@ Protocol::Advance Http1Session::KeepHead(Connection* connection, std::string_vie
 
 Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1::RequestHead& head,
                                             std::string_view input, size_t* used) {
-  if (head.lines.size() > UINT16_MAX) {
+  if (head.lines.size() > limits::kRequestLinesMax) {
     refusals_.Refuse(connection, ErrorKind::kHeaderOverflow, input);
     return Advance::kWait;
   }
