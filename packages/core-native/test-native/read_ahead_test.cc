@@ -7,12 +7,18 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/limits.h"
@@ -203,6 +209,30 @@ TEST(ReadAhead, ForgetsTasksThatHaveNotBegun) {
   gate.unlock();
   EXPECT_EQ(results.Get(0).bytes, 1);
   EXPECT_EQ(results.Get(1).bytes, 3);
+}
+
+// The search of a served folder has the last reference to a file if nobody wants its result any
+// more.
+TEST(ReadAhead, TakesFilesBackThatItsOwnTasksLetGo) {
+  // Not destroyed if a thread of it has stopped for ever.
+  auto* ahead = new ReadAhead;
+  auto found = std::make_shared<std::shared_ptr<const OpenFile>>();
+  std::atomic<bool> is_done = false;
+  ahead->Run(
+      {1, WaitPlace::Use::kNames}, [found, ahead] { *found = ahead->Share(OpenUnsure()); },
+      [found, &is_done] { is_done = true; });
+  found.reset();
+  while (!is_done) usleep(1000);
+  std::promise<void> answers;
+  std::thread([&] {
+    ahead->Cancel({1, WaitPlace::Use::kNames}, 1);
+    answers.set_value();
+  }).detach();
+  if (answers.get_future().wait_for(std::chrono::seconds(10)) != std::future_status::ready) {
+    std::fputs("A thread waits for itself.\n", stderr);
+    std::abort();
+  }
+  delete ahead;
 }
 
 // A site that is always asked for something has its files renewed all the time.

@@ -142,6 +142,10 @@ class ReadAhead::Pool {
       --reading_;
       busy_.erase(place);
       if (!is_closed_ && task.done != nullptr) task.done();
+      // The task may have the last reference to a file, which comes back as a task.
+      lock.unlock();
+      task = {};
+      lock.lock();
     }
     --threads_;
     has_ended_.notify_all();
