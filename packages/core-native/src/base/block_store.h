@@ -61,10 +61,14 @@ class ReceiveBlocks {
   size_t known_ = 0;  // Ids begin at 0, and each stays with its loan.
 };
 
-// Memory of JavaScript from which a lane sends (Engine.sendBlock). Ids are never used twice, so
-// that a kBlockDone that JavaScript has not read yet cannot mean a newer block. Thread: any.
+// Memory of JavaScript from which a lane sends (Engine.sendBlock). An id is used again only after
+// all others, so that a kBlockDone that JavaScript has not read yet cannot mean a newer block.
+// Thread: any.
 class LentMemory {
  public:
+  // The id of no block.
+  static constexpr uint32_t kNoBlock = 0xffffffffu;
+
   struct View {
     const uint8_t* data = nullptr;
     size_t bytes = 0;
@@ -77,6 +81,8 @@ class LentMemory {
   void Skip(uint32_t id, size_t bytes);
   // The lane does not use the block any more.
   void Return(uint32_t id);
+  // Skips ids, so that a test sees what happens when they begin anew.
+  void set_next_id(uint32_t id) { next_id_ = id; }
 
  private:
   std::mutex mutex_;

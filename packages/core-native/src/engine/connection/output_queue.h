@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/block_store.h"
 #include "engine/connection/send_rate.h"
 #include "files/open_file.h"
 
@@ -19,7 +20,7 @@ namespace httpsys::engine {
 // connection is behind. Thread: the lane.
 class OutputQueue {
  public:
-  static constexpr uint32_t kNoBlock = 0xffffffffu;
+  static constexpr uint32_t kNoBlock = LentMemory::kNoBlock;
   // The longest reply record. JavaScript may give one block of any size, which a WebSocket may have
   // to compress into one piece.
   static constexpr size_t kPieceKeptMax = 256 * 1024;
