@@ -292,8 +292,7 @@ uint32_t Captures::Confirm(CacheExchange* exchange, std::string_view text,
   head_.clear();
   AppendUpdatedHead(stored.head, update.lines, &head_);
   const uint32_t age_s = cache::ReadResponse(stored.status, update.lines, now.now_s).age_s;
-  const uint32_t initial_age_s =
-      capture.OnConfirmed(stored.status, head_, stored.body, age_s, now);
+  const uint32_t initial_age_s = capture.OnConfirmed(stored.status, head_, stored.body, age_s, now);
   exchange->terms->counters->Add(CacheCounter::kRevalidated);
   Decide(exchange);
   return initial_age_s;
