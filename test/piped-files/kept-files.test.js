@@ -117,6 +117,57 @@ test('who listens to open has a descriptor that nobody else has', needs('sendsFi
   assert.equal(piped.taken, 2)
 })
 
+test('the descriptor that a stream shows is the application\'s to close, and no file takes its place in a response', needs('sendsFiles', 'listensOnSockets'), async (t) => {
+  const huge = path.join(folder, 'shown')
+  const secret = path.join(folder, 'secret')
+  fs.writeFileSync(huge, Buffer.alloc(kHuge, 'p'))
+  fs.writeFileSync(secret, 'TOP-SECRET')
+  const { port, sources } = await servePipes(t)
+  await get(port, huge)
+  const client = nodeHttp.get({ port, host: '127.0.0.1', path: `/${encodeURIComponent(huge)}`, agent: false })
+  const [res] = await once(client, 'response')
+  const source = /** @type {any} */ (sources[1])
+  while (source.bytesRead === 0) await setImmediate()
+  const { fd } = source
+  assert.equal(source.fd, fd)
+  assert.equal(fs.fstatSync(fd).ino, fs.statSync(huge).ino)
+  fs.closeSync(fd)
+  const taken = [1, 2, 3].map(() => fs.openSync(secret, 'r'))
+  t.after(() => { for (const other of taken) try { fs.closeSync(other) } catch {} })
+  // The same file again, and the rest of the one that is on its way.
+  assert.equal((await get(port, huge)).body, 'p'.repeat(kHuge))
+  let bytes = 0
+  for await (const piece of res) {
+    bytes += piece.length
+    assert.ok(!piece.includes('TOP'))
+  }
+  assert.equal(bytes, kHuge)
+  assert.equal(piped.taken, 3)
+})
+
+test('a descriptor of the engine that other code closes by mistake is not sent, and not closed again', needs('sendsFiles', 'listensOnSockets'), async (t) => {
+  const { port } = await servePipes(t)
+  const kept = path.join(folder, 'mistaken')
+  const secret = path.join(folder, 'secret')
+  fs.writeFileSync(kept, 'p'.repeat(kLong))
+  fs.writeFileSync(secret, 'TOP-SECRET')
+  await get(port, kept)
+  const numbers = fs.readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return fs.readlinkSync(`/proc/self/fd/${fd}`) === kept
+    } catch {
+      return false
+    }
+  })
+  assert.equal(numbers.length, 1)
+  fs.closeSync(Number(numbers[0]))
+  const taken = fs.openSync(secret, 'r')
+  assert.equal(String(taken), numbers[0])
+  for (let i = 0; i < 2; i++) assert.equal((await get(port, kept)).body, 'p'.repeat(kLong))
+  assert.equal(fs.fstatSync(taken).ino, fs.statSync(secret).ino)
+  fs.closeSync(taken)
+})
+
 test('a stream that closes leaves the file open for the next one, and for another that is being sent', needs('sendsFiles', 'listensOnSockets'), async (t) => {
   const { port, sources } = await servePipes(t)
   await get(port, file)

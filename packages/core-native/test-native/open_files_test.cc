@@ -76,6 +76,24 @@ class OpenFilesTest : public testing::Test {
 
 // A burst of requests for a file that nobody has opened would otherwise leave a descriptor for
 // each.
+TEST_F(OpenFilesTest, ADescriptorThatOtherCodeHasClosedIsNeitherReadNorClosed) {
+  const std::shared_ptr<OpenFiles> table = OpenFiles::Make(8, Share);
+  const std::string path = Write("a", "public");
+  const std::shared_ptr<const OpenFile> file = Open(table.get(), path);
+  const int number = file->descriptor();
+  close(number);
+  const int other = open(Write("b", "secret").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(other, number);
+  FileFacts facts;
+  EXPECT_EQ(table->Find(path, 0, &facts), nullptr);
+  EXPECT_EQ(table->count(), 0u);
+  EXPECT_EQ(Read(*file), std::to_string(-EBADF));
+  EXPECT_EQ(file->Pin(), -1);
+  EXPECT_FALSE(file->GiveUp());
+  EXPECT_EQ(Read(*Open(table.get(), path)), "public");
+  EXPECT_EQ(fcntl(other, F_GETFD), FD_CLOEXEC);
+}
+
 TEST_F(OpenFilesTest, HasOneDescriptorForAFileThatSeveralHaveOpened) {
   SKIP_WITHOUT_PROBES();
   const std::string path = Write("a", "first");

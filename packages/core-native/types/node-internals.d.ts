@@ -76,6 +76,10 @@ export interface FileOperations {
   read (fd: number, buffer: NodeJS.ArrayBufferView, offset: number, length: number, position: number | null | undefined,
     callback: (error: NodeJS.ErrnoException | null, bytes: number, buffer: NodeJS.ArrayBufferView) => void): void
   close (fd: number, callback: (error: Error | null) => void): void
+  /** Sets `shownFd`, for hideDescriptor(). */
+  show?: () => void
+  /** The descriptor of a stream as the application has it; undefined: nobody has asked. */
+  shownFd?: number | null
 }
 
 /** Undocumented members of an fs.ReadStream, and documented ones that it is compared by. lib/node-private/file-stream.js looks for them. */

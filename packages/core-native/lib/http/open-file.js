@@ -9,6 +9,7 @@ const path = require('node:path')
 const { setImmediate } = require('node:timers')
 const { isMainThread } = require('node:worker_threads')
 const { loadBinding } = require('../backend/binding')
+const { kHidden } = require('../node-private/file-stream')
 const { kLane } = require('./symbols')
 
 /** The engine has no file under this id: the descriptor is the stream's own. */
@@ -146,6 +147,36 @@ function pinFile (fd, engine, id) {
 }
 
 /**
+ * Opens once more what a descriptor of the engine is open on, for the application: whatever that does with the number, it is not one of the engine's.
+ *
+ * @param {number} fd
+ * @param {string | Buffer} at the path that it was opened with
+ * @returns {number} or kHidden, where the file cannot be opened any more
+ */
+function openAgain (fd, at) {
+  // The name of the descriptor leads to the file also where its path names another one by now.
+  for (const name of [`/dev/fd/${fd}`, at]) {
+    try {
+      const again = fs.openSync(name, 'r')
+      if (isSameFile(fd, again)) return again
+      fs.closeSync(again)
+    } catch {}
+  }
+  return kHidden
+}
+
+/** @param {number} one @param {number} other both open @returns {boolean} */
+function isSameFile (one, other) {
+  const [a, b] = [one, other].map((fd) => fs.fstatSync(fd, { bigint: true }))
+  return a.dev === b.dev && a.ino === b.ino
+}
+
+/** Gives a file back to the engine. @param {Engine | null} engine @param {number} id of its table, or kOwn */
+function releaseFile (engine, id) {
+  if (id !== kOwn) engine?.releaseFile(id)
+}
+
+/**
  * Closes what openFile() has opened, or the application. The callback comes in a later turn.
  *
  * @param {number} fd
@@ -159,4 +190,4 @@ function closeFile (fd, engine, id, callback) {
   setImmediate(callback, null)
 }
 
-module.exports = { closeFile, engineOf, kOwn, kUnknown, openFile, pinFile, statFile }
+module.exports = { closeFile, engineOf, kOwn, kUnknown, openAgain, openFile, pinFile, releaseFile, statFile }

@@ -13,13 +13,13 @@ const { getSystemErrorName } = require('node:util')
 const { nodeProcess } = require('../node-private/node-process')
 const { contentLengthOf, headOf, isChunked, isHeadSent, isLast, tryHead } = require('../node-private/response')
 const {
-  countAsRead, forgetReader, isFileStream, operationsOf, readOn, setOperations, setReader
+  countAsRead, emitsAsNode, forgetReader, hideDescriptor, isFileStream, kHidden, operationsOf, readOn, readUnseen, setOperations, setReader
 } = require('../node-private/file-stream')
 const { loadBinding } = require('../backend/binding')
 const { errnoOf, systemErrorText } = require('../base/system-error')
 const { FileWindows, kCanceled } = require('./file-windows')
 const { fileRefusal, flowRefusal, listenersRefusal, outputRefusal, responseRefusal, sourceRefusal } = require('./file-refusals')
-const { closeFile, engineOf, kOwn, kUnknown, openFile, pinFile, statFile } = require('./open-file')
+const { closeFile, engineOf, kOwn, kUnknown, openAgain, openFile, pinFile, releaseFile, statFile } = require('./open-file')
 const { isLongHead } = require('./short-way')
 const { piped } = require('./piped')
 
@@ -49,6 +49,10 @@ class PipedFile {
   #engine
   /** Of the file in the engine's table, or kOwn. */
   #id = kOwn
+  /** The engine's descriptor of a file in its table, which the application never learns. */
+  #tableFd = kHidden
+  /** What the application has as the descriptor of such a stream; undefined: it has not asked. @type {number | null | undefined} */
+  shownFd = undefined
   /** Bytes of the file; null: nobody has asked, or nobody asks any more. @type {number | null} */
   #size = null
   /** The descriptor is not given up any more. */
@@ -88,13 +92,30 @@ class PipedFile {
 
   /** @param {string | Buffer} path @param {string | number} flags @param {number} mode @param {(error: Error | null, fd?: number) => void} callback */
   open (path, flags, mode, callback) {
-    // Whoever hears of the descriptor gets one that nobody else has.
-    const isShared = this.#stream.listenerCount('open') === 0 && this.#stream.listenerCount('ready') === 0
-    openFile(path, flags, mode, isShared ? this.#engine : null, (error, fd, { id, size } = kUnknown) => {
+    const stream = this.#stream
+    openFile(path, flags, mode, isHeard(stream) ? null : this.#engine, (error, fd, { id, size } = kUnknown) => {
+      if (id === kOwn) return callback(error, fd)
+      // Listeners have come meanwhile.
+      if (isHeard(stream)) {
+        releaseFile(this.#engine, id)
+        return openFile(path, flags, mode, null, callback)
+      }
       this.#id = id
       this.#size = size
-      callback(error, fd)
+      this.#tableFd = /** @type {number} */ (fd)
+      callback(null, kHidden)
+      hideDescriptor(stream)
     })
+  }
+
+  /** The application asks for the descriptor of a stream whose own is the engine's, and gets another one: once it has closed that, any file may have its number. */
+  show () {
+    const fd = pinFile(this.#tableFd, this.#engine, this.#id)
+    if (fd < 0) return
+    this.#isPinned = true
+    this.#tableFd = fd
+    const shown = openAgain(fd, this.#stream.path)
+    if (shown !== kHidden) this.shownFd = shown
   }
 
   /**
@@ -103,7 +124,7 @@ class PipedFile {
    * @type {FileOperations['read']}
    */
   read (fd, buffer, offset, length, position, callback) {
-    fs.read(fd, buffer, offset, length, position ?? this.#stream.bytesRead, (error, bytes, bytesOf) => {
+    fs.read(this.#id === kOwn ? fd : this.#tableFd, buffer, offset, length, position ?? this.#stream.bytesRead, (error, bytes, bytesOf) => {
       callback(error, bytes, bytesOf)
       // Node tells of a write that fails in the next tick.
       if (this.#held !== null) nodeProcess.nextTick(() => this.#release())
@@ -112,22 +133,28 @@ class PipedFile {
 
   /** Every destroy() of the stream ends here. @param {number} fd @param {(error: Error | null) => void} callback */
   close (fd, callback) {
-    const id = this.#id
     if (this.#hasFailed) {
       // The end of the connection is told next. On Node an application hears first why its file has failed, and ends the response itself.
-      closeFile(fd, this.#engine, id, () => {})
+      this.#closeFile(fd, () => {})
       return nodeProcess.nextTick(callback, null)
     }
-    if (this.#windows === null) return closeFile(fd, this.#engine, id, callback)
+    if (this.#windows === null) return this.#closeFile(fd, callback)
     // The windows that are out have descriptors of their own. Where the response is about to end, too, as with pipeline(), the stream ends behind
     // it, as a stream does whose read is pending. Otherwise the client alone decides when they are back.
     this.#isStopped = true
     const resource = new AsyncResource('FSREQCALLBACK', kResourceOptions)
-    const close = () => resource.runInAsyncScope(closeFile, undefined, fd, this.#engine, id, callback)
+    const close = () => resource.runInAsyncScope(this.#closeFile, this, fd, callback)
     nodeProcess.nextTick(() => {
       if (this.#windows !== null && this.#res.destroyed) this.#closeLater = close
       else close()
     })
+  }
+
+  /** @param {number} fd that of the stream @param {(error: Error | null) => void} callback */
+  #closeFile (fd, callback) {
+    if (fd === kHidden) return closeFile(this.#tableFd, this.#engine, this.#id, callback)
+    releaseFile(this.#engine, this.#id)
+    fs.close(fd, callback)
   }
 
   // -- The decision --------------------------------------------------------------------------------
@@ -144,7 +171,7 @@ class PipedFile {
     if (announced !== null && (size === null || size >= this.#start + announced)) return this.#begin(announced)
     if (size !== null && !mayBeMadeUp(size)) return this.#beginOf(size)
     if (!this.#pin()) return
-    statFile(/** @type {number} */ (this.#stream.fd), (stats) => {
+    statFile(this.#fd, (stats) => {
       if (this.#stream.destroyed) return
       const changed = this.#refusal() || fileRefusal(stats, this.#start)
       if (changed === '') this.#beginOf(/** @type {fs.Stats} */ (stats).size)
@@ -152,25 +179,29 @@ class PipedFile {
     })
   }
 
+  /** The descriptor that the file is read with. */
+  get #fd () {
+    return this.#id === kOwn ? /** @type {number} */ (this.#stream.fd) : this.#tableFd
+  }
+
   // Has a descriptor that is not given up while Node uses it. False: the file is gone, and the stream has heard so.
   #pin () {
-    const stream = this.#stream
-    const id = this.#id
-    if (id === kOwn || this.#isPinned) return true
-    const fd = pinFile(/** @type {number} */ (stream.fd), this.#engine, id)
+    if (this.#id === kOwn || this.#isPinned) return true
+    const fd = pinFile(this.#tableFd, this.#engine, this.#id)
     if (fd < 0) {
-      stream.destroy(readError(-fd))
+      this.#stream.destroy(readError(-fd))
       return false
     }
     this.#isPinned = true
-    stream.fd = fd
+    this.#tableFd = fd
     return true
   }
 
   // Lets Node read for the read that is pending.
   #readOn () {
-    if (this.#pin()) readOn(this.#stream, this.#wanted)
-    else this.#release()
+    if (!this.#pin()) return this.#release()
+    if (this.#id !== kOwn) setReader(this.#stream, readUnseen)
+    readOn(this.#stream, this.#wanted)
   }
 
   get #start () {
@@ -207,7 +238,6 @@ class PipedFile {
 
   /** @param {number} bytes of the file, at least one */
   #begin (bytes) {
-    const stream = this.#stream
     const res = this.#res
     if (headOf(res) === null) {
       // Before the head is made: the application may still answer something else when the first read fails.
@@ -219,7 +249,7 @@ class PipedFile {
     const changed = outputRefusal(res) || (isLongHead(res) ? 'long head' : '') || ((announced ?? bytes) !== bytes ? 'another length' : '')
     if (changed !== '') return this.#leave(changed)
     if (announced !== null) this.#isWhole = true
-    this.#windows = new FileWindows(res, /** @type {number} */ (stream.fd), this.#id, this.#start, bytes, announced !== null && !isLast(res), this)
+    this.#windows = new FileWindows(res, this.#fd, this.#id, this.#start, bytes, announced !== null && !isLast(res), this)
     if (!this.#windows.give() && this.#windows.out === 0) {
       this.#windows = null
       return this.#leave('no window')
@@ -308,6 +338,11 @@ class PipedFile {
     this.#held?.end()
     this.#held = null
   }
+}
+
+/** @param {PrivateFileStream} stream @returns {boolean} whether somebody hears of its descriptor when it is open */
+function isHeard (stream) {
+  return stream.listenerCount('open') !== 0 || stream.listenerCount('ready') !== 0 || !emitsAsNode(stream)
 }
 
 /** @this {PrivateFileStream} @param {number} wanted bytes */

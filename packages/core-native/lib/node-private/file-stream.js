@@ -32,6 +32,12 @@ const { open: fsOpen, read: fsRead, close: fsClose } = fs
 const { emit: emitterEmit } = EventEmitter.prototype
 const { destroy, on, pause, pipe, push, read, resume, unpipe } = Readable.prototype
 
+/** What stands for a descriptor that nobody may see. Node's own code only looks whether there is one, and hands it to the stream's functions. */
+const kHidden = -1
+
+/** Node's own code reads the descriptor of a stream. */
+let isNode = false
+
 /** @type {FileStreams | null | undefined} undefined: no file was piped so far */
 let known
 
@@ -128,6 +134,44 @@ function readOn (stream, bytes) {
   stream._read(bytes)
 }
 
+/** A member `fd` that asks the functions of its stream, which have show(), for a descriptor when the application looks at it. */
+const kHiddenDescriptor = {
+  configurable: true,
+  enumerable: true,
+  /** @this {PrivateFileStream} @returns {number | null} */
+  get () {
+    const operations = /** @type {FileOperations} */ (operationsOf(this))
+    // destroy() closes the file at once, or when a read has ended.
+    if (operations.shownFd === undefined && !isNode && !this.destroyed) operations.show?.()
+    return operations.shownFd === undefined ? kHidden : operations.shownFd
+  },
+  /** @this {PrivateFileStream} @param {number | null} fd */
+  set (fd) {
+    const operations = /** @type {FileOperations} */ (operationsOf(this))
+    operations.shownFd = fd
+  }
+}
+
+/** Hides the descriptor of an open stream: its member says kHidden to Node's own code. @param {PrivateFileStream} stream */
+function hideDescriptor (stream) {
+  Object.defineProperty(stream, 'fd', kHiddenDescriptor)
+}
+
+/** Reads as Node does, and sees no descriptor. For setReader(). @this {PrivateFileStream} @param {number} bytes */
+function readUnseen (bytes) {
+  isNode = true
+  try {
+    Reflect.apply(/** @type {(bytes: number) => void} */ (found().read), this, [bytes])
+  } finally {
+    isNode = false
+  }
+}
+
+/** @param {PrivateFileStream} stream @returns {boolean} whether emit() is Node's own */
+function emitsAsNode (stream) {
+  return stream.emit === emitterEmit
+}
+
 /** @param {PrivateFileStream} stream @returns {readonly unknown[]} what it is piped into */
 function destinationsOf (stream) {
   return stream._readableState.pipes
@@ -152,12 +196,16 @@ module.exports = {
   closesItself,
   countAsRead,
   destinationsOf,
+  emitsAsNode,
   forgetReader,
   hasBegun,
+  hideDescriptor,
   isFileStream,
+  kHidden,
   operationsOf,
   patchOf,
   readOn,
+  readUnseen,
   setOperations,
   setReader
 }

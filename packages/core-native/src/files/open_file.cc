@@ -35,7 +35,9 @@ class OpenFile::Use {
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
 
-  explicit operator bool() const { return is_held_; }
+  explicit operator bool() const {
+    return is_held_ && !file_.is_lost_.load(std::memory_order_relaxed);
+  }
   int fd() const { return file_.fd_.load(std::memory_order_relaxed); }
 
  private:
@@ -70,6 +72,18 @@ OpenFile::~OpenFile() {
   if (has_descriptor()) close(fd_);
 }
 
+bool OpenFile::HasLostDescriptor() const {
+  const Use use(*this);
+  if (!use) return is_lost_;
+  FileFacts now;
+  if (ReadFileFacts(use.fd(), &now) == 0 && now.device == facts_.device &&
+      now.inode == facts_.inode) {
+    return false;
+  }
+  is_lost_ = true;
+  return true;
+}
+
 ssize_t OpenFile::Read(void* to, size_t bytes, uint64_t offset) const {
   for (;;) {
     if (const Use use(*this); use) {
@@ -79,7 +93,7 @@ ssize_t OpenFile::Read(void* to, size_t bytes, uint64_t offset) const {
       } while (got < 0 && errno == EINTR);
       return got;
     }
-    if (const int error = Reopen(); error != 0) {
+    if (const int error = is_lost_ ? EBADF : Reopen(); error != 0) {
       errno = error;
       return -1;
     }
@@ -114,7 +128,7 @@ ssize_t OpenFile::SendTo(int socket, uint64_t offset, size_t bytes) const {
 }
 
 bool OpenFile::GiveUp() const {
-  if (path_.empty()) return false;
+  if (path_.empty() || is_lost_) return false;
   int users = 0;
   if (users_.compare_exchange_strong(users, kGivenUp, std::memory_order_acquire)) {
     close(fd_.exchange(-1, std::memory_order_relaxed));
@@ -144,10 +158,10 @@ int OpenFile::Pin() const {
   for (;;) {
     // The count is never given back, so that GiveUp() finds a user from now on.
     int users = users_.load(std::memory_order_relaxed);
-    while (users >= 0) {
+    while (users >= 0 && !is_lost_) {
       if (users_.compare_exchange_weak(users, users + 1, std::memory_order_acquire)) return fd_;
     }
-    if (const int error = Reopen(); error != 0) {
+    if (const int error = is_lost_ ? EBADF : Reopen(); error != 0) {
       errno = error;
       return -1;
     }

@@ -73,7 +73,13 @@ class OpenFile {
   // The number of the descriptor at this time, or -1. Only for people to see: nothing keeps it
   // open.
   int descriptor() const { return fd_.load(std::memory_order_relaxed); }
-  bool has_descriptor() const { return users_.load(std::memory_order_relaxed) >= 0; }
+  bool has_descriptor() const {
+    return users_.load(std::memory_order_relaxed) >= 0 && !is_lost_.load(std::memory_order_relaxed);
+  }
+  // Returns true if other code of the process has closed the descriptor, whose number may be that
+  // of another file by now. The number is not touched any more from then on, and every read fails
+  // with EBADF. Asks the system, and waits for no server.
+  bool HasLostDescriptor() const;
   // Returns the descriptor, which is not given up any more, or -1 with errno as Read().
   int Pin() const;
 
@@ -94,6 +100,8 @@ class OpenFile {
   mutable std::atomic<uint64_t> hot_ms_ = UINT64_MAX / 2;  // Longer ago than any time.
   // Reads that use the descriptor, or kGivenUp.
   mutable std::atomic<int> users_ = 0;
+  // The number of the descriptor is somebody else's, or nobody's.
+  mutable std::atomic<bool> is_lost_ = false;
   // kProbed until the file system refuses a probe.
   mutable std::atomic<ReadWay> way_ = ReadWay::kProbed;
 };

@@ -33,10 +33,13 @@ std::shared_ptr<const OpenFile> OpenFiles::Find(std::string_view path, uint64_t 
   const bool is_same_user = entry->user == geteuid() && entry->group == getegid();
   lock.unlock();
   // The descriptor keeps the inode, so that no other file gets its number; without a descriptor,
-  // the file is opened and compared as a whole.
+  // the file is opened and compared as a whole. Code that closes a number twice closes one of
+  // these, too: without a look at the descriptor, every later response would have the bytes of
+  // whatever file has that number by then.
   const FileFacts& was = file->facts();
   if (!is_same_user || ReadPathFacts(file->path(), facts) != 0 || facts->device != was.device ||
-      facts->inode != was.inode || facts->changed_ns != was.changed_ns) {
+      facts->inode != was.inode || facts->changed_ns != was.changed_ns ||
+      file->HasLostDescriptor()) {
     Forget(file);
     return nullptr;
   }
