@@ -15,7 +15,7 @@ const { once } = require('node:events')
 const { after } = require('node:test')
 const { http } = require('../helpers/backend')
 const { needs } = require('../helpers/capabilities')
-const { serve } = require('../helpers/client')
+const { request, serve } = require('../helpers/client')
 const { until } = require('../helpers/waiting')
 const { kProtocols } = require('./kit')
 const { sendFile } = /** @type {any} */ (http)
@@ -196,4 +196,34 @@ test('the line before a chunk of 1 TiB is whole', needs('sendsFiles', 'aborts'),
   let text = ''
   while (!text.includes('\0')) text += (await once(client, 'data'))[0].toString('latin1')
   assert.equal(text.slice(text.indexOf('\r\n\r\n') + 4, text.indexOf('\0')), `${bytes.toString(16)}\r\n`)
+})
+
+for (const announced of [4, 40]) {
+  test(`a Content-Length of ${announced} for a file of 13 bytes is an error, and the response is still the application's`, needs('sendsFiles'), async (t) => {
+    /** @type {(prepare: (res: any) => void) => Promise<import('../helpers/client').Answer>} */
+    const get = async (prepare) => {
+      const port = await serve(t, http.createServer((_req, res) => {
+        prepare(res)
+        sendFile(res, path.join(kDisk, '13'), (/** @type {any} */ error) => {
+          if (res.headersSent) return res.destroy()
+          res.writeHead(500, { 'Content-Length': error.code.length }).end(error.code)
+        })
+      }))
+      return request({ port })
+    }
+    const { status, body } = await get((res) => res.setHeader('Content-Length', announced))
+    assert.deepEqual([status, body], [500, 'ERR_HTTP_CONTENT_LENGTH_MISMATCH'])
+    // What was announced is on its way.
+    await assert.rejects(get((res) => res.writeHead(200, { 'Content-Length': announced })))
+    if (announced < 13) await assert.rejects(get((res) => res.writeHead(200, { 'Content-Length': announced }).flushHeaders()))
+  })
+}
+
+test('HEAD has the Content-Length of the application', needs('sendsFiles'), async (t) => {
+  const port = await serve(t, http.createServer((_req, res) => {
+    res.setHeader('Content-Length', 40)
+    sendFile(res, path.join(kDisk, '13'), () => {})
+  }))
+  const { status, headers } = await request({ port, method: 'HEAD' })
+  assert.deepEqual([status, headers['content-length']], [200, '40'])
 })

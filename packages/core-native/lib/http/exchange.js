@@ -542,6 +542,7 @@ function onResponseFinish () {
   const { req, socket } = this
   if (!socket || socket[kLane] === undefined) return
   const { server } = socket
+  socket[kState] &= ~State.kFileEnds
   if (responseFinish.hasSubscribers) responseFinish.publish({ request: req, response: this, socket, server })
   // An end of the connection from here on is no longer about this request.
   if (kDetachAbortSignal !== null) req[kDetachAbortSignal]()

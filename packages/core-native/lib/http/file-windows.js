@@ -122,7 +122,7 @@ class FileWindows {
     count(socket, writer.response(socket[kSlot], R.kReplyEnd, res.statusCode, tellIdleTimeout(socket), /** @type {string} */ (headOf(res)), bytes))
     headIsSent(res)
     res[kEnded] = true
-    socket[kState] |= State.kFileOut
+    socket[kState] |= State.kFileOut | State.kFileEnds
     this.#written = socket[kWritten]
     this.#given = this.left
     this.left = 0
@@ -153,6 +153,7 @@ class FileWindows {
     if (isLast && this.#endsResponse) {
       writer.command(kEnd, R.kReplyEnd | chunked, socket[kSlot], tellIdleTimeout(socket))
       res[kEnded] = true
+      socket[kState] |= State.kFileEnds
     }
     writer.release()
     socket[kState] |= State.kFileOut

@@ -112,7 +112,7 @@ class Methods extends /** @type {import('../../types/internal').EngineResponseBa
     if (this._trailer !== '' || isLongHead(this)) return super.end(chunk, /** @type {BufferEncoding} */ (encoding), callback)
     if (!this._hasBody) body = null
     if (this[kEnded]) {
-      // The lane has the end already, behind the last bytes of a file.
+      // The lane has the end already, behind the last bytes of a file. A body that comes now ends the connection (State.kFileEnds).
       if (body !== null) return super.end(chunk, /** @type {BufferEncoding} */ (encoding), callback)
     } else {
       const socket = /** @type {EngineSocket} */ (this.socket) // See isShort().

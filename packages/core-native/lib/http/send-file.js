@@ -9,7 +9,7 @@ const { errno: { ENODATA: kNoData } } = require('node:os').constants
 const { finished, pipeline } = require('node:stream')
 const { fileURLToPath } = require('node:url')
 const { nodeProcess } = require('../node-private/node-process')
-const { hasBody } = require('../node-private/response')
+const { contentLengthOf, hasBody, headOf, isChunked, isHeadSent } = require('../node-private/response')
 const { refuseUnknown } = require('../options/option-names')
 const { endWithFile } = require('./outgoing')
 const { closeFile, engineOf, kOwn, kUnknown, openFile, pinFile } = require('./open-file')
@@ -136,6 +136,9 @@ function begin (sending, size) {
   if (refused !== null) return settle(sending, refused)
   const length = Math.max(0, Math.min(end, size - 1) - start + 1)
   const hasNoBody = res.statusCode === 204 || res.statusCode === 304
+  const announced = hasNoBody ? null : announcedBy(res)
+  // Who has sent the head may have written a part of the body.
+  if (announced !== null && (isHeadSent(res) ? announced < length : announced !== length)) return settle(sending, lengthError(length, announced))
   if (!res.headersSent && !hasNoBody && !res.hasHeader('content-length') && !res.hasHeader('transfer-encoding')) {
     res.setHeader('Content-Length', length)
   }
@@ -148,6 +151,19 @@ function begin (sending, size) {
   else if (!endWithFile(res, fd, id, start, length, onFailed)) return stream(sending, length)
   // The descriptor that was handed over has a handle of its own.
   finished(res, (error) => settle(sending, cause ?? error ?? null))
+}
+
+/** @param {EngineResponse} res @returns {number | null} the length of the body that the client is told; null: none, or nothing of the body is sent */
+function announcedBy (res) {
+  if (res.req.method === 'HEAD') return null
+  if (headOf(res) !== null) return isChunked(res) ? null : contentLengthOf(res)
+  const length = res.getHeader('content-length')
+  return length === undefined ? null : Number(length)
+}
+
+/** @param {number} length of the file @param {number} announced */
+function lengthError (length, announced) {
+  return coded('ERR_HTTP_CONTENT_LENGTH_MISMATCH', Error, `Response body's content-length of ${length} byte(s) does not match the content-length of ${announced} byte(s) set in header`)
 }
 
 /** @param {number} missing bytes */

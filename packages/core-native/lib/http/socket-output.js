@@ -3,6 +3,7 @@
 // The output of a socket: bytes go out as reply records; credits bound what was accepted and is not sent yet.
 
 const { Buffer } = require('node:buffer')
+const { nodeProcess } = require('../node-private/node-process')
 const { restartTimeout, unwrittenOf } = require('../node-private/socket')
 const R = require('../records/records')
 const { kInlineBytesMax } = require('../records/reply-writer')
@@ -131,8 +132,8 @@ function endOfJoined (chunks, from) {
   return at
 }
 
-/** The outcome for the chunks of a write: all are published, some wait for a credit, the lane has closed, or a block was refused. */
-const Sent = { all: 0, some: 1, closed: 2, refused: 3 }
+/** The outcome for the chunks of a write: all are published, some wait for a credit, the lane has closed, a block was refused, or the response has ended for the lane. */
+const Sent = { all: 0, some: 1, closed: 2, refused: 3, excess: 4 }
 
 // Publishes chunks while there is credit.
 /** @param {EngineSocket} socket @param {Write} write @returns {number} of Sent */
@@ -150,6 +151,8 @@ function publish (socket, write) {
       write.next++
       continue
     }
+    // The client would take these bytes for the next response.
+    if ((socket[kState] & State.kFileEnds) !== 0) return Sent.excess
     if ((socket[kState] & State.kFileOut) !== 0 || !hasCredit(socket)) return Sent.some
     const end = isStream ? 0 : endOfJoined(chunks, write.next)
     if (end - write.next > 1) {
@@ -208,6 +211,12 @@ function send (socket, write) {
   if ((socket[kState] & State.kHasPolicies) !== 0) tellAnswersPolicy(socket)
   const sent = write.chunks.length - write.next > 1 ? publishTogether(socket, write) : publish(socket, write)
   if (sent === Sent.refused) return
+  if (sent === Sent.excess) {
+    holdRest(socket, write)
+    // Not while Node goes through what was written.
+    nodeProcess.nextTick(() => socket.destroy())
+    return
+  }
   if (sent === Sent.closed) {
     write.callback(systemError(-32, 'write'))
     return

@@ -36,7 +36,8 @@ const State = {
   kHasPolicies: 1 << 21, // Its server has an output cache with the rules of HTTP.SYS, or a policy was set on a response: heads are preceded by policies.
   kReadsFast: 1 << 22, // When bytes left last, the client's socket had taken all that it was given.
   kHasExtra: 1 << 23, // The socket may have more unsent bytes than others.
-  kCountsAsRead: 1 << 24 // A stream whose credit counts as that of one that its client reads.
+  kCountsAsRead: 1 << 24, // A stream whose credit counts as that of one that its client reads.
+  kFileEnds: 1 << 25 // The response ends with a file, for the lane: nothing may be written until it has finished.
 }
 
 /** @param {EngineSocket} socket */
