@@ -97,6 +97,25 @@ const shapes = {
   'headers that were flushed': { taken: true, run: ({ res, read }) => { res.flushHeaders(); read(large).pipe(res) } },
   'a connection that ends': { taken: true, run: ({ res, read }) => { res.setHeader('Connection', 'close'); res.setHeader('Content-Length', kLarge); read(large).pipe(res) } },
   'a length that is too long': { reason: 'another length', isLoose: true, endsConnection: true, run: ({ res, read }) => { res.setHeader('Content-Length', 20); read(small).pipe(res) } },
+  'a length, and the application ends the response later': {
+    taken: true,
+    run: ({ res, read }) => {
+      res.setHeader('Content-Length', kLarge)
+      const source = read(large)
+      source.pipe(res, { end: false })
+      source.on('end', () => setTimeout(() => res.end(), 50))
+    }
+  },
+  'a length, and pipeline() that does not end the response': {
+    taken: true,
+    run: async ({ res, read, log }) => {
+      res.setHeader('Content-Length', kSmall)
+      await pipelinePromise(read(small), res, { end: false })
+      log('sent')
+      await after(50)
+      res.end()
+    }
+  },
   'trailers behind it': { taken: true, run: ({ res, read }) => { res.setHeader('Trailer', 'A'); const source = read(small); source.pipe(res, { end: false }); source.on('end', () => { res.addTrailers({ A: 'b' }); res.end() }) } },
 
   // -- Files that are none, or cannot be read.

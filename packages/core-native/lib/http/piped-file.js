@@ -13,7 +13,8 @@ const { getSystemErrorName } = require('node:util')
 const { nodeProcess } = require('../node-private/node-process')
 const { contentLengthOf, headOf, isChunked, isHeadSent, isLast, tryHead } = require('../node-private/response')
 const {
-  countAsRead, emitsAsNode, forgetReader, hideDescriptor, isFileStream, kHidden, operationsOf, readOn, readUnseen, setOperations, setReader
+  countAsRead, emitsAsNode, endsDestination, forgetReader, hideDescriptor, isFileStream, kHidden, operationsOf, readOn, readUnseen, setOperations,
+  setReader
 } = require('../node-private/file-stream')
 const { loadBinding } = require('../backend/binding')
 const { errnoOf, systemErrorText } = require('../base/system-error')
@@ -249,7 +250,8 @@ class PipedFile {
     const changed = outputRefusal(res) || (isLongHead(res) ? 'long head' : '') || ((announced ?? bytes) !== bytes ? 'another length' : '')
     if (changed !== '') return this.#leave(changed)
     if (announced !== null) this.#isWhole = true
-    this.#windows = new FileWindows(res, this.#fd, this.#id, this.#start, bytes, announced !== null && !isLast(res), this)
+    const endsResponse = announced !== null && !isLast(res) && endsDestination(this.#stream)
+    this.#windows = new FileWindows(res, this.#fd, this.#id, this.#start, bytes, endsResponse, this)
     if (!this.#windows.give() && this.#windows.out === 0) {
       this.#windows = null
       return this.#leave('no window')

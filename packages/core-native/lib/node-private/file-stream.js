@@ -177,6 +177,19 @@ function destinationsOf (stream) {
   return stream._readableState.pipes
 }
 
+/**
+ * Whether the end of a stream ends the one destination that it has at once. pipe() listens to it with `onend`, or with `unpipe` where it was
+ * called with `{ end: false }`; pipeline() always calls it so, and adds `endFn` where it ends the destination itself. (`onend` is the name of
+ * a function of finished(), too.)
+ *
+ * @param {PrivateFileStream} stream
+ * @returns {boolean}
+ */
+function endsDestination (stream) {
+  const names = stream.listeners('end').map(({ name }) => name)
+  return names.includes('endFn') || (names.includes('onend') && !names.includes('unpipe'))
+}
+
 /** @param {PrivateFileStream} stream @returns {boolean} whether a read is pending, or its end has come */
 function hasBegun (stream) {
   return stream._readableState.reading || stream._readableState.ended
@@ -197,6 +210,7 @@ module.exports = {
   countAsRead,
   destinationsOf,
   emitsAsNode,
+  endsDestination,
   forgetReader,
   hasBegun,
   hideDescriptor,
