@@ -144,7 +144,10 @@ class PipedFile {
     // it, as a stream does whose read is pending. Otherwise the client alone decides when they are back.
     this.#isStopped = true
     const resource = new AsyncResource('FSREQCALLBACK', kResourceOptions)
-    const close = () => resource.runInAsyncScope(this.#closeFile, this, fd, callback)
+    const close = () => {
+      resource.runInAsyncScope(this.#closeFile, this, fd, callback)
+      resource.emitDestroy()
+    }
     nodeProcess.nextTick(() => {
       if (this.#windows !== null && this.#res.destroyed) this.#closeLater = close
       else close()
@@ -200,7 +203,7 @@ class PipedFile {
 
   // Lets Node read for the read that is pending.
   #readOn () {
-    if (!this.#pin()) return this.#release()
+    if (this.#stream.destroyed || !this.#pin()) return this.#release()
     if (this.#id !== kOwn) setReader(this.#stream, readUnseen)
     readOn(this.#stream, this.#wanted)
   }
@@ -245,6 +248,8 @@ class PipedFile {
       if ((announcedBy(res) ?? bytes) !== bytes) return this.#leave('another length')
       // A head that cannot be made here fails in the same way at the first write of Node's own pipe().
       if (!tryHead(res)) return this.#leave('head')
+      // What listens to the head may end the stream.
+      if (this.#stream.destroyed) return
     }
     const announced = isHeadSent(res) ? null : announcedBy(res)
     const changed = outputRefusal(res) || (isLongHead(res) ? 'long head' : '') || ((announced ?? bytes) !== bytes ? 'another length' : '')
