@@ -48,6 +48,21 @@ test('a file is taken over where nothing is in the way', { skip }, async (t) => 
   assert.deepEqual(piped, { taken: 1, returned: 0, reason: '' })
 })
 
+/** What listens to the head, as the package on-headers does. @type {(does: (res: any) => void) => Prepare} */
+const withHead = (does) => (res) => {
+  const { writeHead } = res
+  res.writeHead = function (/** @type {any[]} */ ...args) {
+    does(this)
+    return writeHead.apply(this, args)
+  }
+}
+
+/** @param {any} res */
+function replaceWrite (res) {
+  const { write } = res
+  res.write = function (/** @type {any[]} */ ...args) { return write.apply(this, args) }
+}
+
 /** @type {[what: string, reason: string, how: Parameters<typeof serveFile>[1]][]} */
 const kLeft = [
   ['a stream that was read before', 'begun', { before: async (res, source) => { await once(source, 'readable'); res.write(source.read(5)) } }],
@@ -82,6 +97,8 @@ const kLeft = [
       source.on('close', () => { Reflect.deleteProperty(nodeHttp.ServerResponse.prototype, 'write') })
     }
   }],
+  ['write() replaced when the head is made', 'a method of the response', { before: withHead(replaceWrite) }],
+  ['a drain listener that comes with the head', 'drain listener', { before: withHead((res) => res.on('drain', () => {})) }],
   ['a strict length', 'strict length', { before: (res) => { res.strictContentLength = true; res.setHeader('Content-Length', kContent.length) } }],
   ['a head longer than a record may be', 'long head', { before: (res) => { for (let i = 0; i < 20; i++) res.setHeader(`X-${i}`, 'v'.repeat(1000)) } }],
   ['a response that is corked', 'output waits', { before: (res) => { res.cork(); setTimeout(() => res.uncork(), 100) } }],

@@ -244,6 +244,22 @@ const shapes = {
   'a tail': { taken: true, run: ({ res, read }) => { const source = read(small); source.pipe(res, { end: false }); source.on('end', () => res.end(' tail')) } },
   'a corked response': { taken: true, run: ({ res, read }) => { res.cork(); read(small).pipe(res); res.uncork() } },
   'two files one after the other': { taken: true, run: ({ res, read }) => { const source = read(small); source.pipe(res, { end: false }); source.on('end', () => read(large).pipe(res)) } },
+  'write() replaced in the middle': {
+    taken: true,
+    reason: 'a method of the response',
+    ...kPause,
+    run: ({ res, read, midway, log }) => {
+      const source = read(huge)
+      source.pipe(res)
+      let n = 0
+      midway(source, () => {
+        const { write } = res
+        res.write = function (/** @type {Buffer} */ piece, /** @type {any[]} */ ...rest) { n += piece.length; return write.call(this, piece, ...rest) }
+      })
+      res.on('finish', () => log('sees much', n > kHuge / 4))
+    }
+  },
+  'a drain listener in the middle': { taken: true, reason: 'drain listener', ...kPause, run: ({ res, read, midway, log }) => { const source = read(huge); source.pipe(res); midway(source, () => res.once('drain', () => log('drain'))) } },
   'a drain listener': { reason: 'drain listener', run: ({ res, read }) => { res.on('drain', () => {}); read(large).pipe(res) } },
 
   // -- Files that change.

@@ -252,7 +252,7 @@ class PipedFile {
       if (this.#stream.destroyed) return
     }
     const announced = isHeadSent(res) ? null : announcedBy(res)
-    const changed = outputRefusal(res) || (isLongHead(res) ? 'long head' : '') || ((announced ?? bytes) !== bytes ? 'another length' : '')
+    const changed = responseRefusal(res, this.#methods) || outputRefusal(res) || (isLongHead(res) ? 'long head' : '') || ((announced ?? bytes) !== bytes ? 'another length' : '')
     if (changed !== '') return this.#leave(changed)
     if (announced !== null) this.#isWhole = true
     const endsResponse = announced !== null && !isLast(res) && endsDestination(this.#stream)
@@ -318,7 +318,7 @@ class PipedFile {
     if (this.#isCut || res.destroyed || res.socket !== socket) return 'response has ended'
     if (this.#stream.destroyed) return 'stream has ended'
     if (!isAlone) return 'another writer'
-    return listenersRefusal(this.#stream, res)
+    return listenersRefusal(this.#stream, res) || responseRefusal(res, this.#methods)
   }
 
   /** The windows are back, or one has failed. @param {boolean} isAll no byte is left */
