@@ -145,6 +145,35 @@ test('the descriptor that a stream shows is the application\'s to close, and no 
   assert.equal(piped.taken, 3)
 })
 
+test('a stream shows a descriptor when its response closes before the end of a short file', needs('sendsFiles', 'listensOnSockets'), async (t) => {
+  const short = path.join(folder, 'short')
+  fs.writeFileSync(short, Buffer.alloc(500_000, 'p'))
+  /** @type {any} */
+  let source
+  /** @type {(res: any) => void} */
+  let leave = () => {}
+  // Slow enough that the file is on its way when the response closes.
+  const port = await serve(t, http.createServer({ maxBandwidth: 2048 }, (req, res) => {
+    if (req.url === '/') return res.end()
+    source = fs.createReadStream(short)
+    source.pipe(res)
+    leave(res)
+  }))
+  for (const isByClient of [true, false]) {
+    const taken = piped.taken
+    const closed = new Promise((resolve) => { leave = (res) => res.once('close', () => resolve(source.fd)) })
+    const client = nodeHttp.get({ port, host: '127.0.0.1', path: '/short', agent: false }).on('error', () => {})
+    const [res] = await once(client, 'response')
+    res.on('error', () => {})
+    while (piped.taken === taken) await setImmediate()
+    if (isByClient) client.destroy()
+    else source._readableState.pipes[0].destroy()
+    const fd = await closed
+    assert.equal(fs.fstatSync(fd).ino, fs.statSync(short).ino)
+    fs.closeSync(fd)
+  }
+})
+
 test('a descriptor of the engine that other code closes by mistake is not sent, and not closed again', needs('sendsFiles', 'listensOnSockets'), async (t) => {
   const { port } = await servePipes(t)
   const kept = path.join(folder, 'mistaken')

@@ -54,6 +54,7 @@ export declare const kEndHeld: unique symbol
 export declare const kBodyLimit: unique symbol
 export declare const kCachePolicy: unique symbol
 export declare const kEnded: unique symbol
+export declare const kPipedFile: unique symbol
 export declare const kOlder: unique symbol
 export declare const kNewer: unique symbol
 export declare const kBegin: unique symbol
@@ -97,6 +98,7 @@ export interface Symbols {
   readonly kBodyLimit: typeof kBodyLimit
   readonly kCachePolicy: typeof kCachePolicy
   readonly kEnded: typeof kEnded
+  readonly kPipedFile: typeof kPipedFile
   readonly kOlder: typeof kOlder
   readonly kNewer: typeof kNewer
   readonly kBegin: typeof kBegin
@@ -344,6 +346,8 @@ export interface EngineResponse extends http.ServerResponse<EngineRequest>, Priv
   [kCachePolicy]?: { readonly policy: number, readonly seconds: number } | null
   cacheDuration?: unknown
   [kEnded]: boolean
+  /** The file that a lane reads for it, if it is about to end. */
+  [kPipedFile]?: { answerForFd (): void }
   [kOlder]?: EngineResponse | null | undefined
   [kNewer]?: EngineResponse | null
   [kCorked]: number

@@ -23,7 +23,7 @@ const {
 const { hadError } = require('../node-private/socket')
 const { tellCachePolicy } = require('./cache-policy')
 const { checkValue, fieldOf, isStrict, outHeaders, stockSetHeader } = require('./out-headers')
-const { onPipe } = require('./piped-file')
+const { beforeClose, onPipe } = require('./piped-file')
 const { count, isLongHead, isShort, tellIdleTimeout } = require('./short-way')
 const { kStreamBytesMin, mayCopy } = require('./stream-credit')
 const { State } = require('./socket-state')
@@ -74,6 +74,7 @@ class Methods extends /** @type {import('../../types/internal').EngineResponseBa
   /** @param {string | symbol} event @param {...unknown} args those of its listeners */
   emit (event, ...args) {
     if (event === 'pipe') onPipe(this, args[0], Methods.prototype)
+    else if (event === 'close') beforeClose(this)
     return super.emit(event, ...args)
   }
 

@@ -22,6 +22,7 @@ const { FileWindows, kCanceled } = require('./file-windows')
 const { fileRefusal, flowRefusal, listenersRefusal, outputRefusal, responseRefusal, sourceRefusal } = require('./file-refusals')
 const { closeFile, engineOf, kOwn, kUnknown, openAgain, openFile, pinFile, releaseFile, statFile } = require('./open-file')
 const { isLongHead } = require('./short-way')
+const { kPipedFile } = require('./symbols')
 const { piped } = require('./piped')
 
 // The lane's number for the end of the file.
@@ -52,6 +53,8 @@ class PipedFile {
   #id = kOwn
   /** The engine's descriptor of a file in its table, which the application never learns. */
   #tableFd = kHidden
+  /** See answerForFd(). */
+  #answers = false
   /** What the application has as the descriptor of such a stream; undefined: it has not asked. @type {number | null | undefined} */
   shownFd = undefined
   /** Bytes of the file; null: nobody has asked, or nobody asks any more. @type {number | null} */
@@ -105,8 +108,19 @@ class PipedFile {
       this.#size = size
       this.#tableFd = /** @type {number} */ (fd)
       callback(null, kHidden)
-      hideDescriptor(stream)
+      if (stream.readableFlowing !== true) this.answerForFd()
     })
+  }
+
+  /**
+   * Lets the stream answer who looks at its descriptor. That makes it slow, so it is not done for a stream that is about to end.
+   */
+  answerForFd () {
+    const stream = this.#stream
+    if (this.#tableFd !== kHidden && !this.#answers && !stream.destroyed) {
+      this.#answers = true
+      hideDescriptor(stream)
+    }
   }
 
   /** The application asks for the descriptor of a stream whose own is the engine's, and gets another one: once it has closed that, any file may have its number. */
@@ -175,6 +189,7 @@ class PipedFile {
     if (announced !== null && (size === null || size >= this.#start + announced)) return this.#begin(announced)
     if (size !== null && !mayBeMadeUp(size)) return this.#beginOf(size)
     if (!this.#pin()) return
+    this.answerForFd()
     statFile(this.#fd, (stats) => {
       if (this.#stream.destroyed) return
       const changed = this.#refusal() || fileRefusal(stats, this.#start)
@@ -204,6 +219,7 @@ class PipedFile {
   // Lets Node read for the read that is pending.
   #readOn () {
     if (this.#stream.destroyed || !this.#pin()) return this.#release()
+    this.answerForFd()
     if (this.#id !== kOwn) setReader(this.#stream, readUnseen)
     readOn(this.#stream, this.#wanted)
   }
@@ -262,6 +278,8 @@ class PipedFile {
       return this.#leave('no window')
     }
     piped.taken++
+    if (this.#windows.left !== 0) this.answerForFd()
+    else res[kPipedFile] = this
     this.#resource = new AsyncResource('FSREQCALLBACK', kResourceOptions)
   }
 
@@ -290,6 +308,7 @@ class PipedFile {
     if (this.#res.finished) this.#isCut = true
     this.#count(bytes)
     if (errno !== 0) {
+      this.answerForFd()
       this.#errno = errno
       this.#isStopped = true
     } else if (!this.#isStopped && windows.left !== 0) {
@@ -392,4 +411,9 @@ function onPipe (res, source, methods) {
   else piped.reason = refusal
 }
 
-module.exports = { onPipe }
+/** A response is about to tell that it has closed: a listener may close its file. @param {EngineResponse} res */
+function beforeClose (res) {
+  res[kPipedFile]?.answerForFd()
+}
+
+module.exports = { beforeClose, onPipe }

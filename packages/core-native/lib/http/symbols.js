@@ -32,6 +32,7 @@ module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   kTaken: Symbol('httpsys.taken'),
   kShared: Symbol('httpsys.shared'),
   /** On the socket of a connection with streams: the newest of their unfinished responses. */
+  kPipedFile: Symbol('httpsys.pipedFile'),
   kStreamAnswer: Symbol('httpsys.streamAnswer'),
   /** On the socket of a connection with streams: that credit; see stream-credit.js. */
   kStreamCredit: Symbol('httpsys.streamCredit'),
