@@ -137,6 +137,13 @@ module.exports = [
     replace: 'this._finish()\n    setImmediate(() => { this.finished = true })',
   },
 
+  {
+    name: 'finish-queued-late',
+    file: 'lib/http/outgoing.js',
+    find: 'nodeProcess.nextTick(emitFinish, this)\n    this.finished = true\n    this._finish()',
+    replace: 'this.finished = true\n    this._finish()\n    nodeProcess.nextTick(emitFinish, this)',
+  },
+
   // Reading.
   {
     name: 'body-before-its-reader',

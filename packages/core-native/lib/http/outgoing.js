@@ -137,9 +137,10 @@ class Methods extends /** @type {import('../../types/internal').EngineResponseBa
       count(socket, bytes)
       this[kEnded] = true
     }
+    // Node has queued 'finish', too, before its listeners of 'prefinish' queue anything.
+    nodeProcess.nextTick(emitFinish, this)
     this.finished = true
     this._finish()
-    nodeProcess.nextTick(emitFinish, this)
     return this
   }
 }

@@ -1,7 +1,7 @@
 'use strict'
 // What "finish" and "close" find: the socket let go, the states of the response, in this order.
 // covers: r11, 13, 32
-// breaks: response-keeps-socket, message-cleared-late
+// breaks: response-keeps-socket, message-cleared-late, finish-queued-late
 
 const http = require('node:http')
 const { setImmediate } = require('node:timers')
@@ -14,6 +14,7 @@ program(async () => {
       res.destroyed, res.writable, socket._httpMessage === res, req.complete)
     log('request', res.socket === socket, res.connection === socket, socket._httpMessage === res, res.writable)
     for (const event of ['prefinish', 'finish', 'close']) res.on(event, () => tell(event))
+    res.on('prefinish', () => process.nextTick(() => log('tick of prefinish')))
     res.end('text')
     process.nextTick(() => log('tick'))
     setImmediate(() => log('immediate', res.destroyed))
