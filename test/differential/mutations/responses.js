@@ -52,8 +52,8 @@ module.exports = [
   // Files that are piped into it.
   ofPipedFile('piped-bytes-uncounted', 'stream.bytesRead += bytes', ''),
   ofPipedFile('piped-context-lost', 'resource.runInAsyncScope(this.#settle, this, windows.left === 0)', 'this.#settle(windows.left === 0)'),
-  ofPipedFile('piped-tail-lost', 'announced !== null && !isLast(res), this)', 'true, this)'),
-  ofPipedFile('piped-range-ignored', 'this.#start, bytes, announced', '0, bytes, announced'),
+  ofPipedFile('piped-tail-lost', 'bytes, endsResponse, this)', 'bytes, true, this)'),
+  ofPipedFile('piped-range-ignored', 'this.#start, bytes, endsResponse', '0, bytes, endsResponse'),
   { name: 'piped-listener-ignored', file: 'lib/http/file-refusals.js', find: "stream.listenerCount('data') !== 1", replace: 'false' },
   { name: 'piped-encoding-ignored', file: 'lib/http/file-refusals.js', find: "if (stream.readableEncoding !== null) return 'encoding'", replace: '' },
   { name: 'drain-lost', file: 'lib/http/socket-listeners.js', find: "res.emit('drain')", replace: '' },
