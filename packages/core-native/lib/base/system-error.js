@@ -1,6 +1,16 @@
 'use strict'
 
+const { constants } = require('node:os')
 const { getSystemErrorName, getSystemErrorMap } = require('node:util')
+
+/** Texts of errors that libuv has no name for. @type {Partial<Record<string, string>>} */
+const kOtherTexts = { ESTALE: 'stale file handle' }
+
+/** @param {number} errno negative @returns {string} libuv's name, or the system's where libuv has none */
+function systemErrorName (errno) {
+  const other = getSystemErrorMap().has(errno) ? undefined : Object.entries(constants.errno).find(([, number]) => number === -errno)
+  return other?.[0] ?? getSystemErrorName(errno)
+}
 
 /**
  * The error that Node raises for a failed system call.
@@ -9,13 +19,13 @@ const { getSystemErrorName, getSystemErrorMap } = require('node:util')
  * @param {string} syscall
  */
 function systemError (errno, syscall) {
-  const code = getSystemErrorName(errno)
+  const code = systemErrorName(errno)
   return Object.assign(new Error(`${syscall} ${code}`), { errno, code, syscall })
 }
 
 /** @param {number} errno negative */
 function systemErrorText (errno) {
-  return getSystemErrorMap().get(errno)?.[1] ?? 'unknown error'
+  return getSystemErrorMap().get(errno)?.[1] ?? kOtherTexts[systemErrorName(errno)] ?? 'unknown error'
 }
 
 /**
@@ -29,4 +39,4 @@ function errnoOf (code) {
   return -1
 }
 
-module.exports = { errnoOf, systemError, systemErrorText }
+module.exports = { errnoOf, systemError, systemErrorName, systemErrorText }

@@ -9,7 +9,6 @@
 
 const fs = require('node:fs')
 const { AsyncResource } = require('node:async_hooks')
-const { getSystemErrorName } = require('node:util')
 const { nodeProcess } = require('../node-private/node-process')
 const { contentLengthOf, headOf, isChunked, isHeadSent, isLast, tryHead } = require('../node-private/response')
 const {
@@ -17,7 +16,7 @@ const {
   setReader
 } = require('../node-private/file-stream')
 const { loadBinding } = require('../backend/binding')
-const { errnoOf, systemErrorText } = require('../base/system-error')
+const { errnoOf, systemErrorName, systemErrorText } = require('../base/system-error')
 const { FileWindows, kCanceled } = require('./file-windows')
 const { fileRefusal, flowRefusal, listenersRefusal, outputRefusal, responseRefusal, sourceRefusal } = require('./file-refusals')
 const { closeFile, engineOf, kOwn, kUnknown, openAgain, openFile, pinFile, releaseFile, statFile } = require('./open-file')
@@ -392,7 +391,7 @@ function announcedBy (res) {
 
 /** @param {number} errno the system's @returns {Error} as fs.read() makes it */
 function readError (errno) {
-  const code = getSystemErrorName(-errno)
+  const code = systemErrorName(-errno)
   return Object.assign(new Error(`${code}: ${systemErrorText(-errno)}, read`), { errno: -errno, code, syscall: 'read' })
 }
 
