@@ -21,6 +21,8 @@ const { temporaryFile } = require('../helpers/temporary-file')
 const run = promisify(execFile)
 const kContent = Buffer.alloc(300_000, 'abcdefghijklmnopqrstuvwxyz')
 const { file } = temporaryFile(kContent)
+/** Five bytes, and the content. */
+const { file: headed } = temporaryFile(Buffer.concat([Buffer.from('MAGIC'), kContent]))
 const skip = backend === 'node' && 'the engine takes files over'
 
 /** @typedef {(res: any, source: any) => unknown} Prepare */
@@ -99,6 +101,8 @@ const kLeft = [
   }],
   ['write() replaced when the head is made', 'a method of the response', { before: withHead(replaceWrite) }],
   ['a drain listener that comes with the head', 'drain listener', { before: withHead((res) => res.on('drain', () => {})) }],
+  ['a descriptor that was read from', 'position of a descriptor', { path: headed, before: (_res, source) => { source.on('open', (/** @type {number} */ fd) => fs.readSync(fd, Buffer.alloc(5), 0, 5, null)) } }],
+  ['a descriptor that was read from before pipe()', 'position of a descriptor', { path: headed, before: async (_res, source) => { const [fd] = await once(source, 'open'); fs.readSync(fd, Buffer.alloc(5), 0, 5, null) } }],
   ['a strict length', 'strict length', { before: (res) => { res.strictContentLength = true; res.setHeader('Content-Length', kContent.length) } }],
   ['a head longer than a record may be', 'long head', { before: (res) => { for (let i = 0; i < 20; i++) res.setHeader(`X-${i}`, 'v'.repeat(1000)) } }],
   ['a response that is corked', 'output waits', { before: (res) => { res.cork(); setTimeout(() => res.uncork(), 100) } }],
@@ -110,6 +114,7 @@ for (const [what, reason, how] of kLeft) {
     assert.equal(answer.status, 200)
     const body = Buffer.from(answer.body, 'latin1')
     assert.ok(body.subarray(body.length - kContent.length).equals(kContent))
+    assert.ok(!body.includes('MAGIC'))
     assert.deepEqual([piped.taken, piped.reason], [0, reason])
   })
 }

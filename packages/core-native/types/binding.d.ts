@@ -506,6 +506,8 @@ export class Engine {
   keepFile (path: string, fd: number, facts: Float64Array, copies: boolean): number
   /** A descriptor of the file that is not given up any more, or a negative errno (ESTALE: the path names another file). */
   pinFile (id: number): number
+  /** Where a descriptor of this process stands; 0 also if it has no position. */
+  positionOf (fd: number): number
   /** Fills an array of at most kFileReadBytesMax (8 KiB) with bytes of the file that are in memory; otherwise false. */
   readFileNow (id: number, start: number, to: Uint8Array): boolean
   /** The file is not used any more. What was given to a lane is sent. */

@@ -147,6 +147,18 @@ function pinFile (fd, engine, id) {
 }
 
 /**
+ * Whether an application may have moved the position of a descriptor that it has heard of. Unlike Node, a lane reads from the position 0.
+ *
+ * @param {number} fd
+ * @param {Engine | null} engine null: nobody can ask, and whoever listens to the opening of files may have
+ * @param {boolean} isHeard somebody listens
+ * @returns {boolean}
+ */
+function hasMoved (fd, engine, isHeard) {
+  return engine === null ? isHeard : engine.positionOf(fd) !== 0
+}
+
+/**
  * Opens once more what a descriptor of the engine is open on, for the application: whatever that does with the number, it is not one of the engine's.
  *
  * @param {number} fd
@@ -190,4 +202,4 @@ function closeFile (fd, engine, id, callback) {
   setImmediate(callback, null)
 }
 
-module.exports = { closeFile, engineOf, kOwn, kUnknown, openAgain, openFile, pinFile, releaseFile, statFile }
+module.exports = { closeFile, engineOf, hasMoved, kOwn, kUnknown, openAgain, openFile, pinFile, releaseFile, statFile }

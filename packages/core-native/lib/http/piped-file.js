@@ -19,7 +19,7 @@ const { loadBinding } = require('../backend/binding')
 const { errnoOf, systemErrorName, systemErrorText } = require('../base/system-error')
 const { FileWindows, kCanceled } = require('./file-windows')
 const { fileRefusal, flowRefusal, listenersRefusal, outputRefusal, responseRefusal, sourceRefusal } = require('./file-refusals')
-const { closeFile, engineOf, kOwn, kUnknown, openAgain, openFile, pinFile, releaseFile, statFile } = require('./open-file')
+const { closeFile, engineOf, hasMoved, kOwn, kUnknown, openAgain, openFile, pinFile, releaseFile, statFile } = require('./open-file')
 const { isLongHead } = require('./short-way')
 const { kPipedFile } = require('./symbols')
 const { piped } = require('./piped')
@@ -181,6 +181,7 @@ class PipedFile {
     this.#wanted = wanted
     const refusal = this.#refusal()
     if (refusal !== '') return this.#leave(refusal)
+    if (this.#id === kOwn && this.#stream.pos === undefined && hasMoved(this.#fd, this.#engine, isHeard(this.#stream))) return this.#leave('position of a descriptor')
     const size = this.#size
     // A number of this kind is an object of its own, which would stay for as long as the client is slow.
     this.#size = null

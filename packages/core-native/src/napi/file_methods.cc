@@ -49,6 +49,13 @@ Napi::Value PinFile(EngineWrap& engine, const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), int{engine.backend()->files().Pin(Number(info, 0))});
 }
 
+// Asks no file system. What has no position, such as a pipe, stands at its beginning.
+Napi::Value PositionOf(EngineWrap&, const Napi::CallbackInfo& info) {
+  const off_t at =
+      info[0].IsNumber() ? lseek(info[0].As<Napi::Number>().Int32Value(), 0, SEEK_CUR) : -1;
+  return Napi::Number::New(info.Env(), at < 0 ? 0 : static_cast<double>(at));
+}
+
 // Fills the array that JavaScript gives, or nothing of it.
 Napi::Value ReadFileNow(EngineWrap& engine, const Napi::CallbackInfo& info) {
   bool has_read = false;
@@ -74,6 +81,7 @@ std::vector<EngineMethod> FileMethods() {
       EngineWrap::Method<FindFile>("findFile"),
       EngineWrap::Method<KeepFile>("keepFile"),
       EngineWrap::Method<PinFile>("pinFile"),
+      EngineWrap::Method<PositionOf>("positionOf"),
       EngineWrap::Method<ReadFileNow>("readFileNow"),
       EngineWrap::Method<ReleaseFile>("releaseFile"),
   };
