@@ -1,6 +1,6 @@
 'use strict'
 
-const kEmitRequest = "server.emit('request', req, res)\n  if (alignment"
+const kEmitRequest = 'emitRequest(server, req, res)\n  if (alignment'
 
 /** @type {import('.').Mutation[]} */
 module.exports = [

@@ -257,8 +257,8 @@ module.exports = [
   {
     name: 'continue-not-sent',
     file: 'lib/http/exchange.js',
-    find: "res.writeContinue()\n      server.emit('request', req, res)",
-    replace: "server.emit('request', req, res)",
+    find: 'res.writeContinue()\n      emitRequest(server, req, res)',
+    replace: 'emitRequest(server, req, res)',
   },
   {
     name: 'continue-too-early',

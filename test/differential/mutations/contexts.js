@@ -101,7 +101,7 @@ module.exports = [
   {
     name: 'request-not-emitted',
     file: 'lib/http/exchange.js',
-    find: "alignment.looks\n  server.emit('request', req, res)",
+    find: 'alignment.looks\n  emitRequest(server, req, res)',
     replace: "alignment.looks\n  for (const listener of server.listeners('request')) listener.call(server, req, res)",
   },
   {

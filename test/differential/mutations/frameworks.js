@@ -180,14 +180,14 @@ module.exports = [
   {
     name: 'last-header-line-lost',
     file: 'lib/http/exchange.js',
-    find: 'addHeaderLines(req, raw, limitLines(server, raw))',
-    replace: 'addHeaderLines(req, raw, limitLines(server, raw) - 2)',
+    find: 'addHeaderLines(req, raw, kept)',
+    replace: 'addHeaderLines(req, raw, kept - 2)',
   },
   {
     name: 'raw-headers-left-out',
     file: 'lib/http/exchange.js',
-    find: 'addHeaderLines(req, raw, limitLines(server, raw))',
-    replace: 'addHeaderLines(req, raw, limitLines(server, raw))\n  req.rawHeaders = []',
+    find: 'addHeaderLines(req, raw, kept)',
+    replace: 'addHeaderLines(req, raw, kept)\n  req.rawHeaders = []',
   },
   {
     name: 'write-head-copied-at-load',
@@ -280,7 +280,7 @@ module.exports = [
   {
     name: 'request-past-emit',
     file: 'lib/http/exchange.js',
-    find: "  server.emit('request', req, res)\n  if (alignment",
+    find: '  emitRequest(server, req, res)\n  if (alignment',
     replace: "  for (const listener of server.listeners('request')) listener.call(server, req, res)\n  if (alignment",
   },
   {
