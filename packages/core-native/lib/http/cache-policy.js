@@ -15,7 +15,7 @@ const kSecondsMax = 2 ** 32 - 1
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 /** @typedef {{ readonly policy: number, readonly seconds: number }} CachePolicy policy is one of kCacheNothing, kCacheUserInvalidates and kCacheTimeToLive */
 
-// Of a response that must not be stored, whatever its application says.
+// The policy of a response that must not be stored, whatever its application says.
 /** @type {CachePolicy} */
 const kNeverStored = Object.freeze({ policy: R.kCacheNothing, seconds: 0 })
 
