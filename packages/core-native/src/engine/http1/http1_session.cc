@@ -422,7 +422,8 @@ Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
                                                size_t* used) {
   const bool is_refused = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost ||
                           status == RouteStatus::kTooManyConnections;
-  const bool keep_alive = !is_refused && MayKeepAlive(connection, head);
+  // A client that is refused an upgrade has no use for the connection.
+  const bool keep_alive = !is_refused && !head.upgrade && MayKeepAlive(connection, head);
   NativeAnswers::Unserved request{status, &head};
   request.closes = !keep_alive;
   const AnswerOutcome outcome = answers_->AnswerUnserved(&refusals_, connection, request);
