@@ -159,7 +159,7 @@ test('statistics, entries and flushes are those of the server', ofCache, async (
   assert.deepEqual([entry.status, entry.seconds, entry.hits, entry.bodyBytes, entry.varies], [200, 60, 1, 1, false])
   assert.equal(server.cache.flush('http://a.example/a/b'), 1)
   assert.equal(server.cache.flush('http://b.example/a'), 0)
-  // As docs/cache.md says: URLs are compared byte for byte.
+  // URLs are compared byte for byte (docs/cache.md).
   assert.equal(server.cache.entries({ prefix: 'http://*/a/' }).length, 1)
   assert.equal(server.cache.flush('http://*/a/'), 0)
   assert.equal(server.cache.flush('http://a.example/a', { recursive: true }), 2)

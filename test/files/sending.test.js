@@ -213,7 +213,7 @@ for (const announced of [4, 40]) {
     }
     const { status, body } = await get((res) => res.setHeader('Content-Length', announced))
     assert.deepEqual([status, body], [500, 'ERR_HTTP_CONTENT_LENGTH_MISMATCH'])
-    // What was announced is on its way.
+    // The head with the wrong length has left, so the client sees the connection end.
     await assert.rejects(get((res) => res.writeHead(200, { 'Content-Length': announced })))
     if (announced < 13) await assert.rejects(get((res) => res.writeHead(200, { 'Content-Length': announced }).flushHeaders()))
   })

@@ -214,7 +214,7 @@ TEST(ReadAhead, ForgetsTasksThatHaveNotBegun) {
 // The search of a served folder has the last reference to a file if nobody wants its result any
 // more.
 TEST(ReadAhead, TakesFilesBackThatItsOwnTasksLetGo) {
-  // Not destroyed if a thread of it has stopped for ever.
+  // The object is leaked if one of its threads has stopped for ever: its destructor would wait.
   auto* ahead = new ReadAhead;
   auto found = std::make_shared<std::shared_ptr<const OpenFile>>();
   std::atomic<bool> is_done = false;

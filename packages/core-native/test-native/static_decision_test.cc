@@ -349,7 +349,7 @@ TEST_F(StaticDecisionTest, ATagOfTheRulesNamesTheCoding) {
   options_.header_rules = {{"*", "ETag", "W/\"v1\""}, {"*", "X-A", "\"a\""}};
   EXPECT_EQ(FieldOf(Answer(), "ETag"), "W/\"v1-gzip\"");
   EXPECT_EQ(FieldOf(Answer(), "X-A"), "\"a\"");
-  // What is no tag is sent as it is, and compares with nothing.
+  // An ETag of the table that is no entity tag is sent as it is, and compares with nothing.
   options_.header_rules = {{"*", "ETag", "v1"}};
   EXPECT_EQ(FieldOf(Answer(), "ETag"), "v1");
 }

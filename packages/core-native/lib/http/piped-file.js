@@ -264,7 +264,7 @@ class PipedFile {
       if ((announcedBy(res) ?? bytes) !== bytes) return this.#leave('another length')
       // A head that cannot be made here fails in the same way at the first write of Node's own pipe().
       if (!tryHead(res)) return this.#leave('head')
-      // What listens to the head may end the stream.
+      // A replaced writeHead(), or another listener for the head, may have destroyed the stream.
       if (this.#stream.destroyed) return
     }
     const announced = isHeadSent(res) ? null : announcedBy(res)

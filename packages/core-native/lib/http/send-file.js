@@ -137,7 +137,7 @@ function begin (sending, size) {
   const length = Math.max(0, Math.min(end, size - 1) - start + 1)
   const hasNoBody = res.statusCode === 204 || res.statusCode === 304
   const announced = hasNoBody ? null : announcedBy(res)
-  // Who has sent the head may have written a part of the body.
+  // An application that has sent the head may have written a part of the body, so that a longer Content-Length is no error.
   if (announced !== null && (isHeadSent(res) ? announced < length : announced !== length)) return settle(sending, lengthError(length, announced))
   if (!res.headersSent && !hasNoBody && !res.hasHeader('content-length') && !res.hasHeader('transfer-encoding')) {
     res.setHeader('Content-Length', length)

@@ -213,7 +213,7 @@ function send (socket, write) {
   if (sent === Sent.refused) return
   if (sent === Sent.excess) {
     holdRest(socket, write)
-    // Not while Node goes through what was written.
+    // In a tick of its own: destroy() throws while Node's Writable goes through its buffered chunks.
     nodeProcess.nextTick(() => socket.destroy())
     return
   }

@@ -68,7 +68,7 @@ function isBlank (value) {
 }
 
 /**
- * What is missing of a certificate with its key, in words for an error.
+ * Names, in words for an error, the part of a certificate and its key that options leave out.
  *
  * @param {import('node:tls').SecureContextOptions} options
  * @returns {string | null} null: nothing

@@ -1,5 +1,6 @@
 #pragma once
-// What a process keeps of memory that it does not need, and what it gives back to the system.
+// Memory that a process does not need: some of it stays with malloc(), the rest goes back to the
+// system.
 
 #include <cstddef>
 #include <cstdint>

@@ -198,7 +198,7 @@ Refusal MayFill(const RequestFacts& request) {
   if (request.method == MethodKind::kHead) return Refusal::kHead;
   if (request.has_range) return Refusal::kRange;
   if (request.control.no_store) return Refusal::kRequestNoStore;
-  // What such a request gets may be the answer to its precondition, whatever its status is.
+  // The response to a request with a precondition may be about that, whatever its status is.
   if (request.has_precondition) return Refusal::kPrecondition;
   return request.has_translate ? Refusal::kTranslate : Refusal::kNone;
 }

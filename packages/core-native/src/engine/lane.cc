@@ -143,7 +143,7 @@ void Lane::BeforePoll() {
       parts_->reclaim->Look();
     }
     // A call to wake(lane) clears kLaneSleeping, so the lane must set it again before the poll.
-    // What was read while records were published may have been answered.
+    // Requests that were read while records were published may have been answered by the lane.
     const bool has_news = is_called || parts_->router->choice().HasBegun() ||
                           attachments_.HasDueReceivers() || parts_->output->has_touched();
     const bool looks_on = may_wait || commands_->has_drains();
