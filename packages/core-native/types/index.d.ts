@@ -497,10 +497,22 @@ export class Server<
   removeFiles (where: string): Promise<void>
 }
 
+/**
+ * `http.createServer()` with the engine below it: takes what Node's takes, and calls `requestListener` with an `http.IncomingMessage` and an
+ * `http.ServerResponse`. `listen()` also takes URL prefixes, which processes of one port share.
+ *
+ * ```js
+ * const http = require('@httpsys/core-native')   // was: require('node:http')
+ * http.createServer((req, res) => { res.end('Hello') }).listen('http://*:8080/shop/')
+ * ```
+ *
+ * @throws ERR_HTTPSYS_OPTION, ERR_OUT_OF_RANGE, ERR_INVALID_ARG_TYPE for options of the engine
+ */
 export function createServer<
   Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
   Response extends typeof http.ServerResponse<InstanceType<Request>> = typeof http.ServerResponse
 > (requestListener?: http.RequestListener<Request, Response>): Server<Request, Response>
+/** As `createServer(requestListener)`, with Node's options and those of the engine. */
 export function createServer<
   Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
   Response extends typeof http.ServerResponse<InstanceType<Request>> = typeof http.ServerResponse
@@ -559,6 +571,7 @@ export const https: Omit<typeof nodeHttps, 'createServer' | 'Server'> & {
     ): HttpsServer<Request, Response>
     readonly prototype: HttpsServer
   }
+  /** `https.createServer()` with the engine below it. Prefixes begin with `https://`, and clients are offered HTTP/2. */
   createServer<
     Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
     Response extends typeof http.ServerResponse<InstanceType<Request>> = typeof http.ServerResponse

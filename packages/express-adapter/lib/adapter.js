@@ -2,6 +2,7 @@
 
 // Serves an Express or connect application, or any (req, res) function, on @httpsys/core-native.
 
+const net = require('node:net')
 const core = require('@httpsys/core-native')
 const { alignmentOf } = require('./alignment')
 
@@ -164,6 +165,24 @@ function refuseWithoutTls (name, [where]) {
   }
 }
 
+/** @param {unknown} app that is no function @returns {string} what it is, and what to do with it */
+function receivedInstead (app) {
+  if (app === null || typeof app !== 'object') {
+    const what = app === undefined || app === null ? String(app) : typeof app
+    return `Received ${what}; pass an Express or connect application, or a (req, res) function`
+  }
+  if (app instanceof net.Server) {
+    return "Received a server: make it with require('@httpsys/core-native') in place of node:http, and call its listen(prefix); or pass the function that handles its requests"
+  }
+  const has = (/** @type {string[]} */ ...names) => names.every((name) => typeof (/** @type {Record<string, unknown>} */ (app))[name] === 'function')
+  if (has('inject', 'ready', 'register')) {
+    return "Received a Fastify instance: make it with fastify({ serverFactory: (handler) => http.createServer(handler) }) and http = require('@httpsys/core-native'); after await app.ready(), call app.server.listen(prefix)"
+  }
+  if (has('getHttpAdapter', 'init')) return 'Received a Nest application: after await app.init(), pass app.getHttpAdapter().getInstance()'
+  if (has('callback')) return 'Received an object with a callback(), as koa has: pass app.callback()'
+  return 'Received an object; pass an Express or connect application, or a (req, res) function'
+}
+
 /**
  * @template {Application} App
  * @param {App} app
@@ -171,10 +190,7 @@ function refuseWithoutTls (name, [where]) {
  */
 function createAdapter (app, options = {}) {
   if (typeof app !== 'function') {
-    const hint = typeof (/** @type {{ callback?: unknown } | null | undefined} */ (/** @type {unknown} */ (app))?.callback) === 'function' ? '; pass app.callback()' : ''
-    throw Object.assign(
-      new TypeError(`The "app" argument must be of type function. Received ${app === null ? 'null' : typeof app}${hint}`),
-      { code: 'ERR_INVALID_ARG_TYPE' })
+    throw Object.assign(new TypeError(`createAdapter(app): the "app" argument must be a function. ${receivedInstead(app)}`), { code: 'ERR_INVALID_ARG_TYPE' })
   }
   core.internals.refuseMisplaced('createAdapter()', options, kOptions)
   core.internals.refuseMisspelt('createAdapter()', options, kOptions)

@@ -8,6 +8,8 @@ const os = require('node:os')
 const path = require('node:path')
 const { test } = require('node:test')
 const connect = require('connect')
+const fastify = require('fastify')
+const Koa = require('koa')
 const supertest = require('supertest')
 const { createAdapter } = require('..')
 const { freePort } = require('../../../test/helpers/free-port')
@@ -125,7 +127,21 @@ test('close() calls back with the error of a server that does not listen', async
 
 test('what is no application is refused', () => {
   for (const app of [undefined, null, {}, 'app']) assert.throws(() => createAdapter(app), { code: 'ERR_INVALID_ARG_TYPE' })
-  assert.throws(() => createAdapter({ callback () {} }), /pass app\.callback\(\)/)
+})
+
+test('an object that is no function is named, with what to do with it', (t) => {
+  const instance = fastify()
+  t.after(() => instance.close())
+  const cases = /** @type {[any, RegExp][]} */ ([
+    [undefined, /Received undefined; pass an Express or connect application/],
+    [null, /Received null; pass/],
+    [{}, /Received an object; pass/],
+    [instance, /Received a Fastify instance: .*serverFactory.*app\.server\.listen\(prefix\)/],
+    [http.createServer(), /Received a server: .*@httpsys\/core-native/],
+    [new Koa(), /pass app\.callback\(\)/],
+    [{ init () {}, getHttpAdapter () {} }, /Received a Nest application: .*getInstance\(\)/],
+  ])
+  for (const [app, message] of cases) assert.throws(() => createAdapter(app), message)
 })
 
 test('a misspelt option is refused, an unknown one passes to Node', () => {

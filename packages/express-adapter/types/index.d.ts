@@ -58,8 +58,19 @@ export interface Adapter<App extends Application = Application> {
 type Known<App> = [App][App extends any ? 0 : never]
 
 /**
+ * Makes a server for an Express 4, Express 5 or connect application, or for any `(req, res)` function. Middleware runs as on node:http.
+ *
+ * ```js
+ * const adapter = createAdapter(app, { stripPrefix: true })   // app.get('/cart') answers /shop/cart
+ * adapter.listen('http://*:8080/shop/')                       // was: app.listen(8080)
+ * ```
+ *
+ * `options` are those of `http.createServer()`, of the engine, and of TLS. A Fastify instance and an `http.Server` need no adapter: make
+ * the server with `createServer()` of `@httpsys/core-native`.
+ *
  * @throws ERR_INVALID_ARG_TYPE when `app` is not a function
  * @throws ERR_HTTPSYS_OPTION when an option is misspelt, or belongs to another function
  */
 export function createAdapter<App extends RequestListener> (app: App, options?: AdapterOptions): Adapter<Known<App>>
+/** The same for an application whose parameters have other types, such as connect's. */
 export function createAdapter<App extends Application> (app: App, options?: AdapterOptions): Adapter<App>
