@@ -18,9 +18,14 @@ const { setup } = require('../tools/setup')
 
 /** In the order of the report. */
 const kScenarios = [
-  'hello', 'browser-headers', 'pipelined', 'express5', 'express4', 'express5-json-echo',
-  'stream-1mb', 'upload-10mb', 'express5-middleware', 'idle-memory', 'port-sharing', 'websocket', 'tls', 'http2', 'files', 'cache',
+  'hello', 'one-connection', 'browser-headers', 'pipelined', 'express5', 'express4', 'express5-json-echo',
+  'stream-1mb', 'upload-10mb', 'express5-middleware', 'idle-memory', 'start', 'deployments', 'port-sharing', 'websocket', 'tls', 'http2', 'files', 'cache',
 ]
+
+/** A run that README.md takes all of its figures from (tools/figures.js), in minutes. */
+const kGroups = new Map([
+  ['readme', ['express5', 'express5-json-echo', 'hello', 'one-connection', 'stream-1mb', 'upload-10mb', 'idle-memory', 'start', 'deployments']],
+])
 
 /** Fresh processes per implementation, however many rounds the others take. */
 const kMemoryRounds = 3
@@ -34,10 +39,11 @@ const kUsage = `npm run bench -- [scenario ...] [options]
   --quick                   one round of 1 s after 1 s: shows that all works, not what it costs
   --name <name>             of the result in benchmarks/results (local/latest)
 
-Scenarios: ${kScenarios.join(', ')}`
+Scenarios: ${kScenarios.join(', ')}
+${[...kGroups].map(([name, scenarios]) => `${name}: ${scenarios.join(', ')}`).join('\n')}`
 
 function options () {
-  const { values, positionals } = parseArgs({
+  const { values, positionals: named } = parseArgs({
     allowPositionals: true,
     options: {
       only: { type: 'string' },
@@ -53,6 +59,7 @@ function options () {
     console.log(kUsage)
     process.exit()
   }
+  const positionals = named.flatMap((name) => kGroups.get(name) ?? [name])
   const unknown = positionals.filter((name) => !kScenarios.includes(name))
   if (unknown.length > 0) throw new Error(`No such scenario: ${unknown.join(', ')}. There are ${kScenarios.join(', ')}.`)
   const numberOf = (/** @type {'rounds' | 'seconds' | 'warm-up'} */ name, /** @type {number} */ usual) => {

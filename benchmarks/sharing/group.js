@@ -106,6 +106,29 @@ class Group {
     })
   }
 
+  /** Workers of node:cluster that serve an Express application on stock Node. @param {{ cpu: number, workers: number }} what */
+  static async expressCluster ({ cpu, workers }) {
+    const group = new Group(cpu)
+    return group.#orStop(async () => { group.port = (await group.#start('express-cluster', [String(workers)])).port })
+  }
+
+  /** The same application, one process of stock Node behind nginx. @param {{ cpu: number }} what */
+  static async expressBehindNginx ({ cpu }) {
+    const group = new Group(cpu)
+    return group.#orStop(async () => {
+      const { port } = await group.#start('express', [])
+      group.port = await freePort()
+      await group.#startNginx([port])
+    })
+  }
+
+  /** The same application, one process of httpsys on a URL prefix. @param {{ cpu: number }} what */
+  static async expressOnPrefix ({ cpu }) {
+    const group = new Group(cpu)
+    group.port = await freePort()
+    return group.#orStop(async () => { await group.#start('express-httpsys', prefixesOf(group.port, 1, 1)) })
+  }
+
   /** @param {{ cpu: number, applications: number }} what */
   static async httpxy ({ cpu, applications }) {
     const group = new Group(cpu)

@@ -11,8 +11,13 @@
 //                                            answered with { changed }
 //   server.js addresses <port> <count>       the same, each prefix bound to an address of its own, with a socket of its own
 //   server.js node                           node:http on a port of the system's choice
+//   server.js express                        an Express application on node:http, on a port of the system's choice
+//   server.js express-cluster <workers>      the same in workers of node:cluster
+//   server.js express-httpsys <prefix>       the same by the adapter on a URL prefix
 //   server.js httpxy <port of /p1/> ...      a proxy on node:http
 
+/** @type {import('node:cluster').Cluster} */
+const cluster = /** @type {any} */ (require('node:cluster')) // @types/node describes the ES module's form.
 const fs = require('node:fs')
 const http = require('node:http')
 const { once } = require('node:events')
@@ -42,8 +47,17 @@ function answerOnQueue (req, res) {
   res.end(`${process.pid} ${Number(began) / 1e6}`)
 }
 
+/** @returns {any} */
+function expressApplication () {
+  const app = require('express')()
+  app.get('/p1/', (/** @type {any} */ req, /** @type {any} */ res) => { res.send('Hello, world!') })
+  return app
+}
+
 /** @returns {Promise<import('node:http').Server>} */
 async function create () {
+  if (kind === 'express' || kind === 'express-cluster') return http.createServer(expressApplication())
+  if (kind === 'express-httpsys') return require('@httpsys/express-adapter').createAdapter(expressApplication()).server
   if (kind === 'httpsys' || kind === 'table' || kind === 'addresses') return require('@httpsys/core-native').createServer(answer)
   if (kind === 'queue') {
     const ours = require('@httpsys/core-native')
@@ -66,7 +80,15 @@ async function create () {
   })
 }
 
+/** @param {number} count of workers that inherit the arguments */
+async function startWorkers (count) {
+  const workers = Array.from({ length: count }, () => cluster.fork())
+  const listening = await Promise.all(workers.map((worker) => once(worker, 'listening')))
+  process.send?.({ port: listening[0][0].port, milliseconds: 0 })
+}
+
 async function start () {
+  if (kind === 'express-cluster' && cluster.isPrimary) return startWorkers(Number(args[0]))
   const server = await create()
   const since = performance.now()
   const listening = () => {
@@ -81,7 +103,7 @@ async function start () {
     // Each of these sockets beyond 64 is warned of: other processes do not share it.
     process.removeAllListeners('warning')
     startTable(/** @type {any} */ (server), count, (name) => `http://${addressOf(name)}:${port}/`, listening)
-  } else if (kind === 'httpsys') {
+  } else if (kind === 'httpsys' || kind === 'express-httpsys') {
     /** @type {any} */ (server).listen(args, listening)
   } else if (kind === 'queue') {
     /** @type {any} */ (server).listen({ prefix: args[0], queueName: 'bench', queueMode: 'createOrAttach' }, listening)
