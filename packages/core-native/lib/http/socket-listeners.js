@@ -1,7 +1,7 @@
 'use strict'
 
-// The listeners that Node has on the socket of every HTTP connection. Ours get them when they become
-// streams: before that nothing can happen that they would hear.
+// The listeners that Node has on the socket of every HTTP connection, and those that it has for life on one with TLS. Ours get them when
+// they become streams: before that nothing can happen that they would hear.
 
 const { EventEmitter } = require('node:events')
 const http = require('node:http')
@@ -10,16 +10,36 @@ const { kNeedDrain } = require('../node-private/node-internals')
 const { isHeadSent } = require('../node-private/response')
 const { connectionClosed } = require('./connection-end')
 const { State, isLight, ownMessage } = require('./socket-state')
-const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
+const { kLane, kListener, kReceiving, kSlot, kState, kTls } = require('./symbols')
 
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
 // Events to which Node's listeners do what records do here. Ours are there because listeners are counted.
-const kCounted = ['data', 'end']
+const kCounted = ['data', 'end', 'resume', 'pause']
+/** The same of a socket with TLS: tls.Server adds these listeners, and nobody removes them when HTTP ends. */
+const kCountedTls = ['close', 'close', '_tlsError', 'error', 'secure']
+/** Further ones until the handshake is done. */
+const kCountedHandshake = ['error', 'timeout']
 const { on } = EventEmitter.prototype // Readable's would start to read.
 
 /** @param {EngineSocket} socket that has become a stream */
 function addListeners (socket) {
+  if (socket[kTls] !== undefined) addTlsListeners(socket)
+  const isHttp = (socket[kState] & State.kUpgraded) === 0 && socket[kTls]?.isEstablished !== false
+  if (isHttp) addHttpListeners(socket)
+}
+
+// That of 'error' is more than a number: a socket whose client has gone is no reason to end the process.
+/** @param {EngineSocket} socket */
+function addTlsListeners (socket) {
+  for (const event of kCountedTls) on.call(socket, event, onRecordInstead)
+  // Node's listener of 'newListener' waits for the first one of 'keylog'.
+  on.call(socket, socket.server.listenerCount('keylog') > 0 ? 'keylog' : 'newListener', onRecordInstead)
+  if (!socket[kTls].isEstablished) for (const event of kCountedHandshake) on.call(socket, event, onRecordInstead)
+}
+
+/** @param {EngineSocket} socket */
+function addHttpListeners (socket) {
   socket.on('timeout', onSocketTimeout)
   socket.on('error', onSocketError)
   socket.on('drain', onSocketDrain)

@@ -104,7 +104,7 @@ function materialise (socket) {
   const options = { allowHalfOpen: socket.allowHalfOpen, readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark }
   // The socket is in no request's domain: on Node it exists before the first request.
   becomeStream(socket, () => runInDomainOf(server[kListener].resource, () => Reflect.apply(net.Socket, socket, [options])))
-  if ((state & State.kUpgraded) === 0) addListeners(socket)
+  addListeners(socket)
   if ((state & State.kWebSocket) !== 0) /** @type {SocketChannel} */ (socket[kChannel]).useAsStream(socket)
   const listener = socket[kErrorListener]
   if (listener !== undefined) {

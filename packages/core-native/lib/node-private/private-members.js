@@ -55,7 +55,7 @@ const kParserMethods = ['onIncoming']
 /** Options of createServer() that the constructor of a tls.Server keeps. */
 const kTlsSettings = ['ALPNCallback', 'ALPNProtocols', 'rejectUnauthorized', 'requestCert', 'sessionTimeout', 'ticketKeys']
 /** Members that tls.js looks for when it loads, which programs without TLS do not need. */
-const kTlsMembers = ['_contexts', '_secureEstablished', '_sharedCreds']
+const kTlsMembers = ['_contexts', '_secureEstablished', '_sharedCreds', '_tlsError']
 /** Members of a context, which nothing looks for. */
 const kContextMembers = ['_external']
 const kPlainContextMembers = ['getIssuer']

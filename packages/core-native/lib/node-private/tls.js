@@ -27,6 +27,7 @@ checkLate([
   ['_contexts', tls.Server, 'tls.Server'],
   [kSharedContext, tls.Server.prototype.setSecureContext, 'tls.Server'],
   ['_secureEstablished', tls.TLSSocket, 'tls.TLSSocket'],
+  ['_tlsError', tls.TLSSocket, 'tls.TLSSocket'],
   ...kTlsSettings.map((name) => /** @type {import('./private-members').LateMember} */ ([name, tls.Server, 'tls.Server'])),
   ...kContextFields.map((name) => /** @type {import('./private-members').LateMember} */ ([name, tls.Server.prototype.setSecureContext, 'tls.Server']))
 ])
