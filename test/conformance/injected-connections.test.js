@@ -1,15 +1,21 @@
 'use strict'
 
-// Goal: connections that an application brings itself, and servers with Node's lenient parser, are
-// served by Node's own code.
+// Goal: connections that an application brings itself, servers with Node's lenient parser, and servers whose own listener for
+// connections was removed are served by Node's own code.
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const net = require('node:net')
+const nodeTls = require('node:tls')
 const { Duplex } = require('node:stream')
 const { once } = require('node:events')
+const core = require('@httpsys/core-native')
 const { http } = require('../helpers/backend')
+const { needs } = require('../helpers/capabilities')
+const { certificate } = require('../helpers/certificates')
 const { dial, get, listen, request, serve, stop } = require('../helpers/client')
+
+const { https } = /** @type {{ https: typeof import('node:https') }} */ (/** @type {unknown} */ (core))
 
 /** Two streams; what is written to one is read from the other. */
 function duplexPair () {
@@ -154,3 +160,57 @@ test('a tunnel that the server gets back by emit("connection") carries requests,
   wire.write(get('/again').replace('Host', 'Connection: close\r\nHost'))
   assert.match(await wire.untilClosed(), /GET \/again \.$/)
 })
+
+/** Kinds of servers whose own listener can be removed, and the event of that listener. */
+const kOwnListeners = /** @type {const} */ ([['http', 'connection'], ['https', 'connection'], ['https', 'secureConnection']])
+
+const kMoments = /** @type {const} */ (['before listen()', 'right after listen()', 'while the server listens'])
+
+/** @param {import('node:net').Socket} client @param {string} text that it sends @returns {Promise<string>} the whole answer */
+async function converse (client, text) {
+  client.write(text)
+  let answer = ''
+  for await (const chunk of client) answer += chunk
+  return answer
+}
+
+for (const [kind, event] of kOwnListeners) {
+  const isSecure = event === 'secureConnection'
+  const dialRaw = (/** @type {number} */ port) => isSecure ? nodeTls.connect({ port, rejectUnauthorized: false }) : net.connect(port)
+  const create = () => kind === 'http' ? http.createServer((req, res) => res.end('HTTP')) : https.createServer(certificate('localhost'), (req, res) => res.end('HTTP'))
+
+  for (const moment of kMoments) {
+    test(`${kind}: a '${event}' listener in place of the server's own reads the bytes, if it is put there ${moment}`, needs('listensOnSockets'), async (t) => {
+      const server = create()
+      t.after(() => server.close())
+      const replace = () => {
+        server.removeAllListeners(event)
+        server.on(event, (socket) => socket.once('data', (/** @type {Buffer} */ data) => socket.end(`raw: ${data}`)))
+      }
+      if (moment === kMoments[0]) replace()
+      server.listen(0)
+      if (moment === kMoments[1]) replace()
+      await once(server, 'listening')
+      if (moment === kMoments[2]) replace()
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+      assert.equal(await converse(dialRaw(port), 'hello'), 'raw: hello')
+      assert.equal(await converse(dialRaw(port), 'again'), 'raw: again')
+      const closed = once(server, 'close')
+      server.close()
+      await closed
+    })
+  }
+
+  test(`${kind}: the server's own '${event}' listener, called by one in its place, serves HTTP`, needs('listensOnSockets'), async (t) => {
+    const server = create()
+    const own = server.listeners(event)
+    server.removeAllListeners(event)
+    server.on(event, (socket) => { for (const listener of own) listener.call(server, socket) })
+    t.after(() => server.close())
+    server.listen(0)
+    await once(server, 'listening')
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    const client = kind === 'https' ? nodeTls.connect({ port, rejectUnauthorized: false }) : net.connect(port)
+    assert.match(await converse(client, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'), /^HTTP\/1\.1 200 OK[^]*\r\n\r\nHTTP$/)
+  })
+}

@@ -128,6 +128,17 @@ test('servers of Node\'s lenient parser take no prefixes, which they would ignor
   await assert.rejects(/** @type {any} */ (server).addPrefix('http://127.0.0.1:1/a/'), { code: 'ERR_HTTPSYS_PREFIX_STATE' })
 })
 
+test('a server whose own listener for connections was removed takes no prefixes', async (t) => {
+  for (const [server, event] of /** @type {const} */ ([[core.createServer(), 'connection'], [https.createServer(localhost()), 'secureConnection']])) {
+    server.removeAllListeners(event)
+    assert.throws(() => /** @type {any} */ (server).listen('http://127.0.0.1:1/a/'), { code: 'ERR_HTTPSYS_LISTEN_ARGS', message: RegExp(`'${event}' listener was removed`) })
+    t.after(() => server.close())
+    server.listen(0)
+    await once(server, 'listening')
+    await assert.rejects(/** @type {any} */ (server).addPrefix('http://127.0.0.1:1/a/'), { code: 'ERR_HTTPSYS_PREFIX_STATE' })
+  }
+})
+
 test('an element of certificates has only what counts for one host', () => {
   const withHost = (/** @type {any} */ entry) => () => https.createServer({ ...localhost(), certificates: [{ host: 'a.test', ...localhost(), ...entry }] })
   withHost({})()

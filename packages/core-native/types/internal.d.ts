@@ -58,6 +58,7 @@ export declare const kPipedFile: unique symbol
 export declare const kOlder: unique symbol
 export declare const kNewer: unique symbol
 export declare const kBegin: unique symbol
+export declare const kGiveToNode: unique symbol
 export declare const kListener: unique symbol
 export declare const kServedByNode: unique symbol
 
@@ -102,6 +103,7 @@ export interface Symbols {
   readonly kOlder: typeof kOlder
   readonly kNewer: typeof kNewer
   readonly kBegin: typeof kBegin
+  readonly kGiveToNode: typeof kGiveToNode
   readonly kListener: typeof kListener
   readonly kServedByNode: typeof kServedByNode
 }
@@ -183,6 +185,8 @@ export interface EngineServer extends http.Server, PrivateServer {
 export interface BoundHandle extends ListenHandle {
   /** Its server listens from now on. */
   [kBegin]? (): void
+  /** Node accepts on it from now on: 0 or a negative errno. */
+  [kGiveToNode]? (): number
 }
 
 /** An EngineServer to lib/listen, which knows all of its Listener. */

@@ -63,6 +63,8 @@ module.exports = /** @type {import('../../types/internal').Symbols} */ ({
 
   /** On a handle without a descriptor: its server listens from now on. */
   kBegin: Symbol('httpsys.begin'),
+  /** On a handle that the engine accepts on: leaves accepting to Node. */
+  kGiveToNode: Symbol('httpsys.giveToNode'),
 
   /** On a server. */
   kListener: Symbol('httpsys.listener'),

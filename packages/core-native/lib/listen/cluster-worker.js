@@ -10,7 +10,7 @@ const { setImmediate } = require('node:timers')
 const { bindError } = require('./listen-error')
 const { addressOf, theEngine } = require('./listener')
 const { servers } = require('../http/connection')
-const { dropHandle, hasSocket, joinPort, openHandle, takeConnection, withPort } = require('./endpoints')
+const { dropHandle, hasSocket, joinPort, openHandle, takeConnection, takeConnections, withPort } = require('./endpoints')
 const { queryPrimary } = require('../node-private/node-internals')
 const { hasHandle } = require('../node-private/server')
 const { kOurs, meet, warnOfStranger } = require('./port-name')
@@ -144,12 +144,9 @@ function takeFed (server, wanted, handle, done) {
   const listener = server[kListener]
   /** @type {[status: number, client: unknown][] | null} */
   let held = []
-  const onconnection = (/** @type {number} */ status, /** @type {unknown} */ client) => {
+  takeConnections(listener, handle, (status, client) => {
     if (held === null) takeConnection(listener, status, client)
     else held.push([status, client])
-  }
-  Object.defineProperty(handle, 'onconnection', {
-    configurable: true, enumerable: true, get: () => onconnection, set () {}
   })
   handle[kBegin] = () => {
     const waiting = held ?? []

@@ -9,6 +9,7 @@ const { performance } = require('node:perf_hooks')
 const { setTimeout } = require('node:timers')
 const { PrefixStateError } = require('../base/errors')
 const { createServerHandle } = require('../node-private/node-internals')
+const { nodeProcess } = require('../node-private/node-process')
 const { handleOf, setHandle } = require('../node-private/server')
 const { isSameSocket, placeGiven, settleGiven } = require('./given-socket')
 const { endpointsOf } = require('./listen-args')
@@ -19,7 +20,8 @@ const { served } = require('../http/served')
 const { listenError } = require('./listen-error')
 const { systemError } = require('../base/system-error')
 const { SocketlessHandle } = require('./socketless-handle')
-const { kBegin, kListener } = require('../http/symbols')
+const { isServedByNode } = require('./served-by-node')
+const { kBegin, kGiveToNode, kListener } = require('../http/symbols')
 
 /**
  * @typedef {import('../../types/internal').BoundHandle} BoundHandle
@@ -71,13 +73,16 @@ function takeHandle (server, handle, { isShared = false, isForeign = false, hasM
     takeClusterHandle(listener, handle)
     return
   }
+  const stock = Object.getOwnPropertyDescriptors(handle)
   const { close } = handle
+  let backlog = 0
   let referenced = false
   let isListening = false
   let key = 0
   const own = {
-    /** @param {number} backlog */
-    listen (backlog) {
+    /** @param {number} wanted */
+    listen (wanted) {
+      backlog = wanted
       // bind() reports an address in use only here (uv_tcp_bind delays it).
       const delayed = handle.getsockname?.({}) ?? 0
       if (delayed !== 0) return delayed
@@ -111,20 +116,54 @@ function takeHandle (server, handle, { isShared = false, isForeign = false, hasM
       }
       isListening = false
       return close.apply(handle, args)
+    },
+    [kGiveToNode] () {
+      const isReferenced = referenced
+      own.unref()
+      listener.unlisten()
+      for (const name of Reflect.ownKeys(own)) Reflect.deleteProperty(handle, name)
+      for (const name of ['listen', 'ref', 'unref', 'hasRef', 'close']) if (name in stock) Object.defineProperty(handle, name, stock[name])
+      if (!isReferenced) handle.unref()
+      return handle.listen(backlog)
     }
   }
   Object.assign(handle, own)
 }
 
+/**
+ * Lets Node accept on the port that a server listens on. The connections that the engine has accepted stay its own.
+ *
+ * @param {ListenServer} server
+ */
+function giveToNode (server) {
+  const status = /** @type {BoundHandle} */ (handleOf(server))[kGiveToNode]?.() ?? 0
+  if (status !== 0) nodeProcess.nextTick(emitError, server, systemError(status, 'listen'))
+}
+
 // In a cluster worker the primary accepts and sends connections; they move on to a lane.
 /** @param {import('./listener').Listener} listener @param {ListenHandle} handle */
 function takeClusterHandle (listener, handle) {
-  const onconnection = (/** @type {number} */ status, /** @type {unknown} */ client) => takeConnection(listener, status, client)
-  Object.defineProperty(handle, 'onconnection', {
-    configurable: true, enumerable: true, get: () => onconnection, set () {}
-  })
+  takeConnections(listener, handle, (status, client) => takeConnection(listener, status, client))
   listener.open()
   served.servers++
+}
+
+/**
+ * Puts a function in the place of the one that Node sets on a handle: it gets the connections that a primary sends.
+ *
+ * @param {import('./listener').Listener} listener
+ * @param {ListenHandle} handle
+ * @param {(status: number, client: unknown) => void} take
+ */
+function takeConnections (listener, handle, take) {
+  let stock = take
+  const onconnection = (/** @type {number} */ status, /** @type {unknown} */ client) => {
+    if (isServedByNode(listener.server)) stock.call(handle, status, client)
+    else take(status, client)
+  }
+  Object.defineProperty(handle, 'onconnection', {
+    configurable: true, enumerable: true, get: () => onconnection, set (value) { stock = value }
+  })
 }
 
 /** @param {import('./listener').Listener} listener @param {number} status @param {unknown} client what a primary has sent */
@@ -566,6 +605,7 @@ module.exports = {
   closeUnneeded,
   emitError,
   dropHandle,
+  giveToNode,
   hasPort,
   hasSocket,
   joinPort,
@@ -575,6 +615,7 @@ module.exports = {
   openHandle,
   ownEndpoint,
   takeConnection,
+  takeConnections,
   takeHandle,
   withPort
 }

@@ -12,7 +12,7 @@ const { kSourceOptions, refuseUnsupported } = require('../options/tls-options')
 const { loadBinding } = require('../backend/binding')
 const { connectionListener } = require('../node-private/node-internals')
 const { contextsOf } = require('../node-private/tls')
-const { attach, isOurs, methodsOf, onConnection, watchSettings } = require('./server')
+const { attach, isOurs, methodsOf, onConnection, replaceListener, watchSettings } = require('./server')
 const { Server: StockUrlServer } = require('./stock-https-server')
 const { kListener } = require('../http/symbols')
 
@@ -112,12 +112,10 @@ function Server (options, requestListener) {
   this[kListener].tls = new ServerTls(this, this[kListener].offersHttp2(/** @type {HttpsServerOptions} */ (options ?? {})), this)
   if (sources !== null) this[kListener].useSources(sources)
   const [stockListener] = /** @type {((socket: import('node:net').Socket) => void)[]} */ (this.listeners('connection'))
-  this.removeListener('connection', stockListener)
-  this.prependListener('connection', (/** @type {import('../../types/internal').AnySocket} */ socket) => {
+  replaceListener(this, 'connection', stockListener, (socket) => {
     if (!isOurs(socket)) stockListener.call(this, socket)
   })
-  this.removeListener('secureConnection', connectionListener)
-  this.prependListener('secureConnection', onConnection)
+  replaceListener(this, 'secureConnection', connectionListener, onConnection)
 }
 Server.prototype = Methods.prototype
 Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })

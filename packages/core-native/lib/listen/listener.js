@@ -45,6 +45,7 @@ const { systemErrorText } = require('../base/system-error')
 /** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
 /** @typedef {import('../../types/node-internals').PrivateTlsServer} PrivateTlsServer */
 /** @typedef {import('../options/tls-options').GivenTlsOptions} GivenTlsOptions */
+/** @typedef {(socket: import('../../types/internal').AnySocket & import('node:net').Socket) => void} ConnectionListener */
 
 /**
  * Leaves properties of HTTP.SYS's request queue at Windows' defaults unless the application asks for others.
@@ -182,6 +183,8 @@ class Listener {
     this.sockets = new Set()
     /** The server's end of the connection opened last. @type {import('../http/addresses').NearEnd | undefined} */
     this.near = undefined
+    /** The listeners in the place of Node's for connections: a server without one of them is Node's. @type {[event: string, listener: ConnectionListener][]} */
+    this.ownListeners = []
     this.id = 0
     this.listening = 0
     /**

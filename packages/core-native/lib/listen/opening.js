@@ -10,13 +10,13 @@ const { kListener } = require('../http/symbols')
 const { createServerHandle } = require('../node-private/node-internals')
 const { nodeProcess } = require('../node-private/node-process')
 const { checkingIntervalOf, handleOf, setHandle } = require('../node-private/server')
-const { isParsedByNode } = require('../options/lenient')
 const { openAsWorker } = require('./cluster-worker')
 const { emitError, listenBeside, openAll, takeHandle } = require('./endpoints')
 const { impliedBy, isAnyPort, planForPort, refusalOf } = require('./implied-prefix')
 const { listenError, raisedAt } = require('./listen-error')
 const { addressOf, theEngine } = require('./listener')
 const { watch: watchReservations } = require('./live-reservations')
+const { isServedByNode } = require('./served-by-node')
 const { openUrls } = require('./url-endpoints')
 
 /** @typedef {import('../../types/internal').ListenServer} ListenServer */
@@ -48,8 +48,7 @@ class Opening {
 
   run () {
     const { addressType, fd } = this.bound
-    // Node's lenient parser is Node's: such a server is served by Node throughout.
-    if (isParsedByNode(this.server)) return this.listen()
+    if (isServedByNode(this.server)) return this.listen()
     const isPort = typeof fd !== 'number' && addressType !== -1
     // Pipes, sockets that somebody else has bound, those of a cluster's primary.
     if (handleOf(this.server) || !isPort) return this.onForeignHandle()

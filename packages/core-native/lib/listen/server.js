@@ -12,11 +12,11 @@ const { checkRegistration } = require('../prefixes/reservations')
 const { closeIfIdle, endWithAnswers, isInHandler } = require('../http/closing')
 const { connectionListener, refusesManyHeaders } = require('../node-private/node-internals')
 const { handleOf } = require('../node-private/server')
-const { closeUnneeded, hasPort, openFor, ownEndpoint } = require('./endpoints')
+const { closeUnneeded, giveToNode, hasPort, openFor, ownEndpoint } = require('./endpoints')
 const { argsOfWorker } = require('./cluster-worker')
 const { applicationOf, classifyListen, readPrefix, restartMs } = require('./listen-args')
-const { isParsedByNode } = require('../options/lenient')
 const { schemeOf } = require('./implied-prefix')
+const { isServedByNode, servedByNode } = require('./served-by-node')
 const { Listener, theEngine } = require('./listener')
 const { catchUp: catchUpWithReservations, watch: watchReservations } = require('./live-reservations')
 const { captureContext } = require('../http/outside')
@@ -64,7 +64,8 @@ function methodsOf (Base) {
       align(this)
       // Refused by Node; the prefixes it listens on stay.
       if (this._handle) return super.listen()
-      if (isParsedByNode(this)) refuseEngineOptions(plan)
+      const whyNode = servedByNode(this)
+      if (whyNode !== null) refuseEngineOptions(plan, whyNode)
       // The engine throws here for what it refuses in the environment, not behind the look-up of a host, where nobody could catch it.
       else if (loadBinding().capabilities.listensOnSockets) theEngine()
       listener.origin = new Error()
@@ -131,7 +132,8 @@ function methodsOf (Base) {
       refuseOptions('addPrefix()', others)
       const parsed = readPrefix(requireText(text))
       const listener = requireListener(this)
-      if (isParsedByNode(this)) throw new PrefixStateError('a server with Node\'s lenient parser (insecureHTTPParser, httpValidation) is Node\'s own code, which knows no prefixes')
+      const whyNode = servedByNode(this)
+      if (whyNode !== null) throw new PrefixStateError(`Node's own code serves a server ${whyNode}, and knows no prefixes`)
       const { prefixes } = listener
       listener.requireTls(parsed)
       if (hasPrefix(this, parsed)) throw inUse(parsed.prefix)
@@ -284,8 +286,7 @@ function Server (options, requestListener) {
   watchSettings(this)
   Reflect.apply(StockServer, this, [options, requestListener])
   attach(this, options)
-  this.removeListener('connection', connectionListener)
-  this.prependListener('connection', onConnection)
+  replaceListener(this, 'connection', connectionListener, onConnection)
 }
 Server.prototype = methodsOf(/** @type {ListenServerBase} */ (StockServer)).prototype
 Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
@@ -297,6 +298,21 @@ function attach (server, options) {
   align(server)
 }
 
+/**
+ * Puts a listener in the place of Node's. While it is there the engine serves the server's connections.
+ *
+ * @template {import('node:net').Socket} S
+ * @param {ListenServer} server
+ * @param {string} event
+ * @param {(socket: S) => void} stock
+ * @param {(socket: S & AnySocket) => void} own
+ */
+function replaceListener (server, event, stock, own) {
+  server[kListener].ownListeners.push([event, /** @type {import('./listener').ConnectionListener} */ (own)])
+  server.removeListener(event, stock)
+  server.prependListener(event, own)
+}
+
 // Its requests are made with the prototypes of the application that is its only listener. Node's constructor adds the
 // listener before there is anything to align.
 /** @param {ListenServer} server */
@@ -304,11 +320,13 @@ function align (server) {
   server[kListener]?.alignment?.look(server.rawListeners('request'))
 }
 
-// Lanes that serve it must hear of a change.
+// Lanes that serve it must hear of a change. Node goes on where its listeners for connections have gone.
 /** @param {ListenServer} server */
 function reconfigure (server) {
   const listener = server[kListener]
-  if (listener !== undefined && listener.id !== 0) listener.configure()
+  if (listener === undefined || listener.id === 0) return
+  if (listener.listening > 0 && listener.prefixes.isImplied && isServedByNode(server)) giveToNode(server)
+  else listener.configure()
 }
 
 // The lanes read heads by themselves.
@@ -343,16 +361,16 @@ function watchSettings (server) {
 // Sockets, and connections that it is given, are the engine's.
 /** @param {ListenServer} server */
 function isServedHere (server) {
-  return loadBinding().capabilities.listensOnSockets && !isParsedByNode(server)
+  return loadBinding().capabilities.listensOnSockets && !isServedByNode(server)
 }
 
 // Refuses options of listen() that Node's own code would ignore: prefixes, TLS of an http.Server, the name of a queue.
-/** @param {import('./listen-args').NodePlan | import('./listen-args').PrefixPlan} plan */
-function refuseEngineOptions (plan) {
+/** @param {import('./listen-args').NodePlan | import('./listen-args').PrefixPlan} plan @param {string} whyNode as servedByNode() says */
+function refuseEngineOptions (plan, whyNode) {
   const ignored = plan.kind === 'prefixes'
     ? 'prefixes are'
     : plan.tls !== null ? `"${Object.keys(plan.tls)[0]}" is` : plan.sharing.queueName !== '' && !plan.sharing.isImplied ? '"queueName" is' : null
-  if (ignored !== null) throw new ListenArgsError(`${ignored} not for servers with Node's lenient parser (insecureHTTPParser, httpValidation), which are Node's own code`)
+  if (ignored !== null) throw new ListenArgsError(`${ignored} not for a server ${whyNode}, which Node's own code serves`)
 }
 
 /** @param {AnySocket} socket */
@@ -438,4 +456,4 @@ function createServer (options, requestListener) {
   return /** @type {http.Server & Server} */ (new Server(options, requestListener))
 }
 
-module.exports = { Server, attach, createServer, isOurs, methodsOf, onConnection, watchSettings }
+module.exports = { Server, attach, createServer, isOurs, methodsOf, onConnection, replaceListener, watchSettings }

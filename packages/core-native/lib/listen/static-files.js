@@ -8,13 +8,13 @@ const { fileURLToPath } = require('node:url')
 const { once } = require('node:events')
 const { loadBinding } = require('../backend/binding')
 const { CapabilityError, FilesError } = require('../base/errors')
-const { isParsedByNode } = require('../options/lenient')
 const { takeStaticOptions } = require('../options/static-options')
 const { handleOf } = require('../node-private/server')
 const { keyOf } = require('../prefixes/prefixes')
 const { decodedPath, parsePath } = require('../prefixes/url-prefix')
 const { kListener } = require('../http/symbols')
 const { readPrefix } = require('./listen-args')
+const { servedByNode } = require('./served-by-node')
 
 /** @typedef {import('../../types/internal').ListenServer} ListenServer */
 /** @typedef {import('./static-mounts').Mount} Mount */
@@ -30,9 +30,8 @@ const kWhere = 'A served folder'
 function requireFiles (server) {
   const { capabilities } = loadBinding()
   if (!capabilities.servesFiles) throw new CapabilityError('Serving a folder', 'servesFiles', capabilities.name)
-  if (isParsedByNode(server)) {
-    throw new FilesError('A server with Node\'s lenient parser (insecureHTTPParser, httpValidation) is Node\'s own code, which serves no folders. Use express.static() there')
-  }
+  const whyNode = servedByNode(server)
+  if (whyNode !== null) throw new FilesError(`Node's own code serves a server ${whyNode}, and serves no folders. Use express.static() there`)
 }
 
 /** @param {PrefixServer} server @param {unknown} where a URL prefix, or a path @returns {Place} @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_INVALID_ARG_TYPE */

@@ -1,0 +1,28 @@
+'use strict'
+
+// Servers of the engine that Node's own code serves: those that ask for its lenient parser, and those whose own listener of 'connection'
+// (or 'secureConnection') was removed, so that the program reads its connections itself.
+
+const { isParsedByNode } = require('../options/lenient')
+const { kListener } = require('../http/symbols')
+
+/** @typedef {import('../../types/internal').ListenServer} ListenServer */
+
+/** @param {ListenServer} server @returns {string | undefined} the event whose listener, which came with the server, is gone */
+function removedListener (server) {
+  return server[kListener].ownListeners.find(([event, listener]) => !server.listeners(event).includes(listener))?.[0]
+}
+
+/** @param {ListenServer} server @returns {string | null} why Node's own code serves it, as a part of a sentence; null: the engine serves it */
+function servedByNode (server) {
+  if (isParsedByNode(server)) return 'with Node\'s lenient parser (insecureHTTPParser, httpValidation)'
+  const event = removedListener(server)
+  return event === undefined ? null : `whose own '${event}' listener was removed`
+}
+
+/** @param {ListenServer} server */
+function isServedByNode (server) {
+  return servedByNode(server) !== null
+}
+
+module.exports = { isServedByNode, servedByNode }
