@@ -202,6 +202,7 @@ TEST_F(PeerLinksTest, ASilentPeerIsGivenUpAndCannotAcknowledgeAnyMore) {
   HandOver("a");
   ASSERT_TRUE(Until([&] { return played_.hand_overs() == 1; }));
   ASSERT_TRUE(Until([&] { return sends_.taken_back.size() == 1; }, 2 * limits::kPeerAckMs));
+  EXPECT_EQ(sends_.cut, std::vector<uint64_t>{kId});
   EXPECT_TRUE(played_.is_broken || !script_->Send(FrameType::kTaken, "1234"));
   EXPECT_TRUE(Until([&] { return played_.is_broken; }));
 }
@@ -258,6 +259,38 @@ TEST_F(PeerLinksTest, AReceiverWhoseSenderHasDiedHandlesTheConnection) {
   script_->ShutDown();
   close(pair[0]);
   ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
+}
+
+// A receiver that was stopped reads the link only after its sender has taken back what was on it,
+// and has died.
+TEST_F(PeerLinksTest, AReceiverDoesNotHandleWhatItsSenderHasTakenBackBeforeItDied) {
+  ASSERT_EQ(sender_->Prepare(kId), PeerLinks::State::kReady);
+  HandOver("POST / HTTP/1.1\r\n\r\n");
+  const int unread = AcceptLink();
+  shutdown(unread, SHUT_WR);
+  ASSERT_TRUE(Until([&] { return sends_.taken_back.size() == 1; }));
+  receiver_->Accept(unread);
+  ASSERT_TRUE(receiver_->HasLink(1));
+  ASSERT_TRUE(sharing::IsGone(1)) << "nobody listens under the name of the sender";
+  ASSERT_TRUE(Until([&] { return !receiver_->HasLink(1); }));
+  EXPECT_TRUE(receives_.handed.empty());
+}
+
+TEST_F(PeerLinksTest, ARelayedRequestWhoseSenderHasDiedIsNotHandled) {
+  ScriptToReceiver();
+  peer::Link hello;
+  hello.id = sharing::RandomId();
+  script_->Send(FrameType::kLink, peer::Encode(hello));
+  const std::array<int, 2> pair = test::SocketPair();
+  clients_.push_back(pair[1]);
+  peer::Relay relay;
+  relay.sequence = 1;
+  relay.port = kPort;
+  script_->Send(FrameType::kRelay, peer::Encode(relay), pair[0]);
+  script_->ShutDown();
+  close(pair[0]);
+  ASSERT_TRUE(Until([&] { return !receiver_->HasLink(1); }));
+  EXPECT_TRUE(receives_.handed.empty());
 }
 
 TEST_F(PeerLinksTest, AFullLinkSaysSoAndWhenItIsFreeAgain) {

@@ -137,7 +137,7 @@ TEST_F(SharedCacheTest, TheCacheOfAKilledProcessIsKeptForAWhile) {
   sharing::CloseNamed(&named_);
   named_.fd = -1;
   links_->Close();
-  links_ = std::make_unique<PeerLinks>(&loop_, kId, &patience_, &no_owner_);
+  links_ = std::make_unique<PeerLinks>(&loop_, kId, &patience_, &no_owner_, &no_owner_);
   ASSERT_TRUE(Until([this] { return readers_.has_orphaned(); }));
   EXPECT_EQ(Read("/a/1"), "one");
   arenas_.Ask(kId, kServer, 1);

@@ -32,7 +32,7 @@ using sharing::Channel;
 
 inline constexpr uint16_t kPort = 8080;
 
-class Owner final : public PeerLinks::Owner {
+class Owner final : public PeerLinks::Owner, public PeerLinks::RelayOwner {
  public:
   ~Owner() {
     for (auto* list : {&handed, &taken_back}) {
@@ -62,6 +62,7 @@ class Owner final : public PeerLinks::Owner {
       ++begun;
     }
   }
+  void OnLinkCut(uint64_t member) override { cut.push_back(member); }
   void OnLinkFree() override { ++frees; }
 
   std::vector<HandedConnection> handed;
@@ -73,6 +74,7 @@ class Owner final : public PeerLinks::Owner {
   std::vector<uint32_t> ends;
   std::vector<uint16_t> doubts;
   std::vector<uint64_t> free_members;
+  std::vector<uint64_t> cut;
   int begun = 0;
   int frees = 0;
   bool is_willing = true;
@@ -108,8 +110,9 @@ class PeerLinksTest : public testing::Test {
     uv_loop_init(&loop_);
     uv_timer_init(&loop_, &guard_);
     EXPECT_EQ(sharing::ListenUnder(sharing::MemberName(kId), &named_), 0);
-    sender_ = std::make_unique<PeerLinks>(&loop_, 1, &patience_, &sends_);
-    receiver_ = std::make_unique<PeerLinks>(&loop_, kId, &receivers_patience_, &receives_);
+    sender_ = std::make_unique<PeerLinks>(&loop_, 1, &patience_, &sends_, &sends_);
+    receiver_ =
+        std::make_unique<PeerLinks>(&loop_, kId, &receivers_patience_, &receives_, &receives_);
   }
   ~PeerLinksTest() override {
     sender_->Close();

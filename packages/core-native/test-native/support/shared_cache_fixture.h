@@ -48,7 +48,7 @@ using sharing::Channel;
 constexpr uint32_t kServer = 3;
 const char* const kPrefix = "http://*:8080/a/";
 
-class NoOwner final : public PeerLinks::Owner {
+class NoOwner final : public PeerLinks::Owner, public PeerLinks::RelayOwner {
  public:
   bool CanTake(uint16_t) const override { return false; }
   void OnHandedOver(HandedConnection connection) override { close(connection.fd); }
@@ -57,6 +57,7 @@ class NoOwner final : public PeerLinks::Owner {
   void OnDecided(const peer::Decided&) override {}
   void OnReturned(const peer::Returned&, bool) override {}
   void OnEnded(const peer::Ended&) override {}
+  void OnLinkCut(uint64_t) override {}
   void OnDoubt(uint16_t) override {}
   void OnFree(uint64_t, bool) override {}
   void OnLinkFree() override {}
@@ -95,7 +96,7 @@ class SharedCacheTest : public testing::Test {
     uv_loop_init(&loop_);
     uv_timer_init(&loop_, &guard_);
     EXPECT_EQ(sharing::ListenUnder(sharing::MemberName(kId), &named_), 0);
-    links_ = std::make_unique<PeerLinks>(&loop_, kId, &patience_, &no_owner_);
+    links_ = std::make_unique<PeerLinks>(&loop_, kId, &patience_, &no_owner_, &no_owner_);
     gifts_ = std::make_unique<ArenaGifts>(
         &loop_, &cache_, &servers_, links_.get(),
         [this](std::function<void()> run) { posted_.push_back(std::move(run)); });

@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <algorithm>
 
@@ -51,6 +52,18 @@ void SetOption(int fd, const SocketOptionReply& wanted) {
 void SetCloseOnExec(int fd) {
   const int flags = fcntl(fd, F_GETFD);
   if (flags != -1) fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+}
+
+// The mark is a timeout that no call on the socket heeds, because none of them blocks.
+void MarkTakenBack(int fd) {
+  const timeval mark{1, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &mark, sizeof mark);
+}
+
+bool WasTakenBack(int fd) {
+  timeval mark{};
+  socklen_t size = sizeof mark;
+  return getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &mark, &size) != 0 || mark.tv_sec != 0;
 }
 
 void SuppressSigpipe([[maybe_unused]] int fd) {

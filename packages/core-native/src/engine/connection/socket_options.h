@@ -21,6 +21,10 @@ void SetOption(int fd, const SocketOptionReply& wanted);
 void SetCloseOnExec(int fd);
 // Makes the socket readable only when `bytes` are there, or the peer has ended its direction.
 void SetReceiveLowWater(int fd, int bytes);
+// Marks a client's connection that was handed over and is taken back. All processes that have the
+// socket can see it, also when this one has died.
+void MarkTakenBack(int fd);
+bool WasTakenBack(int fd);
 // Prevents SIGPIPE on systems where send(2) has no flag against it.
 void SuppressSigpipe(int fd);
 

@@ -30,8 +30,9 @@ bool SpeaksOurProtocol(const peer::Link& link) {
 
 static_assert(limits::kPeerSilentMs < limits::kPeerAckMs);
 
-PeerLinks::PeerLinks(uv_loop_t* loop, uint64_t self, LanePatience* patience, Owner* owner)
-    : loop_(loop), self_(self), patience_(patience), owner_(owner) {
+PeerLinks::PeerLinks(uv_loop_t* loop, uint64_t self, LanePatience* patience, Owner* owner,
+                     RelayOwner* relays)
+    : loop_(loop), self_(self), patience_(patience), owner_(owner), relays_(relays) {
   uv_timer_init(loop, &timer_);
   timer_.data = this;
 }
@@ -251,23 +252,23 @@ void PeerLinks::OnAnswer(Link* link, uint64_t member, const peer::Frame& frame) 
   if (OnBlockedFrame(link->channel, member, frame.type)) return;
   if (frame.type == FrameType::kAnswered) {
     peer::Answered answered;
-    if (peer::Decode(frame.payload, &answered)) owner_->OnAnswered(answered);
+    if (peer::Decode(frame.payload, &answered)) relays_->OnAnswered(answered);
     return;
   }
   if (frame.type == FrameType::kDecided) {
     peer::Decided decided;
-    if (peer::Decode(frame.payload, &decided)) owner_->OnDecided(decided);
+    if (peer::Decode(frame.payload, &decided)) relays_->OnDecided(decided);
     return;
   }
   if (frame.type == FrameType::kReturned || frame.type == FrameType::kUnbegun) {
     peer::Returned returned;
     const bool is_blocked = frame.type == FrameType::kUnbegun;
-    if (peer::Decode(frame.payload, &returned)) owner_->OnReturned(returned, is_blocked);
+    if (peer::Decode(frame.payload, &returned)) relays_->OnReturned(returned, is_blocked);
     return;
   }
   if (frame.type == FrameType::kEnded) {
     peer::Ended end;
-    if (peer::Decode(frame.payload, &end)) owner_->OnEnded(end);
+    if (peer::Decode(frame.payload, &end)) relays_->OnEnded(end);
     return;
   }
   peer::Sequence answer;
@@ -292,11 +293,13 @@ void PeerLinks::OnAnswer(Link* link, uint64_t member, const peer::Frame& frame) 
   if (was_full) owner_->OnLinkFree();
 }
 
-// What the peer has not taken so far it cannot take any more.
+// What the peer has not taken so far it cannot take any more. The marks are there before the peer
+// can find that out.
 void PeerLinks::GiveUp(uint64_t member, bool is_silent) {
   const auto found = links_.find(member);
   if (found == links_.end()) return;
   Channel* channel = found->second.channel;
+  for (const Sent& sent : found->second.sent) MarkTakenBack(sent.connection.fd);
   channel->ShutDown();
   channel->ReadRest();
   // ReadRest() handles the member's last frames, one of which may have given up this link.
@@ -314,6 +317,7 @@ void PeerLinks::GiveUp(uint64_t member, bool is_silent) {
     silent_until_ms_.erase(member);
   }
   for (Sent& sent : left) owner_->OnTakenBack(std::move(sent.connection));
+  if (is_silent) relays_->OnLinkCut(member);
   owner_->OnLinkFree();
 }
 
@@ -517,7 +521,7 @@ void PeerLinks::OnBatchEnd(Channel* channel) {
 }
 
 // The acknowledgement comes before the requests are handled. When it cannot be sent the sender has
-// given up and keeps the connections, unless it has died: then nobody else has them.
+// given up and keeps the connections, or has died.
 void PeerLinks::TakeBatch(Channel* channel, Received* received) {
   if (received->connections.empty()) return;
   std::vector<HandedConnection> connections = std::exchange(received->connections, {});
@@ -525,14 +529,21 @@ void PeerLinks::TakeBatch(Channel* channel, Received* received) {
       channel->Send(FrameType::kTaken, peer::Encode(peer::Sequence{received->sequence})) &&
       channel->unsent_bytes() == 0;
   if (!is_told) channel->ShutDown();
-  const bool is_ours = is_told || sharing::IsGone(received->member);
+  const bool is_sender_gone = !is_told && sharing::IsGone(received->member);
   for (HandedConnection& connection : connections) {
-    if (is_ours) {
+    if (is_told || (is_sender_gone && IsOrphaned(connection))) {
       owner_->OnHandedOver(std::move(connection));
     } else {
       close(connection.fd);
     }
   }
+}
+
+// Returns true if nobody else has the connection, whose sender has died without an acknowledgement.
+// One that was taken back may have been given to another member. The client of a relayed request
+// has gone with the sender.
+bool PeerLinks::IsOrphaned(const HandedConnection& connection) {
+  return connection.origin == nullptr && !WasTakenBack(connection.fd);
 }
 
 void PeerLinks::OnBroken(Channel* channel) {

@@ -3,7 +3,9 @@
 //
 // A hand-over is acknowledged before the request is handled: until then the sender keeps the
 // descriptor and the bytes. If a peer breaks the link or stays silent, the sender takes back what
-// was not acknowledged, and the peer cannot acknowledge it any more.
+// was not acknowledged, and the peer cannot acknowledge it any more. The sender marks these
+// connections before (MarkTakenBack()), so that a peer that was stopped knows it even if the sender
+// has died meanwhile.
 
 #include <uv.h>
 
@@ -51,12 +53,6 @@ class PeerLinks final : public sharing::Channel::Handler {
     virtual void OnHandedOver(HandedConnection connection) = 0;
     // The peer has not taken a connection. Its descriptor is the owner's again.
     virtual void OnTakenBack(HandedConnection connection) = 0;
-    // Messages of a member that answers relayed requests.
-    virtual void OnAnswered(const peer::Answered& answer) = 0;
-    virtual void OnDecided(const peer::Decided& decision) = 0;
-    // `is_blocked`: the member is there, but its JavaScript is blocked (kUnbegun).
-    virtual void OnReturned(const peer::Returned& returned, bool is_blocked) = 0;
-    virtual void OnEnded(const peer::Ended& end) = 0;
     // A member says that the coordinator of a port does not answer.
     virtual void OnDoubt(uint16_t port) = 0;
     // The JavaScript of a member is not blocked any more, or the member has gone. `wants_back`: it
@@ -69,10 +65,27 @@ class PeerLinks final : public sharing::Channel::Handler {
     ~Owner() = default;
   };
 
+  // Hears what members that answer relayed requests say.
+  class RelayOwner {
+   public:
+    virtual void OnAnswered(const peer::Answered& answer) = 0;
+    virtual void OnDecided(const peer::Decided& decision) = 0;
+    // `is_blocked`: the member is there, but its JavaScript is blocked (kUnbegun).
+    virtual void OnReturned(const peer::Returned& returned, bool is_blocked) = 0;
+    virtual void OnEnded(const peer::Ended& end) = 0;
+    // The link to a member that may live was ended because the member is silent: it cannot say any
+    // more where its answers end.
+    virtual void OnLinkCut(uint64_t member) = 0;
+
+   protected:
+    ~RelayOwner() = default;
+  };
+
   // kGone: the member has ended or does not answer.
   enum class State : uint8_t { kReady, kFull, kGone };
 
-  PeerLinks(uv_loop_t* loop, uint64_t self, LanePatience* patience, Owner* owner);
+  PeerLinks(uv_loop_t* loop, uint64_t self, LanePatience* patience, Owner* owner,
+            RelayOwner* relays);
   // Sets who hears of members that read this process' cache; nullptr = they get no answer.
   void set_cache_askers(CacheAskers* askers) { askers_ = askers; }
   PeerLinks(const PeerLinks&) = delete;
@@ -172,6 +185,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   // Declines a hand-over. Returns false if the peer does not read its answers.
   static bool Decline(sharing::Channel* channel, uint32_t sequence);
   void TakeBatch(sharing::Channel* channel, Received* received);
+  static bool IsOrphaned(const HandedConnection& connection);
   void Forget(std::unordered_map<sharing::Channel*, Received>::iterator received);
   void GiveUp(uint64_t member, bool is_silent);
   void ReadAcknowledgements();
@@ -182,6 +196,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   const uint64_t self_;
   LanePatience* patience_;
   Owner* owner_;
+  RelayOwner* relays_;
   CacheAskers* askers_ = nullptr;
   uv_timer_t timer_;
   std::map<uint64_t, Link> links_;  // Links to peers, by member.

@@ -56,7 +56,7 @@ PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable*
       transport_(transport),
       table_(servers, statistics),
       caches_(&table_),
-      links_(loop, self, patience, this),
+      links_(loop, self, patience, this, &relays_),
       choice_(loop, self, attachments, &table_, patience, &links_),
       waiting_(loop, input, &table_),
       relays_(loop, &links_, &waiting_, transport, input),

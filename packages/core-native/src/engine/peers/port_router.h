@@ -100,12 +100,6 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void OnTakenBack(HandedConnection connection) override {
     moves_.OnTakenBack(std::move(connection));
   }
-  void OnAnswered(const peer::Answered& answer) override { relays_.OnAnswered(answer); }
-  void OnDecided(const peer::Decided& decision) override { relays_.OnDecided(decision); }
-  void OnReturned(const peer::Returned& returned, bool is_blocked) override {
-    relays_.OnReturned(returned.id, is_blocked);
-  }
-  void OnEnded(const peer::Ended& end) override { relays_.OnEnded(end); }
   void OnDoubt(uint16_t port) override { on_doubt_(port); }
   void OnFree(uint64_t member, bool wants_back) override {
     if (wants_back) choice_.OnFree(member);

@@ -265,8 +265,9 @@ void Relays::CheckAnswers(Relay* relay) {
       return;
     }
   }
-  if (relay->is_returned && relay->answers.empty() && relay->pending != 0)
-    OnReturned(relay->id, relay->is_blocked);
+  if (!relay->answers.empty()) return;
+  if (relay->is_cut) return Fail(relay);
+  if (relay->is_returned && relay->pending != 0) OnReturned(relay->id, relay->is_blocked);
 }
 
 // Handles the end of the socket pair, which the member has closed.
@@ -415,6 +416,21 @@ void Relays::OnEnded(const peer::Ended& end) {
   if (found == relays_.end()) return;
   found->second->is_told = true;
   found->second->is_whole = end.is_whole != 0;
+}
+
+// The requests may have begun there, so nobody else gets them. Bytes of a tunnel need no link.
+void Relays::OnLinkCut(uint64_t member) {
+  std::vector<uint32_t> cut;
+  for (const auto& [id, relay] : relays_) {
+    if (relay->member == member && relay->connection != nullptr && !relay->is_opaque)
+      cut.push_back(id);
+  }
+  for (const uint32_t id : cut) {
+    const auto found = relays_.find(id);
+    if (found == relays_.end() || found->second->connection == nullptr) continue;
+    found->second->is_cut = true;
+    CheckAnswers(found->second);
+  }
 }
 
 void Relays::OnDetached(Connection* connection) {

@@ -44,6 +44,7 @@ struct Relay : RelayState {
   // come.
   bool is_returned = false;
   bool is_blocked = false;  // It does because its JavaScript is blocked.
+  bool is_cut = false;      // The link has ended: only the answers that are known will be complete.
   bool is_told = false;     // The member has said that it closes its end.
   bool is_whole = false;    // The member has said that all bytes of a stream's tunnel were sent.
   // Ends of answers whose bytes have not all come; at most limits::kRelayAnswersMax. A vector,
@@ -52,7 +53,7 @@ struct Relay : RelayState {
 };
 
 // The relays of one lane, on the side of the client. Thread: the lane.
-class Relays {
+class Relays final : public PeerLinks::RelayOwner {
  public:
   // Receives requests that came back from a member.
   class Owner {
@@ -107,16 +108,19 @@ class Relays {
 
   // -- What the member says.
 
-  void OnAnswered(const peer::Answered& answer);
-  void OnDecided(const peer::Decided& decision);
+  void OnAnswered(const peer::Answered& answer) override;
+  void OnDecided(const peer::Decided& decision) override;
+  // The unanswered requests look for their owner again; at once if the member is blocked.
+  void OnReturned(const peer::Returned& returned, bool is_blocked) override {
+    OnReturned(returned.id, is_blocked);
+  }
+  void OnEnded(const peer::Ended& end) override;
+  void OnLinkCut(uint64_t member) override;
   // The member has declined the relay.
   void OnRefused(uint32_t id) { OnReturned(id, false); }
-  // The member returns the unanswered requests: they look for their owner again.
-  // `is_blocked`: at once, because the member is there.
-  void OnReturned(uint32_t id, bool is_blocked);
-  void OnEnded(const peer::Ended& end);
 
  private:
+  void OnReturned(uint32_t id, bool is_blocked);
   Relay* Open(Connection* connection, uint64_t member);
   void Wait(Connection* connection, bool is_blocked);
   static void OnPoll(uv_poll_t* poll, int status, int events);
