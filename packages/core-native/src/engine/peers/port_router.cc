@@ -111,10 +111,10 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
 }
 
 // Returns true if the lane must find the owner of the connection's next request. This includes
-// connections of a closed server whose port another server has now, and connections whose TLS
-// handshake another server has made.
+// connections of a closed server whose port another server has now, connections whose TLS handshake
+// another server has made, and requests behind relayed ones, whatever has become of the port.
 bool PortRouter::MustRoute(const Connection* connection) const {
-  if (!connection->slot.is_announced()) return true;
+  if (!connection->slot.is_announced() || Relays::HasPending(connection)) return true;
   if (!PortAdmission::IsOwnHandshake(connection, *connection->server())) return true;
   const PortTable::Port* port = table_.Find(connection->local_port);
   return port != nullptr && (port->routes->is_shared() || connection->server()->is_unlistened);
@@ -160,7 +160,9 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
                                               const http1::RequestHead& head,
                                               std::string_view input, size_t head_bytes,
                                               Route* route) {
-  const Outcome outcome = FindOwner(connection, head, input, head_bytes, route);
+  LaneServer* server = connection->server();
+  const Outcome outcome = FindOwner(connection, head, input, head_bytes, route, &server);
+  if (outcome == Outcome::kHere) return Settle(connection, server);
   if (outcome != Outcome::kUnrouted || route->status != RouteStatus::kOffline) return outcome;
   return caches_.AnswerOrphaned(connection, head, IsLast(connection, table_)).value_or(outcome);
 }
@@ -175,14 +177,12 @@ RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
 
 RequestRouter::Outcome PortRouter::FindOwner(Connection* connection, const http1::RequestHead& head,
                                              std::string_view input, size_t head_bytes,
-                                             Route* route) {
+                                             Route* route, LaneServer** server) {
   PortTable::Port* port = table_.Find(connection->local_port);
   const HostName host = http1::HostOf(head);
   if (port == nullptr) {
-    if (!PortAdmission::IsAllowed(connection, *connection->server(), host, route))
-      return Outcome::kUnrouted;
-    transport_->Announce(connection, records::kFlagShared);
-    return Outcome::kHere;
+    return PortAdmission::IsAllowed(connection, **server, host, route) ? Outcome::kHere
+                                                                       : Outcome::kUnrouted;
   }
   if (const auto decided = LookUp(*port, connection, head, host, route)) return *decided;
   const Routes::Target& target = port->routes->target(route->id);
@@ -202,13 +202,13 @@ RequestRouter::Outcome PortRouter::FindOwner(Connection* connection, const http1
       links_.Prepare(owner->member) == PeerLinks::State::kGone) {
     owner = choice_.OtherOwner(target, *owner);
   }
-  if (owner->member == 0) return ToServer(connection, *owner, target, host, route);
+  if (owner->member == 0) return ToServer(connection, *owner, target, host, route, server);
   const Outcome outcome = ToMember(port, connection, head, owner->member, input, head_bytes, route);
   // Too many are relayed: one that has an owner here waits for it.
   const bool is_not_relayed =
       outcome == Outcome::kUnrouted && route->status == RouteStatus::kNoRelay;
   const Routes::Owner* own = is_not_relayed ? target.own() : nullptr;
-  return own == nullptr ? outcome : ToServer(connection, *own, target, host, route);
+  return own == nullptr ? outcome : ToServer(connection, *own, target, host, route, server);
 }
 
 RequestRouter::Outcome PortRouter::FindStreamOwner(Connection* stream,
@@ -250,10 +250,18 @@ RequestRouter::Outcome PortRouter::FindStreamOwner(Connection* stream,
 
 RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes::Owner& owner,
                                             const Routes::Target& target, const HostName& host,
-                                            Route* route) {
-  LaneServer* server = table_.Server(owner.server_id);
-  if (server == nullptr) return Refuse(route);
-  if (!PortAdmission::IsAllowed(connection, *server, host, route)) return Outcome::kUnrouted;
+                                            Route* route, LaneServer** server) {
+  *server = table_.Server(owner.server_id);
+  if (*server == nullptr) return Refuse(route);
+  if (!PortAdmission::IsAllowed(connection, **server, host, route)) return Outcome::kUnrouted;
+  *route = RouteTo(owner, target, route->id);
+  return Outcome::kHere;
+}
+
+// Gives the connection to the server of this process that is to have the request, whoever has
+// decided that. This is the only way to a server here, so that no answer leaves before those of
+// earlier requests, which belong to another server or member.
+RequestRouter::Outcome PortRouter::Settle(Connection* connection, LaneServer* server) {
   const bool is_other = connection->slot.is_announced() && connection->server() != server;
   // Output counts for the server and the prefix whose request it answers.
   const bool is_counted =
@@ -263,10 +271,8 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
       (connection->message.unanswered() != 0 || connection->output.queue() != nullptr)) {
     return Outcome::kLater;
   }
-  // Answers of another member must leave first.
   if (Relays::HasPending(connection)) return Outcome::kLater;
   transport_->Assign(connection, server);
-  *route = RouteTo(owner, target, route->id);
   return Outcome::kHere;
 }
 

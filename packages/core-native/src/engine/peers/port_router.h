@@ -111,12 +111,14 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   using Routes = sharing::PortRoutes;
   using Port = PortTable::Port;
 
+  // If the outcome is kHere, `server` is the server here that is to have the request.
   Outcome FindOwner(Connection* connection, const http1::RequestHead& head, std::string_view input,
-                    size_t head_bytes, Route* route);
+                    size_t head_bytes, Route* route, LaneServer** server);
   Outcome FindStreamOwner(Connection* stream, const http1::RequestHead& head, bool may_relay,
                           Route* route, uint64_t* member);
   Outcome ToServer(Connection* connection, const Routes::Owner& owner, const Routes::Target& target,
-                   const HostName& host, Route* route);
+                   const HostName& host, Route* route, LaneServer** server);
+  Outcome Settle(Connection* connection, LaneServer* server);
   Outcome ToMember(Port* port, Connection* connection, const http1::RequestHead& head,
                    uint64_t member, std::string_view input, size_t head_bytes, Route* route);
   std::optional<Outcome> LookUp(const Port& port, Connection* connection,
