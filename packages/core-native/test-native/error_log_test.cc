@@ -1,5 +1,6 @@
 #include "engine/statistics/error_log.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/own_descriptor.h"
 
 namespace httpsys::engine {
 namespace {
@@ -85,6 +87,22 @@ TEST_F(ErrorLogTest, APipeThatNobodyReadsDoesNotHoldTheProcessUp) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   ErrorLog log(path_.c_str());
   EXPECT_EQ(log.TakeFailure(), ENXIO);
+}
+
+TEST_F(ErrorLogTest, ADescriptorThatOtherCodeHasClosedIsNotWrittenTo) {
+  ErrorLog log(path_.c_str());
+  EXPECT_TRUE(log.Write(Entry()));
+  const int number = kOwnDescriptorsFrom;
+  ASSERT_EQ(close(number), 0);
+  const std::string other_path = folder_ + "/other";
+  const int other = open(other_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_EQ(dup3(other, number, O_CLOEXEC), number);
+  EXPECT_TRUE(log.Write(Entry()));
+  EXPECT_EQ(lseek(other, 0, SEEK_END), 0);
+  EXPECT_EQ(Lines().size(), 2u);
+  close(number);
+  close(other);
+  unlink(other_path.c_str());
 }
 
 TEST_F(ErrorLogTest, KnownAddressesAreTaken) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/own_descriptor.h"
 
 namespace httpsys::files {
 namespace {
@@ -82,7 +83,8 @@ TEST_F(OpenFilesTest, ADescriptorThatOtherCodeHasClosedIsNeitherReadNorClosed) {
   const std::shared_ptr<const OpenFile> file = Open(table.get(), path);
   const int number = file->descriptor();
   close(number);
-  const int other = open(Write("b", "secret").c_str(), O_RDONLY | O_CLOEXEC);
+  const int secret = open(Write("b", "secret").c_str(), O_RDONLY | O_CLOEXEC);
+  const int other = dup3(secret, number, O_CLOEXEC);
   ASSERT_EQ(other, number);
   FileFacts facts;
   EXPECT_EQ(table->Find(path, 0, &facts), nullptr);
@@ -92,6 +94,38 @@ TEST_F(OpenFilesTest, ADescriptorThatOtherCodeHasClosedIsNeitherReadNorClosed) {
   EXPECT_FALSE(file->GiveUp());
   EXPECT_EQ(Read(*Open(table.get(), path)), "public");
   EXPECT_EQ(fcntl(other, F_GETFD), FD_CLOEXEC);
+  close(other);
+  close(secret);
+}
+
+TEST_F(OpenFilesTest, DescriptorsHaveNumbersThatProgramsHardlyHave) {
+  SKIP_WITHOUT_PROBES();
+  const auto file = Open(table_.get(), Write("a", "first"));
+  EXPECT_GE(file->descriptor(), kOwnDescriptorsFrom);
+  ASSERT_TRUE(file->GiveUp());
+  EXPECT_GE(file->Pin(), kOwnDescriptorsFrom);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = 256;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto other = Open(table_.get(), Write("b", "second"));
+  EXPECT_GE(other->descriptor(), kOwnDescriptorsFromAtLeast);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+TEST_F(OpenFilesTest, AFileThatHasChangedInPlaceIsClosed) {
+  SKIP_WITHOUT_PROBES();
+  const std::string path = Write("a", "first");
+  std::shared_ptr<const OpenFile> file = Open(table_.get(), path);
+  EXPECT_TRUE(file->IsUnchanged());
+  const int number = file->descriptor();
+  Write("a", "second");
+  EXPECT_FALSE(file->IsUnchanged());
+  EXPECT_FALSE(file->HasLostDescriptor());
+  EXPECT_EQ(table_->Find(path, 0, &facts_), nullptr);
+  file.reset();
+  EXPECT_EQ(fcntl(number, F_GETFD), -1);
 }
 
 TEST_F(OpenFilesTest, HasOneDescriptorForAFileThatSeveralHaveOpened) {

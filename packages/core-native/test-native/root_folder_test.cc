@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/own_descriptor.h"
 #include "support/temporary_folder.h"
 
 namespace httpsys::files {
@@ -81,6 +82,26 @@ TEST_P(RootFolderTest, FilesAndFoldersOfTheRoot) {
   EXPECT_EQ(Read(*root, "none/b.txt"), "ENOENT");
   EXPECT_EQ(Read(*root, "a.txt/b"), "ENOTDIR");
   EXPECT_EQ(Read(*root, std::string(256, 'x')), "ENAMETOOLONG");
+}
+
+TEST_P(RootFolderTest, AFolderThatOtherCodeHasClosedOpensNothingAndIsNotClosedAgain) {
+  folder_.Write("site-other/a.txt", "secret");
+  auto root = Open();
+  EXPECT_TRUE(root->IsOpen());
+  // Its number is above those that programs have, and the only one of the process there.
+  const int number = kOwnDescriptorsFrom;
+  ASSERT_EQ(close(number), 0);
+  EXPECT_FALSE(root->IsOpen());
+  EXPECT_FALSE(root->IsCurrent());
+  EXPECT_EQ(Read(*root, "a.txt"), "EBADF");
+  const int other = open(folder_.PathOf("site-other").c_str(), O_PATH | O_CLOEXEC);
+  ASSERT_EQ(dup3(other, number, O_CLOEXEC), number);
+  EXPECT_EQ(Read(*root, "a.txt"), "EBADF");
+  EXPECT_EQ(Read(*root, "none"), "EBADF");
+  root.reset();
+  EXPECT_EQ(fcntl(number, F_GETFD), FD_CLOEXEC);
+  close(number);
+  close(other);
 }
 
 TEST_P(RootFolderTest, PathsThatLeaveTheRootOpenNothing) {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "base/own_descriptor.h"
 #include "cache/shared_pages.h"
 
 namespace httpsys::cache {
@@ -39,7 +40,7 @@ int OpenMemfd() {
 }  // namespace
 
 SharedPages CreateSharedPages(size_t bytes) {
-  int fd = OpenMemfd();
+  int fd = MoveToOwn(OpenMemfd());
   void* memory = MAP_FAILED;
   if (fd >= 0 && ftruncate(fd, static_cast<off_t>(bytes)) == 0) {
     memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

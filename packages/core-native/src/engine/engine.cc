@@ -10,6 +10,7 @@
 #include "backend/create_engine.h"
 #include "backend/tls_contexts.h"
 #include "base/limits.h"
+#include "base/own_descriptor.h"
 #include "cache/coding_policy.h"
 #include "encoders/encode.h"
 #include "engine/statistics/error_log.h"
@@ -27,7 +28,7 @@ constexpr uint64_t kNsPerMillisecond = 1'000'000;
 
 // Returns a non-blocking, close-on-exec duplicate, or a negative errno.
 int Duplicate(int fd) {
-  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  const int copy = DuplicateAsOwn(fd);
   if (copy == -1) return -errno;
   const int flags = fcntl(copy, F_GETFL);
   if (flags == -1 || fcntl(copy, F_SETFL, flags | O_NONBLOCK) == -1) {

@@ -17,6 +17,10 @@ struct FileFacts {
   int64_t changed_ns = 0;   // The same of the inode, which nobody can set.
 
   bool operator==(const FileFacts&) const = default;
+  // The file may have changed. Numbers of removed files are used again.
+  bool IsSameFile(const FileFacts& other) const {
+    return device == other.device && inode == other.inode;
+  }
 };
 
 // Reads the facts of an open descriptor. Waits for no server of a network file system where the

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/own_descriptor.h"
 #include "files/file_calls.h"
 
 namespace httpsys::files {
@@ -54,6 +55,7 @@ std::unique_ptr<OpenFile> OpenFile::Take(int fd, std::string path) {
     errno = error;
     return nullptr;
   }
+  file->fd_ = fd = MoveToOwn(fd);
   if (IsAlwaysInMemory(fd)) file->way_ = ReadWay::kMemory;
   // Finds out whether the file system takes probes.
   char byte;
@@ -62,26 +64,30 @@ std::unique_ptr<OpenFile> OpenFile::Take(int fd, std::string path) {
 }
 
 std::unique_ptr<OpenFile> OpenFile::Duplicate(int fd) {
-  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  const int copy = DuplicateAsOwn(fd);
   return copy < 0 ? nullptr : Take(copy);
 }
 
 // On a network file system close(2) waits for the server, so the last owner should be a thread that
 // may wait.
 OpenFile::~OpenFile() {
-  if (has_descriptor()) close(fd_);
+  if (has_descriptor()) CloseIfOwn(fd_);
 }
 
-bool OpenFile::HasLostDescriptor() const {
-  const Use use(*this);
-  if (!use) return is_lost_;
+void OpenFile::CloseIfOwn(int fd) const {
   FileFacts now;
-  if (ReadFileFacts(use.fd(), &now) == 0 && now.device == facts_.device &&
-      now.inode == facts_.inode) {
-    return false;
+  if (ReadFileFacts(fd, &now) == 0 && now.IsSameFile(facts_)) close(fd);
+}
+
+OpenFile::State OpenFile::Look() const {
+  const Use use(*this);
+  if (!use) return is_lost_ ? State::kLost : State::kUnchanged;
+  FileFacts now;
+  if (ReadFileFacts(use.fd(), &now) == 0 && now.IsSameFile(facts_)) {
+    return now == facts_ ? State::kUnchanged : State::kChanged;
   }
   is_lost_ = true;
-  return true;
+  return State::kLost;
 }
 
 ssize_t OpenFile::Read(void* to, size_t bytes, uint64_t offset) const {
@@ -131,7 +137,7 @@ bool OpenFile::GiveUp() const {
   if (path_.empty() || is_lost_) return false;
   int users = 0;
   if (users_.compare_exchange_strong(users, kGivenUp, std::memory_order_acquire)) {
-    close(fd_.exchange(-1, std::memory_order_relaxed));
+    CloseIfOwn(fd_.exchange(-1, std::memory_order_relaxed));
     return true;
   }
   return users == kGivenUp;
@@ -139,7 +145,7 @@ bool OpenFile::GiveUp() const {
 
 int OpenFile::Reopen() const {
   if (make_room_ != nullptr) make_room_();
-  const int fd = opener_ != nullptr ? opener_() : OpenPath(path_);
+  const int fd = MoveToOwn(opener_ != nullptr ? opener_() : OpenPath(path_));
   if (fd < 0) return -fd;
   FileFacts facts;
   int error = ReadFileFacts(fd, &facts);

@@ -27,9 +27,9 @@ enum class ReadWay : uint8_t {
 // again when it is read. Nothing here moves the position of the descriptor. Thread: any.
 class OpenFile {
  public:
-  // Takes the descriptor over; `path` names the file, empty = nothing does. Returns nullptr, and
-  // closes the descriptor, if that is not one of a regular file. Waits for no server of a network
-  // file system.
+  // Takes the descriptor over, and moves it (base/own_descriptor.h); `path` names the file, empty =
+  // nothing does. Returns nullptr, and closes the descriptor, if that is not one of a regular file.
+  // Waits for no server of a network file system.
   static std::unique_ptr<OpenFile> Take(int fd, std::string path = {});
   // The same with a duplicate of the descriptor. Returns nullptr and sets errno if there is none.
   static std::unique_ptr<OpenFile> Duplicate(int fd);
@@ -79,7 +79,11 @@ class OpenFile {
   // Returns true if other code of the process has closed the descriptor, whose number may be that
   // of another file by now. The number is not touched any more from then on, and every read fails
   // with EBADF. Asks the system, and waits for no server.
-  bool HasLostDescriptor() const;
+  bool HasLostDescriptor() const { return Look() == State::kLost; }
+  // Returns true if the descriptor is still that of the file, and the facts() are still true.
+  // Whoever takes a file that was kept open asks this first. As HasLostDescriptor(). A descriptor
+  // that was given up counts as unchanged: the file is compared when it is opened again.
+  bool IsUnchanged() const { return Look() == State::kUnchanged; }
   // Returns the descriptor, which is not given up any more, or -1 with errno as Read().
   int Pin() const;
 
@@ -87,8 +91,13 @@ class OpenFile {
   // Keeps the descriptor while it exists.
   class Use;
   static constexpr int kGivenUp = -1;
+  enum class State : uint8_t { kUnchanged, kChanged, kLost };
 
   OpenFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  // Compares the descriptor with the facts.
+  State Look() const;
+  // Closes a descriptor unless other code has done so.
+  void CloseIfOwn(int fd) const;
   // Opens the file again. Returns 0 or a positive errno.
   int Reopen() const;
 

@@ -33,13 +33,12 @@ std::shared_ptr<const OpenFile> OpenFiles::Find(std::string_view path, uint64_t 
   const bool is_same_user = entry->user == geteuid() && entry->group == getegid();
   lock.unlock();
   // The descriptor keeps the inode, so that no other file gets its number; without a descriptor,
-  // the file is opened and compared as a whole. Code that closes a number twice closes one of
+  // the file is opened and compared as a whole. Code that closes a number twice may close one of
   // these, too: without a look at the descriptor, every later response would have the bytes of
   // whatever file has that number by then.
   const FileFacts& was = file->facts();
-  if (!is_same_user || ReadPathFacts(file->path(), facts) != 0 || facts->device != was.device ||
-      facts->inode != was.inode || facts->changed_ns != was.changed_ns ||
-      file->HasLostDescriptor()) {
+  if (!is_same_user || ReadPathFacts(file->path(), facts) != 0 || !facts->IsSameFile(was) ||
+      facts->changed_ns != was.changed_ns || !file->IsUnchanged()) {
     Forget(file);
     return nullptr;
   }
@@ -70,7 +69,8 @@ std::shared_ptr<const OpenFile> OpenFiles::Add(std::unique_ptr<OpenFile> file, u
     const Entries::iterator entry = old->second;
     const bool is_same_user = entry->user == geteuid() && entry->group == getegid();
     // Several have opened the file at the same time, because nobody had it.
-    if (is_same_user && entry->file->facts() == shared->facts() && entry->file->has_descriptor()) {
+    if (is_same_user && entry->file->facts() == shared->facts() && entry->file->has_descriptor() &&
+        entry->file->IsUnchanged()) {
       entry->used_ms = now_ms;
       return entry->file;
     }

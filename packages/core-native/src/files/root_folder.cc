@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
+
+#include "base/own_descriptor.h"
 
 namespace httpsys::files {
 
@@ -10,11 +13,18 @@ RootFolder::RootFolder(std::string path, LinkPolicy links, int fd, bool walks,
                        const FileFacts& facts)
     : path_(std::move(path)), links_(links), fd_(fd), walks_(walks), facts_(facts) {}
 
-RootFolder::~RootFolder() { close(fd_); }
+RootFolder::~RootFolder() {
+  if (IsOpen()) close(fd_);
+}
+
+bool RootFolder::IsOpen() const {
+  FileFacts now;
+  return ReadFileFacts(fd_, &now) == 0 && now.IsSameFile(facts_);
+}
 
 std::unique_ptr<RootFolder> RootFolder::Open(std::string path, LinkPolicy links, OpenWay way,
                                              int* error) {
-  const int fd = OpenRoot(path);
+  const int fd = MoveToOwn(OpenRoot(path));
   if (fd < 0) {
     *error = -fd;
     return nullptr;
@@ -33,8 +43,12 @@ OpenedFile RootFolder::OpenFile(const std::string& relative, MountPolicy mounts)
   OpenedFile opened;
   const int fd = walks_ ? portable::OpenBeneath(fd_, relative, links_)
                         : OpenBeneath(fd_, relative, links_, mounts);
-  if (fd < 0) {
-    opened.error = -fd;
+  // A number that is lost does not come back, so this says that `fd` is below the folder, which a
+  // look before the call would not.
+  const bool is_beneath = IsOpen();
+  if (fd < 0 || !is_beneath) {
+    if (fd >= 0) close(fd);
+    opened.error = is_beneath ? -fd : EBADF;
     return opened;
   }
   opened.error = ReadFileFacts(fd, &opened.facts);
@@ -48,8 +62,7 @@ OpenedFile RootFolder::OpenFile(const std::string& relative, MountPolicy mounts)
 
 bool RootFolder::IsCurrent() const {
   FileFacts found;
-  return ReadPathFacts(path_, &found) == 0 && found.device == facts_.device &&
-         found.inode == facts_.inode;
+  return ReadPathFacts(path_, &found) == 0 && found.IsSameFile(facts_) && IsOpen();
 }
 
 }  // namespace httpsys::files

@@ -36,12 +36,19 @@ class RootFolder {
   // itself. Everything but a regular file is closed again; what is no folder either is ENXIO. May
   // wait for a slow disk or a network. With MountPolicy::kRefuse, the error is EXDEV where the path
   // leads to a file system that is mounted below the folder, for which nothing has waited then;
-  // where a link leads out of the folder, too. A folder that walks() crosses mounts at once.
+  // where a link leads out of the folder, too. A folder that walks() crosses mounts at once. EBADF:
+  // other code of the process has closed the folder (IsOpen()).
   [[nodiscard]] OpenedFile OpenFile(const std::string& relative,
                                     MountPolicy mounts = MountPolicy::kCross) const;
 
-  // Returns true if the path that was opened still names this folder. May wait as OpenFile() does.
+  // Returns true if the path that was opened still names this folder, which is still open. May wait
+  // as OpenFile() does.
   [[nodiscard]] bool IsCurrent() const;
+
+  // Returns false if other code of the process has closed the descriptor, whose number may be that
+  // of another folder by now. Nothing is opened through that number then, and it is not closed.
+  // Waits for no server.
+  [[nodiscard]] bool IsOpen() const;
 
   // The device that the folder is on.
   uint64_t device() const { return facts_.device; }

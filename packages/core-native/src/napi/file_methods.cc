@@ -1,12 +1,12 @@
 #include "napi/file_methods.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <string>
 
+#include "base/own_descriptor.h"
 #include "napi/arguments.h"
 
 namespace httpsys {
@@ -35,7 +35,7 @@ Napi::Value KeepFile(EngineWrap& engine, const Napi::CallbackInfo& info) {
   if (engine.backend() != nullptr && info[0].IsString() && info[1].IsNumber()) {
     const int given = info[1].As<Napi::Number>().Int32Value();
     const bool is_copied = info[3].ToBoolean();
-    const int fd = is_copied ? fcntl(given, F_DUPFD_CLOEXEC, 0) : given;
+    const int fd = is_copied ? DuplicateAsOwn(given) : given;
     if (fd >= 0) {
       kept = engine.backend()->files().Keep(info[0].As<Napi::String>(), Descriptor(fd));
       if (is_copied && kept.id == 0) close(fd);

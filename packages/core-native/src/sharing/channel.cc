@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/limits.h"
+#include "base/own_descriptor.h"
 #include "base/socket_calls.h"
 
 namespace httpsys::sharing {
@@ -81,8 +82,9 @@ void CollectFds(msghdr* message, std::vector<int>* fds) {
 
 }  // namespace
 
-Channel::Channel(uv_loop_t* loop, int fd, Handler* handler) : fd_(fd), handler_(handler) {
-  is_started_ = uv_poll_init(loop, &poll_, fd) == 0;
+Channel::Channel(uv_loop_t* loop, int fd, Handler* handler)
+    : fd_(MoveToOwn(fd)), handler_(handler) {
+  is_started_ = uv_poll_init(loop, &poll_, fd_) == 0;
   poll_.data = this;
 }
 

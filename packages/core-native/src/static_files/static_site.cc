@@ -1,5 +1,7 @@
 #include "static_files/static_site.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
@@ -18,8 +20,11 @@ using semantics::ContentCoding;
 
 namespace {
 
-// Returns true for a lack of descriptors or memory.
-bool IsLack(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+// Returns true for an error that passes by itself: a lack of descriptors or memory, or a folder
+// that other code has closed and that is opened again.
+bool IsPassing(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EBADF;
+}
 
 // Returns how many files of a table are open as long as they are known, because their descriptors
 // cannot be given up: closing and opening them may wait.
@@ -77,7 +82,8 @@ std::shared_ptr<const RootFolder> StaticSite::CurrentRoot(uint64_t now_ms, Searc
                                                           uint64_t* looked_ms) {
   std::unique_lock lock(mutex_);
   std::shared_ptr<const RootFolder> last = root_;
-  if (last != nullptr && now_ms - std::min(now_ms, root_looked_ms_) < kKnownMs / 2) {
+  const bool is_due = now_ms - std::min(now_ms, root_looked_ms_) >= kKnownMs / 2;
+  if (last != nullptr && !is_due && last->IsOpen()) {
     *looked_ms = std::min(*looked_ms, root_looked_ms_);
     return last;
   }
@@ -110,15 +116,18 @@ std::shared_ptr<const KnownPath> StaticSite::Last(const std::string& key) {
   return found == by_key_.end() ? nullptr : found->second->known;
 }
 
-// Keeps a file that was opened; the one of the last search if it is still the same.
+// Keeps a file that was opened; the one of the last search if it is still the same, and still open.
 std::shared_ptr<const OpenFile> StaticSite::Keep(const std::shared_ptr<const RootFolder>& root,
                                                  const OpenedFile& opened,
                                                  const std::string& relative,
                                                  const std::shared_ptr<const OpenFile>& last,
                                                  uint64_t now_ms) {
+  if (last != nullptr && last->facts() == opened.facts && last->IsUnchanged()) {
+    close(opened.fd);
+    return last;
+  }
   std::unique_ptr<OpenFile> file = OpenFile::Take(opened.fd, root_path_ + "/" + relative);
   if (file == nullptr) return nullptr;
-  if (last != nullptr && last->facts() == file->facts()) return last;
   if (table_ == nullptr) return file;
   // The path names a file of another folder when the root has been switched.
   file->set_opener([root, relative] {
@@ -144,7 +153,7 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
   while (search.status() == SearchStatus::kTry) {
     const OpenedFile opened = root->OpenFile(search.path(), mounts);
     if (opened.error == EXDEV && mounts == MountPolicy::kRefuse) return nullptr;
-    is_passing = is_passing || IsLack(opened.error);
+    is_passing = is_passing || IsPassing(opened.error);
     const bool is_file = opened.error == 0 && opened.facts.kind == FileKind::kFile;
     if (is_file) {
       known->path = search.path();
@@ -162,7 +171,7 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
       const std::string sibling_path = SiblingPath(known->path, coding);
       const OpenedFile opened = root->OpenFile(sibling_path, mounts);
       if (opened.error == EXDEV && mounts == MountPolicy::kRefuse) return nullptr;
-      is_passing = is_passing || IsLack(opened.error);
+      is_passing = is_passing || IsPassing(opened.error);
       if (opened.error != 0 || opened.facts.kind != FileKind::kFile) continue;
       const auto index = static_cast<size_t>(coding);
       const bool has_last = last != nullptr && last->siblings[index].has_value();
@@ -173,6 +182,13 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
   }
   if (!is_passing) Remember(std::move(key), known, now_ms);
   return known;
+}
+
+void StaticSite::Forget(const RequestPath& path, const std::shared_ptr<const KnownPath>& known) {
+  Entries forgotten;  // Destroyed without the lock.
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(KeyOf(path));
+  if (found != by_key_.end() && found->second->known == known) Forget(found->second, &forgotten);
 }
 
 void StaticSite::Remember(std::string key, std::shared_ptr<const KnownPath> known,

@@ -27,7 +27,8 @@ namespace httpsys::static_files {
 // Results of searches that a site remembers, above which the one used least recently goes: the
 // files of a large site, and some names that nobody has.
 inline constexpr size_t kKnownPathsMax = 4096;
-// How long a result counts, in ms: changes are noticed within this time. From half of it on, the
+// How long a result counts, in ms: changes are noticed within this time, and those of a file's
+// contents when it is sent. From half of it on, the
 // next request has it renewed.
 inline constexpr uint64_t kKnownMs = 1000;
 
@@ -75,6 +76,8 @@ class StaticSite {
   // one.
   std::shared_ptr<const KnownPath> Search(const RequestPath& path, uint64_t now_ms,
                                           files::MountPolicy mounts = files::MountPolicy::kCross);
+  // Forgets what is known of a path, unless that is something else by now.
+  void Forget(const RequestPath& path, const std::shared_ptr<const KnownPath>& known);
   // Forgets what nobody has asked for lately. Returns true if something is left.
   bool Sweep(uint64_t now_ms);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "base/own_descriptor.h"
 #include "base/patience.h"
 #include "base/signals_blocked.h"
 #include "base/thread_name.h"
@@ -16,7 +17,7 @@
 namespace httpsys::engine {
 namespace {
 
-int OpenReserve() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+int OpenReserve() { return MoveToOwn(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
 uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
 

@@ -12,6 +12,7 @@
 
 #include <cerrno>
 
+#include "base/own_descriptor.h"
 #include "engine/accept/listener_poll.h"
 
 namespace httpsys::engine {
@@ -30,8 +31,8 @@ int Add(int epoll_fd, int fd, int key) {
 class EpollListenerPoll final : public ListenerPoll {
  public:
   int Open() override {
-    signal_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
+    signal_fd_ = MoveToOwn(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    epoll_fd_ = MoveToOwn(epoll_create1(EPOLL_CLOEXEC));
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.fd = kSignalKey;
@@ -78,7 +79,7 @@ class EpollListenerPoll final : public ListenerPoll {
     poll(&signal, 1, timeout_ms);
   }
 
-  int OpenSet() const override { return epoll_create1(EPOLL_CLOEXEC); }
+  int OpenSet() const override { return MoveToOwn(epoll_create1(EPOLL_CLOEXEC)); }
   int WatchIn(int set, int fd, int key) const override { return Add(set, fd, key); }
   // close() alone would not end the watch, because another descriptor of the same socket may live
   // on.

@@ -54,6 +54,8 @@ ssize_t FileOutput::Ready(Connection* connection, const FilePart& part, uint64_t
     }
     DropBlock(connection);
   }
+  // Whoever took the file from a store has looked at its descriptor, and sends the beginning next.
+  if (offset != 0 && part.file->HasLostDescriptor()) return -EBADF;
   if (IsInMemory(*part.file, offset, most)) return static_cast<ssize_t>(most);
   Wait(connection, part, offset, most);
   return 0;

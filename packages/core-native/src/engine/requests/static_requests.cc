@@ -122,6 +122,13 @@ bool IsForJavaScript(const Connection& connection, const http1::RequestHead& hea
   return is_stream || (settings.hears_upgrades && !OffersOnlyUntaken(head));
 }
 
+// Returns the file whose bytes a response has, or nullptr.
+const files::OpenFile* SentFile(const StaticResponse& response, const KnownPath* known) {
+  if (!response.sends_file || known == nullptr) return nullptr;
+  if (response.coding == semantics::ContentCoding::kIdentity) return known->file.get();
+  return known->siblings[static_cast<size_t>(response.coding)]->file.get();
+}
+
 Boundary RandomBoundary() {
   std::random_device device;
   const auto number = [&] { return uint64_t{device()} << 32 | device(); };
@@ -164,9 +171,10 @@ StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connecti
   const StaticDecision decision(&options);
   std::optional<StaticResponse> response = decision.BeforeSearch(request, relative);
   Known known;
+  bool is_awaited = false;
   Boundary boundary;
   if (!response.has_value()) {
-    known = Look(connection, mount->site, relative);
+    known = Look(connection, mount->site, relative, &is_awaited);
     if (known == nullptr) return Outcome::kWaiting;
     if (known->status == SearchStatus::kFound) {
       if (request.range.has_value()) boundary = RandomBoundary();
@@ -184,12 +192,20 @@ StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connecti
   const bool is_heard = head.upgrade && connection->server()->config->settings().hears_upgrades;
   const bool is_file = known != nullptr && known->status == SearchStatus::kFound;
   if (response->passes_on || (is_heard && !is_file)) return Outcome::kNone;
+  // The descriptor has been open for a while. A file that changes all the time is searched once.
+  if (const auto* file = SentFile(*response, known.get());
+      file != nullptr && request.method == ConditionalMethod::kGet && !file->IsUnchanged() &&
+      !is_awaited) {
+    mount->site->Forget(relative, known);
+    Await(connection, mount->site, relative);
+    return Outcome::kWaiting;
+  }
   return Give(writer, connection, head, *response, known.get(), boundary, closes);
 }
 
 StaticRequests::Known StaticRequests::Look(Connection* connection,
                                            const std::shared_ptr<StaticSite>& site,
-                                           const RequestPath& path) {
+                                           const RequestPath& path, bool* is_awaited) {
   const SearchKey key{site.get(), StaticSite::KeyOf(path)};
   // The result of the search that the request has waited for counts, even if it is old by now.
   if (const auto found = waiting_.find(connection); found != waiting_.end()) {
@@ -197,6 +213,7 @@ StaticRequests::Known StaticRequests::Look(Connection* connection,
       if (!found->second.is_done) return nullptr;
       Known known = std::move(found->second.known);
       waiting_.erase(found);
+      *is_awaited = true;
       return known;
     }
     OnDetached(connection);
@@ -209,12 +226,18 @@ StaticRequests::Known StaticRequests::Look(Connection* connection,
     }
     return known;
   }
+  Await(connection, site, path);
+  return nullptr;
+}
+
+void StaticRequests::Await(Connection* connection, const std::shared_ptr<StaticSite>& site,
+                           const RequestPath& path) {
+  const SearchKey key{site.get(), StaticSite::KeyOf(path)};
   const auto [search, is_new] = searches_.try_emplace(key);
   search->second.connections.push_back(connection);
   waiting_.emplace(connection, Waiting{key, false, nullptr});
   SocketWatch::WantEnd(connection, true);
   if (is_new) Search(site, path, MountPolicy::kRefuse);
-  return nullptr;
 }
 
 // Starts a search that is in searches_.

@@ -70,8 +70,12 @@ class StaticRequests {
 
   Outcome ServeFile(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                     uint32_t prefix_id, bool closes);
-  // Returns what is known of the path; nullptr = the connection waits.
+  // Returns what is known of the path; nullptr = the connection waits. `is_awaited`: it is the
+  // result that the request has waited for.
   Known Look(Connection* connection, const std::shared_ptr<static_files::StaticSite>& site,
+             const static_files::RequestPath& path, bool* is_awaited);
+  // Lets the request wait for a search.
+  void Await(Connection* connection, const std::shared_ptr<static_files::StaticSite>& site,
              const static_files::RequestPath& path);
   void Search(const std::shared_ptr<static_files::StaticSite>& site,
               const static_files::RequestPath& path, files::MountPolicy mounts);

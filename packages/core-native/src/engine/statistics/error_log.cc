@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "base/own_descriptor.h"
 #include "base/process.h"
 
 namespace httpsys::engine {
@@ -123,14 +124,26 @@ int StatusFor(RouteStatus status) {
 ErrorLog& ErrorLog::Instance() { return OfProcess<OwnLog>().log; }
 
 ErrorLog::ErrorLog(const char* path) : path_(path == nullptr ? "" : path) {
-  if (path_.empty()) return;
+  if (!path_.empty()) Open();
+}
+
+void ErrorLog::Open() {
   // With O_NONBLOCK, opening a pipe does not wait for its reader.
-  fd_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK;
+  fd_ = MoveToOwn(open(path_.c_str(), kFlags, 0640));
   if (fd_ == -1) failure_ = errno;
   struct stat found {};
-  if (fd_ != -1 && fstat(fd_, &found) == 0 && found.st_size == 0) {
-    WriteLine(fd_, std::string(kHeader));
-  }
+  if (fd_ == -1 || fstat(fd_, &found) != 0) return;
+  device_ = found.st_dev;
+  inode_ = found.st_ino;
+  if (found.st_size == 0) WriteLine(fd_, std::string(kHeader));
+}
+
+void ErrorLog::KeepOpen() {
+  struct stat found {};
+  const bool is_own = fstat(fd_, &found) == 0 && found.st_dev == device_ && found.st_ino == inode_;
+  // The number is somebody else's, or nobody's: it is not closed.
+  if (!is_own) Open();
 }
 
 ErrorLog::~ErrorLog() {
@@ -140,6 +153,7 @@ ErrorLog::~ErrorLog() {
 // Returns false if the lines of this second are used up.
 bool ErrorLog::TakeTurn(uint64_t second, uint64_t* dropped) {
   const std::lock_guard lock(mutex_);
+  KeepOpen();
   if (second != second_) {
     second_ = second;
     lines_ = 0;

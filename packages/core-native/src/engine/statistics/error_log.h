@@ -33,7 +33,7 @@ class ErrorLog {
   ErrorLog(const ErrorLog&) = delete;
   ErrorLog& operator=(const ErrorLog&) = delete;
 
-  bool is_on() const { return fd_ != -1; }
+  bool is_on() const { return fd_.load(std::memory_order_relaxed) != -1; }
   // Returns why the file could not be opened, a positive errno. Returns 0 if it was opened, and on
   // every later call.
   int TakeFailure() { return failure_.exchange(0, std::memory_order_relaxed); }
@@ -49,8 +49,16 @@ class ErrorLog {
   bool TakeTurn(uint64_t second, uint64_t* dropped);
   void SayDropped(uint64_t dropped);
 
+  void Open();
+  // Opens the file again if other code of the process has closed its descriptor. Called with the
+  // mutex held.
+  void KeepOpen();
+
   const std::string path_;
-  int fd_ = -1;
+  std::atomic<int> fd_ = -1;
+  // What the descriptor is open on.
+  uint64_t device_ = 0;
+  uint64_t inode_ = 0;
   std::atomic<int> failure_ = 0;
   std::mutex mutex_;
   uint64_t second_ = 0;
