@@ -51,6 +51,37 @@ test('fields of the table are added to the files that a pattern names, and repla
     [304, undefined, undefined, 'txt'])
 })
 
+test('a file whose time says nothing about its content has no validators, so that a deployment of the same size is seen', options, async (t) => {
+  for (const seconds of [0, 1]) {
+    const root = makeSite(t, {})
+    const file = path.join(root, 'a.txt')
+    const deploy = (/** @type {string} */ content) => {
+      write(`${file}.new`, content, new Date(seconds * 1000))
+      fs.renameSync(`${file}.new`, file)
+    }
+    deploy('first')
+    const { ask } = await serveFolder(t, root)
+    const first = await ask({ path: '/a.txt' })
+    assert.deepEqual([first.status, first.body, first.headers.etag, first.headers['last-modified']], [200, 'first', undefined, undefined])
+    deploy('other')
+    const size = Number(5).toString(16)
+    for (const [name, value] of [['If-None-Match', `W/"${size}-${(seconds * 1000).toString(16)}"`], ['If-Modified-Since', new Date(1000).toUTCString()]]) {
+      const asked = await ask({ path: '/a.txt', headers: { [name]: value } })
+      assert.deepEqual([asked.status, asked.body], [200, 'other'], `${name} of a file of ${seconds} s`)
+    }
+  }
+})
+
+test('the Last-Modified of a file from the future is not later than Date', options, async (t) => {
+  const root = makeSite(t, {})
+  write(path.join(root, 'a.txt'), 'text', new Date(Date.now() + 86_400_000))
+  const { ask } = await serveFolder(t, root)
+  const { status, headers } = await ask({ path: '/a.txt' })
+  assert.equal(status, 200)
+  assert.ok(Date.parse(headers['last-modified']) <= Date.parse(headers.date), `${headers['last-modified']}, ${headers.date}`)
+  assert.equal((await ask({ path: '/a.txt', headers: { 'If-None-Match': headers.etag } })).status, 304)
+})
+
 /** @param {string} root */
 function writeSiblings (root) {
   write(path.join(root, 'app.js.br'), 'br')

@@ -72,6 +72,60 @@ TEST_F(StaticDecisionTest, AWholeFile) {
   EXPECT_EQ(response.body, "");
 }
 
+// Caddy does the same; Go does so for the second 0.
+TEST_F(StaticDecisionTest, AFileOfTheFirstTwoSecondsHasNoValidators) {
+  constexpr int64_t kNsPerSecond = 1'000'000'000;
+  for (const int64_t modified_ns : {int64_t{0}, kNsPerSecond, 2 * kNsPerSecond - 1}) {
+    file_.facts.modified_ns = modified_ns;
+    request_ = {};
+    const StaticResponse response = Answer();
+    EXPECT_EQ(FieldOf(response, "ETag"), "none") << modified_ns;
+    EXPECT_EQ(FieldOf(response, "Last-Modified"), "none") << modified_ns;
+    EXPECT_EQ(FieldOf(response, "Accept-Ranges"), "bytes");
+    const std::string tag = MakeEtag(file_.facts, ContentCoding::kIdentity);
+    request_.conditions.if_none_match = tag;
+    EXPECT_EQ(StatusOf(), 200);
+    request_ = {};
+    request_.conditions.if_modified_since = kDate;
+    EXPECT_EQ(StatusOf(), 200);
+    request_ = {};
+    request_.range = "bytes=0-3";
+    EXPECT_EQ(StatusOf(), 206);
+    request_.conditions.if_range = "Thu, 01 Jan 1970 00:00:01 GMT";
+    EXPECT_EQ(StatusOf(), 200);
+  }
+  for (const int64_t modified_ns : {int64_t{-1}, 2 * kNsPerSecond}) {
+    file_.facts.modified_ns = modified_ns;
+    request_ = {};
+    EXPECT_NE(FieldOf(Answer(), "ETag"), "none") << modified_ns;
+    EXPECT_NE(FieldOf(Answer(), "Last-Modified"), "none") << modified_ns;
+  }
+  // What a rule says is the application's.
+  options_.header_rules = {{"*", "ETag", "\"fixed\""}};
+  file_.facts.modified_ns = 0;
+  EXPECT_EQ(FieldOf(Answer(), "ETag"), "\"fixed\"");
+}
+
+// RFC 9110, section 8.8.2.1.
+TEST_F(StaticDecisionTest, AFileFromTheFutureWasChangedNow) {
+  constexpr std::string_view kNowDate = "Sun, 29 Nov 2026 00:00:00 GMT";
+  file_.facts.modified_ns = (kNow + 86'400) * 1'000'000'000;
+  const StaticResponse response = Answer();
+  EXPECT_EQ(FieldOf(response, "Last-Modified"), kNowDate);
+  const std::string tag = FieldOf(response, "ETag");
+  request_.conditions.if_none_match = tag;
+  EXPECT_EQ(StatusOf(), 304);
+  EXPECT_EQ(FieldOf(Answer(), "Last-Modified"), kNowDate);
+  // A date of an earlier response says nothing about the content since.
+  request_ = {};
+  request_.conditions.if_modified_since = "Sat, 28 Nov 2026 23:59:59 GMT";
+  EXPECT_EQ(StatusOf(), 200);
+  request_ = {};
+  request_.range = "bytes=0-3";
+  request_.conditions.if_range = kNowDate;
+  EXPECT_EQ(StatusOf(), 200);
+}
+
 TEST_F(StaticDecisionTest, HeadHasTheSameFieldsAndNoFile) {
   const std::string fields = Answer().fields;
   request_.method = ConditionalMethod::kHead;

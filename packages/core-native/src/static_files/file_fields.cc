@@ -85,6 +85,11 @@ int64_t ModifiedMs(const files::FileFacts& facts) {
   return static_cast<int64_t>(std::floor(ms + 0.5));
 }
 
+bool HasRealTime(const files::FileFacts& facts) {
+  constexpr int64_t kNsPerSecond = 1'000'000'000;
+  return facts.modified_ns < 0 || facts.modified_ns >= 2 * kNsPerSecond;
+}
+
 std::string MakeEtag(const files::FileFacts& facts, ContentCoding coding) {
   const int64_t ms = ModifiedMs(facts);
   const auto magnitude = ms < 0 ? ~static_cast<uint64_t>(ms) + 1 : static_cast<uint64_t>(ms);
@@ -100,30 +105,32 @@ std::string MakeEtag(const files::FileFacts& facts, ContentCoding coding) {
 }
 
 FileFields::FileFields(const StaticOptions* options, std::string_view path,
-                       const files::FileFacts& facts, ContentCoding coding, bool has_siblings)
+                       const files::FileFacts& facts, ContentCoding coding, bool has_siblings,
+                       int64_t now_seconds)
     : options_(options),
       coding_(coding),
       has_siblings_(has_siblings),
+      now_seconds_(now_seconds),
       rules_(RulesFor(options->header_rules, path)) {
   if (const HeaderRule* rule = FindRule("etag"); rule != nullptr) {
     etag_ = rule->value;
     AppendCoding(coding, &etag_);
-  } else if (options->etag) {
+  } else if (options->etag && HasRealTime(facts)) {
     etag_ = MakeEtag(facts, coding);
   }
   if (const HeaderRule* rule = FindRule("last-modified"); rule != nullptr) {
     last_modified_ = rule->value;
-  } else if (options->last_modified) {
+  } else if (options->last_modified && HasRealTime(facts)) {
     const int64_t ms = ModifiedMs(facts);
     const int64_t seconds = ms / 1000 - (ms % 1000 < 0 ? 1 : 0);
-    last_modified_ = semantics::FormatHttpDate(seconds).view();
+    last_modified_ = semantics::FormatHttpDate(std::min(seconds, now_seconds)).view();
   }
   const HeaderRule* type_rule = FindRule("content-type");
   type_ = type_rule == nullptr ? TypeOf(*options, path) : std::string_view(type_rule->value);
 }
 
-semantics::Validators FileFields::validators(int64_t now_seconds) const {
-  return {etag_, semantics::ParseHttpDate(last_modified_, now_seconds)};
+semantics::Validators FileFields::validators() const {
+  return {etag_, semantics::ParseHttpDate(last_modified_, now_seconds_)};
 }
 
 void FileFields::AppendCommon(std::string* fields) const {

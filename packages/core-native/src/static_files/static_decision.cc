@@ -161,14 +161,14 @@ StaticResponse StaticDecision::WithFile(const StaticRequest& request, const Foun
       semantics::ChooseCoding(request.accept_encoding, siblings).value_or(ContentCoding::kIdentity);
   const files::FileFacts& facts =
       coding == ContentCoding::kIdentity ? file.facts : *file.siblings[static_cast<size_t>(coding)];
-  const FileFields fields(options_, file.path, facts, coding, siblings != CodingSet());
+  const FileFields fields(options_, file.path, facts, coding, siblings != CodingSet(), now_seconds);
 
   semantics::ConditionFields conditions = request.conditions;
   conditions.has_range = request.range.has_value();
   conditions.is_reload =
       request.cache_control.has_value() && semantics::HasNoCache(*request.cache_control);
   const semantics::PreconditionResult result = semantics::EvaluatePreconditions(
-      request.method, conditions, fields.validators(now_seconds), now_seconds);
+      request.method, conditions, fields.validators(), now_seconds);
   if (result.outcome == PreconditionOutcome::kPreconditionFailed) {
     return ErrorResponse(request, 412);
   }
