@@ -303,6 +303,24 @@ class Ear {
   }
 }
 
+test('303-one-port/start.js serves Express, koa and socket.io on one port, each at its prefix', sharing, async (t) => {
+  const port = await freePort()
+  const run = await start(t, '303-one-port/start.js', [String(port)], /^(?=[^]*^shop:)(?=[^]*^news:)(?=[^]*^chat:)/m)
+  try {
+    for (const name of ['shop', 'news', 'chat']) assert.match(await (await get(`http://localhost:${port}/${name}/`)).text(), new RegExp(`^The ${name}, process \\d+\n$`))
+    assert.deepEqual(await (await get(`http://localhost:${port}/shop/cart`)).json(), { items: 0 })
+    for (const transport of ['polling', 'websocket']) {
+      const client = connectTo(`http://localhost:${port}`, { path: '/chat/socket.io', transports: [transport] })
+      t.after(() => client.close())
+      client.on('connect', () => client.emit('say', transport))
+      assert.equal((await once(client, 'said', { signal: t.signal }))[0], transport)
+      client.close()
+    }
+  } finally {
+    await endsOnSignal(run, 'SIGTERM')
+  }
+})
+
 test('301-megachat.js keeps each room in the process that its address names', sharing, async (t) => {
   const port = await freePort()
   const base = `http://localhost:${port}`
