@@ -40,6 +40,7 @@ describe('behind nginx, configured as docs/install.md shows', { skip: nginx === 
     const server = http.createServer((req, res) => {
       connections.add(req.socket)
       assert.equal(req.headers.upgrade, undefined)
+      assert.deepEqual([req.headers['x-forwarded-for'], req.headers['x-forwarded-proto']], ['127.0.0.1', 'http'])
       req.pipe(res.setHeader('X-Host', String(req.headers.host)))
     })
     const port = await startNginx(t, await serve(t, server))
