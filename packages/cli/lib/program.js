@@ -163,7 +163,7 @@ function describeServe (program, context) {
     .description('Serves the files of a folder at a URL prefix, until Ctrl+C.')
     .argument('<folder>', 'whose files are served')
     .argument('[prefix]', 'where; http://*:8080/ unless it is given')
-    .option('-i, --index <names>', 'of the file that stands for a folder, separated by commas; index.html unless it is given', readNames)
+    .option('-i, --index <names>', 'file names to try for a folder, separated by commas (default: index.html)', readNames)
     .option('--no-index', 'no file stands for a folder')
     .option('--dotfiles <what>', 'names that begin with a dot: ignore (404), deny (403) or allow; ignore unless it is given')
     .option('--extensions <names>', 'tried for names without one, separated by commas, such as html', readNames)
@@ -211,7 +211,7 @@ Examples:
   httpsys show servicestate                               who listens where
   httpsys add urlacl 'http://*:8080/shop/' --app shop     keep a prefix for one application
   httpsys show urlacl                                     what is kept for whom
-  httpsys delete urlacl 'http://*:8080/shop/'             let everybody have it again
+  httpsys delete urlacl 'http://*:8080/shop/'             release it
 
 Exit codes: 0 done, 1 failed, 2 the command was not understood.
 `
