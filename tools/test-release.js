@@ -11,6 +11,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { ask, findProgram, kCoreNative, kRoot, main, run } = require('./lib/project')
 const { platformNames } = require('../packages/core-native/lib/backend/platform')
+const { blocksOf, onFreePorts } = require('../test/helpers/page-blocks')
 const { startRegistry } = require('./packages/registry')
 const { prebuilds } = require('./prebuilds')
 
@@ -46,10 +47,24 @@ async function publishAndInstall (clone, tarballs, scratch) {
     await run(npm, ['install', '--prefer-offline', '--no-audit', '--no-fund', 'express@5', '@httpsys/express-adapter', '@httpsys/cli'], { env, quiet: true, cwd: app })
     for (const name of ['express.cjs', 'kit.cjs']) fs.copyFileSync(path.join(kRoot, 'test', 'packages', 'programs', name), path.join(app, name))
     await run(process.execPath, ['express.cjs'], { cwd: app, env: { HTTPSYS_ADDON: '' } })
+    await followInstallPage(scratch, env)
     return JSON.parse(fs.readFileSync(path.join(app, 'node_modules', '@httpsys', 'core-native', 'package.json'), 'utf8')).version
   } finally {
     registry.close()
   }
+}
+
+/**
+ * The first block of docs/install.md, from an empty folder, with the packages of this test's registry.
+ *
+ * @param {string} scratch @param {Record<string, string>} env of npm
+ */
+async function followInstallPage (scratch, env) {
+  const block = blocksOf('docs/install.md').find(({ language }) => language === 'sh')
+  assert.ok(block !== undefined)
+  const { block: { text } } = await onFreePorts(block, {})
+  const output = await run('bash', ['-euo', 'pipefail', '-c', text], { cwd: scratch, env: { ...env, HTTPSYS_ADDON: '', npm_config_prefer_offline: 'true' }, keep: true })
+  for (const wanted of ['Hello, world!', 'app.js']) assert.ok(output.includes(wanted), `docs/install.md prints "${wanted}", not:\n${output}`)
 }
 
 async function testRelease () {

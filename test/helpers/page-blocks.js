@@ -193,4 +193,4 @@ async function runBlock (given, programs = {}) {
   for (const check of block.checks.filter((one) => one.startsWith('prints '))) assert.ok(running.output.includes(check.slice(7)), `"${check}", but printed: ${running.output}`)
 }
 
-module.exports = { blocksOf, runBlock }
+module.exports = { blocksOf, onFreePorts, runBlock }
