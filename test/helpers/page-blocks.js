@@ -172,12 +172,19 @@ function signalGroup ({ child }, signal) {
 const isGroupAlive = (/** @type {Running} */ running) => signalGroup(running, 0)
 const endGroup = (/** @type {Running} */ running) => signalGroup(running, 'SIGKILL')
 
+/** Programs of blocks must not outlive the tests. @type {Set<Running>} */
+const living = new Set()
+process.on('exit', () => {
+  for (const running of living) endGroup(running)
+})
+
 /** @param {Block} given @param {Record<string, string>} [programs] of its page, by the names of their files */
 async function runBlock (given, programs = {}) {
   const { block, files } = await onFreePorts(given, programs)
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-page-'))
   fill(folder, files)
   const running = startBlock(block, folder)
+  living.add(running)
   const timer = setTimeout(() => {
     running.output += `\nended after ${kMs} ms`
     endGroup(running)
@@ -188,6 +195,7 @@ async function runBlock (given, programs = {}) {
     endGroup(running)
     await running.ended
     clearTimeout(timer)
+    living.delete(running)
     fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   for (const check of block.checks.filter((one) => one.startsWith('prints '))) assert.ok(running.output.includes(check.slice(7)), `"${check}", but printed: ${running.output}`)

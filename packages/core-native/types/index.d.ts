@@ -23,7 +23,7 @@ export interface EngineServerOptions {
   maxRequestBodySizeCeiling?: number
   /**
    * Connections of one client: of one IPv4 address, or of one /64 network of IPv6. A further one is closed at once, as by
-   * `server.maxConnections`; one that other servers of the port have had gets 503 (docs/options.md). 0, the default, means no
+   * `server.maxConnections`; one that other servers of the port have had gets 503 (https://github.com/httpsys/httpsys/blob/main/docs/options.md). 0, the default, means no
    * limit. Not with HTTP.SYS.
    */
   maxConnectionsPerAddress?: number
@@ -56,7 +56,7 @@ export interface EngineServerOptions {
   http503Verbosity?: 'basic' | 'limited' | 'full'
   /**
    * Bytes per second that a client acknowledges, at least, while it has not taken all that it is sent; averaged over 60 s
-   * or more. Slower ones are disconnected (HTTP_TIMEOUT_LIMIT_INFO's MinSendRate). Time in which nothing is to be sent does
+   * or more. Slower ones are disconnected. Time in which nothing is to be sent does
    * not count, nor do upgraded connections and Unix sockets. 0 means no limit. Default 150, as HTTP.SYS, for servers that
    * listen on URL prefixes, otherwise 0, as node:http.
    */
@@ -74,7 +74,7 @@ export interface EngineServerOptions {
    */
   stripPrefix?: boolean
   /**
-   * Refuses, before JavaScript, requests whose path HTTP.SYS would not decode (docs/url-prefixes.md has the rule): 400
+   * Refuses, before JavaScript, requests whose path HTTP.SYS would not decode (https://github.com/httpsys/httpsys/blob/main/docs/url-prefixes.md has the rule): 400
    * "Invalid URL", and the connection is closed. `req.url` is not changed. Default false, as node:http. HTTP.SYS itself
    * always does so.
    */
@@ -85,11 +85,11 @@ export interface EngineServerOptions {
    */
   http2?: boolean | Http2Options
   /**
-   * The output cache (docs/cache.md): stored answers, which requests get before JavaScript hears of them. `true` is
+   * The output cache (https://github.com/httpsys/httpsys/blob/main/docs/cache.md): stored answers, which requests get before JavaScript hears of them. `true` is
    * `{ rules: 'rfc9111' }`. Without the option the environment variables HTTPSYS_CACHE and HTTPSYS_CACHE_DURATION decide; `false`: none.
    */
   cache?: boolean | CacheOptions
-  /** What is asked of HTTP.SYS; ERR_HTTPSYS_CAPABILITY where that is not the backend. docs/windows.md. */
+  /** What is asked of HTTP.SYS; ERR_HTTPSYS_CAPABILITY where that is not the backend. https://github.com/httpsys/httpsys/blob/main/docs/windows.md. */
   httpSys?: HttpSysOptions
 }
 
@@ -143,7 +143,7 @@ export interface Rfc9111CacheOptions extends CommonCacheOptions {
 export interface HttpSysCacheOptions extends CommonCacheOptions {
   rules: 'httpsys'
   /**
-   * Seconds for responses that say nothing, if the request has harmless fields alone (docs/cache.md has the list). 0, the default: only
+   * Seconds for responses that say nothing, if the request has harmless fields alone (https://github.com/httpsys/httpsys/blob/main/docs/cache.md has the list). 0, the default: only
    * those that say something. The environment variable HTTPSYS_CACHE_DURATION sets another default. With HTTP.SYS only 0.
    */
   duration?: number
@@ -200,7 +200,7 @@ export interface CacheStatistics {
   evicted: number
   /** Memory that the process has taken for entries. */
   memoryBytes: number
-  /** Requests that went past the cache and responses that were not stored, by reason (docs/cache.md). */
+  /** Requests that went past the cache and responses that were not stored, by reason (https://github.com/httpsys/httpsys/blob/main/docs/cache.md). */
   refused: Record<string, number>
 }
 
@@ -262,7 +262,7 @@ export interface HttpSysOptions {
   }
 }
 
-/** Settings of HTTP/2; docs/http2.md has the defaults. */
+/** Settings of HTTP/2; https://github.com/httpsys/httpsys/blob/main/docs/http2.md has the defaults. */
 export interface Http2Options {
   /** Streams at a time per connection (SETTINGS_MAX_CONCURRENT_STREAMS). Default 100. */
   maxConcurrentStreams?: number
@@ -304,7 +304,7 @@ declare module 'node:http' {
 declare module 'node:http' {
   interface ServerResponse {
     /**
-     * Seconds for which the answer may be given to others: the rules of HTTP.SYS (docs/cache.md). 0: not at all. Read when the head leaves,
+     * Seconds for which the answer may be given to others: the rules of HTTP.SYS (https://github.com/httpsys/httpsys/blob/main/docs/cache.md). 0: not at all. Read when the head leaves,
      * so that it may be set behind `writeHead()`, until `end()` or the first `write()`. What is no integer from 0 to 4294967295 counts as not set.
      * Without effect on servers without the option `cache` (or HTTPSYS_CACHE_DURATION), and with `rules: 'rfc9111'`.
      */
@@ -370,7 +370,7 @@ export interface CloseOptions {
   waitMs?: number
 }
 
-/** Options of a folder that is served: those of serve-static 2, and ours beside them (docs/static-files.md). */
+/** Options of a folder that is served: those of serve-static 2, and ours beside them (https://github.com/httpsys/httpsys/blob/main/docs/static-files.md). */
 export interface StaticFilesOptions {
   /** Ranges are answered. Default true. */
   acceptRanges?: boolean
@@ -423,7 +423,7 @@ export class Server<
 
   /**
    * @throws ERR_HTTPSYS_PREFIX_SYNTAX when a string with `://` is no URL prefix
-   * @throws ERR_HTTPSYS_OPTION when one would be ignored (docs/options.md)
+   * @throws ERR_HTTPSYS_OPTION when one would be ignored (https://github.com/httpsys/httpsys/blob/main/docs/options.md)
    * @throws ERR_SERVER_ALREADY_LISTEN, ERR_INVALID_ARG_VALUE … as `net.Server#listen`
    *
    * Emits 'error' with EADDRINUSE when another process has the prefix (`error.prefix`, `error.pid`), EACCES when the port is

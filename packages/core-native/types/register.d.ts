@@ -13,6 +13,6 @@ export function unregister (): boolean
 
 /**
  * What the engine has served in this process or worker. The environment variable HTTPSYS_REGISTER_REPORT names
- * a file to which each process and worker appends this as a line of JSON when it ends, a process also when a signal ends it (docs/register.md).
+ * a file to which each process and worker appends this as a line of JSON when it ends, a process also when a signal ends it (https://github.com/httpsys/httpsys/blob/main/docs/register.md).
  */
 export const served: Readonly<{ servers: number, connections: number, requests: number }>

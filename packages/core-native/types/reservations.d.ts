@@ -1,4 +1,4 @@
-/** Reservations: who may register which URL prefix. See docs/reservations.md. */
+/** Reservations: who may register which URL prefix. See https://github.com/httpsys/httpsys/blob/main/docs/reservations.md. */
 
 export interface Reservation {
   /** Canonical. */
