@@ -88,6 +88,7 @@ const kOurs = {
   maxBandwidth: 2048,
   stripPrefix: true,
   strictUrl: true,
+  serverHeader: false,
   http2: true,
   httpSys: {},
   cache: true,
@@ -101,7 +102,7 @@ const kOurs = {
   restart: true,
   waitMs: 1000
 }
-const kServer = ['maxRequestBodySize', 'maxRequestBodySizeCeiling', 'pipelinedRequestsMax', 'queueLimit', 'queueTimeout', 'http503Verbosity', 'minSendRate', 'maxBandwidth', 'maxConnectionsPerAddress', 'maxConnectionsPerPrefix', 'stripPrefix', 'strictUrl', 'http2', 'httpSys', 'cache']
+const kServer = ['maxRequestBodySize', 'maxRequestBodySizeCeiling', 'pipelinedRequestsMax', 'queueLimit', 'queueTimeout', 'http503Verbosity', 'minSendRate', 'maxBandwidth', 'maxConnectionsPerAddress', 'maxConnectionsPerPrefix', 'stripPrefix', 'strictUrl', 'serverHeader', 'http2', 'httpSys', 'cache']
 const kSources = ['certificates', 'certificateDirectory', 'devCert']
 const kQueue = ['queueName', 'queueMode']
 

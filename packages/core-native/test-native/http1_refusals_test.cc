@@ -146,7 +146,10 @@ TEST(Http1RefusalsTest, ABodyOverTheLimitIsRefusedBeforeJavaScriptSeesItsRequest
   const Peer peer(js.Connect(settings));
   js.Expect(RequestType::kOpen);
   peer.Send(Post(5, "12345"));
-  EXPECT_EQ(peer.ReadAll(), "HTTP/1.1 413 Payload Too Large\r\nConnection: close\r\n\r\n");
+  // node:http has no such limit: the engine says who answers.
+  const std::string answer = peer.ReadAll();
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 413 Payload Too Large\r\nDate: ")) << answer;
+  EXPECT_TRUE(answer.ends_with(" GMT\r\nServer: httpsys\r\nConnection: close\r\n\r\n")) << answer;
   js.Expect(RequestType::kClosed);
 }
 

@@ -49,6 +49,7 @@ const kSettings = {
   listening: 0,
   verbosity503: 1,
   strictUrl: false,
+  serverHeader: true,
   endsIdle: true,
   allowHalfOpen: false,
   wantsErrors: false,

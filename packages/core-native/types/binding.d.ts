@@ -60,6 +60,8 @@ export interface ServerConfig extends CacheConfig {
   verbosity503: number
   /** Requests whose URL HTTP.SYS would not take are refused. */
   strictUrl: boolean
+  /** Errors of the engine have the field Server. */
+  serverHeader: boolean
   /** Once it is closed, its connections end as soon as they are idle. */
   endsIdle: boolean
   /** Whether JavaScript wants to hear of handshakes that fail. */

@@ -80,6 +80,12 @@ export interface EngineServerOptions {
    */
   strictUrl?: boolean
   /**
+   * Whether 4xx and 5xx that the engine answers by itself have `Server: httpsys`, so that one sees that they are not the
+   * application's. Default true. What node:http answers in its own words, such as 400 to a malformed request, never has it.
+   * HTTP.SYS always names itself.
+   */
+  serverHeader?: boolean
+  /**
    * HTTP/2 (RFC 9113): `true` or settings serve it on plain ports too, for clients that begin with it; `false` offers it nowhere.
    * By default TLS ports offer it (ALPN).
    */

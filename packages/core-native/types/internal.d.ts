@@ -122,7 +122,7 @@ export interface EngineListener {
   cache: { readonly isRfc9111: boolean } | null
   /** The folders that the server serves. */
   statics: { readonly isEmpty: boolean }
-  own: { stripPrefix: boolean, maxRequestBodySize: number, maxRequestBodySizeCeiling: number }
+  own: { stripPrefix: boolean, maxRequestBodySize: number, maxRequestBodySizeCeiling: number, serverHeader: boolean }
   /** The application's own class, or ours. */
   IncomingMessage: new (socket: EngineSocket) => EngineRequest
   ServerResponse: new (req: EngineRequest, options: ResponseOptions) => EngineResponse

@@ -20,7 +20,7 @@ const stock: http.Server = server
 stock.on('request', (req, res) => { res.end(req.method) })
 
 core.createServer()
-core.createServer({ keepAliveTimeout: 1, maxHeaderSize: 1, maxConnectionsPerAddress: 8, maxConnectionsPerPrefix: 9, queueLimit: 1, queueTimeout: 1, minSendRate: 0, maxBandwidth: 1024, stripPrefix: true, strictUrl: true })
+core.createServer({ keepAliveTimeout: 1, maxHeaderSize: 1, maxConnectionsPerAddress: 8, maxConnectionsPerPrefix: 9, queueLimit: 1, queueTimeout: 1, minSendRate: 0, maxBandwidth: 1024, stripPrefix: true, strictUrl: true, serverHeader: false })
 core.createServer({ http503Verbosity: 'limited', maxRequestBodySize: 1, maxRequestBodySizeCeiling: 2, pipelinedRequestsMax: 1, http2: true }, (req, res) => { res.end(req.url) })
 core.createServer({ http2: { maxConcurrentStreams: 1, initialWindowSize: 1, maxFrameSize: 16384, headerTableSize: 0, pingInterval: 1, stallTimeout: 1, allowHTTP1: false, upgrade: true } })
 core.createServer({ httpSys: { maxBandwidth: 1024, timeouts: { drainEntityBody: 1 }, logging: { directory: '/a', rollover: 'daily' }, authentication: { schemes: ['ntlm'] } } })

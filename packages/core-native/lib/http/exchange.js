@@ -356,7 +356,7 @@ function deliver (server, socket, req, flags) {
 /** @param {EngineServer} server @param {EngineRequest} req @param {EngineResponse} res */
 function emitRequest (server, req, res) {
   if (server.emit('request', req, res) || server[kListener].statics.isEmpty || server.listenerCount('request') > 0) return
-  res.writeHead(404).end()
+  res.writeHead(404, server[kListener].own.serverHeader ? { Server: 'httpsys' } : {}).end()
 }
 
 // Other listeners than those of 'request' know nothing of the application.

@@ -112,14 +112,21 @@ const kBodyTooLarge = 'ERR_HTTPSYS_BODY_TOO_LARGE'
 const kCannedReplies = new Map([
   ['HPE_HEADER_OVERFLOW', cannedReply(431)],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', cannedReply(413)],
-  [kBodyTooLarge, cannedReply(413)],
   ['ERR_HTTP_REQUEST_TIMEOUT', cannedReply(408)]
 ])
 const kBadRequest = cannedReply(400)
 
-/** @param {number} status */
-function cannedReply (status) {
-  return `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`
+/** @param {number} status @param {string} [lines] of the head */
+function cannedReply (status, lines = '') {
+  return `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines}Connection: close\r\n\r\n`
+}
+
+/** @param {EngineSocket} socket @param {string | undefined} code of an error @returns {string} */
+function replyTo (socket, code) {
+  if (code !== kBodyTooLarge) return kCannedReplies.get(code ?? '') ?? kBadRequest
+  // Node has no limit for bodies: the words are the engine's, as in src/engine/requests/native_answer.cc.
+  const server = socket.server[kListener].own.serverHeader ? 'Server: httpsys\r\n' : ''
+  return cannedReply(413, `Date: ${new Date().toUTCString()}\r\n${server}`)
 }
 
 function noop () {}
@@ -133,7 +140,7 @@ function onSocketError (error) {
   const res = ownMessage(this)
   let isAnswered = false
   if (this.writable && (!res || !isHeadSent(res))) {
-    this.write(kCannedReplies.get(error.code ?? '') ?? kBadRequest, 'latin1')
+    this.write(replyTo(this, error.code), 'latin1')
     isAnswered = true
   }
   if (error.code === kBodyTooLarge && !this.destroyed) logRefusedBody(this, isAnswered)

@@ -398,6 +398,7 @@ class Listener {
       sendRateMs: this.sendRateMs,
       maxBandwidth: own.maxBandwidth,
       strictUrl: own.strictUrl,
+      serverHeader: own.serverHeader,
       endsIdle: this.endsIdle,
       idleMs: this.idleMs,
       // An application that looks at connections may listen to their sockets' errors.

@@ -18,7 +18,8 @@ const kDefaults = {
   minSendRate: 150,
   maxBandwidth: 0,
   stripPrefix: false,
-  strictUrl: false
+  strictUrl: false,
+  serverHeader: true
 }
 
 /** Bytes per second: HTTP.SYS has 32 bits for them, the largest of which means something else. */

@@ -219,6 +219,7 @@ struct ServerSettings {
   uint32_t queue_limit = 0;             // Requests not begun by JavaScript; 0 = no limit.
   uint32_t queue_timeout_ms = 0;        // The time until JavaScript begins a request; 0 = no limit.
   Verbosity503 verbosity_503 = Verbosity503::kFull;
+  bool names_server = true;        // Errors of the engine have the field Server.
   uint32_t send_rate_min = 0;      // Bytes per second that a client acknowledges; 0 = no limit.
   uint32_t send_rate_ms = 60'000;  // Averaged over at least this time.
   // Bytes per second of output that each prefix may send; 0 = no limit.
@@ -242,9 +243,9 @@ struct ServerSettings {
     visit(header_bytes_max, header_lines_max, body_bytes_max, pipelined_requests_max,
           allow_half_open, wants_errors, hears_upgrades, requires_host, ends_idle, idle_ms,
           is_url_strict, connections_per_client, connections_per_prefix, queue_limit,
-          queue_timeout_ms, verbosity_503, send_rate_min, send_rate_ms, bandwidth_max, no_delay,
-          keep_alive, keep_alive_delay_s, http2, prefixes, statics, keeps_statics, tls, listening,
-          wants_tls_errors, cache, kernel);
+          queue_timeout_ms, verbosity_503, names_server, send_rate_min, send_rate_ms, bandwidth_max,
+          no_delay, keep_alive, keep_alive_delay_s, http2, prefixes, statics, keeps_statics, tls,
+          listening, wants_tls_errors, cache, kernel);
   }
 };
 

@@ -187,6 +187,7 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
          ReadBoolean(config, "hearsUpgrades", &settings->hears_upgrades) &&
          ReadBoolean(config, "requiresHost", &settings->requires_host) &&
          ReadBoolean(config, "strictUrl", &settings->is_url_strict) &&
+         ReadBoolean(config, "serverHeader", &settings->names_server) &&
          ReadBoolean(config, "endsIdle", &settings->ends_idle) &&
          ReadNumber(config, "idleMs", &settings->idle_ms) &&
          ReadBoolean(config, "wantsTlsErrors", &settings->wants_tls_errors) &&

@@ -44,4 +44,21 @@ struct HttpDateText {
 // kHttpDateSecondsMax, which a file can have, becomes that one. Thread: any.
 [[nodiscard]] HttpDateText FormatHttpDate(int64_t seconds);
 
+// Formats the dates of responses, each second once. Thread: one.
+class ResponseDate {
+ public:
+  // Returns a view that is valid until the next call.
+  [[nodiscard]] std::string_view At(int64_t now_seconds) {
+    if (now_seconds != seconds_) {
+      seconds_ = now_seconds;
+      text_ = FormatHttpDate(now_seconds);
+    }
+    return text_.view();
+  }
+
+ private:
+  int64_t seconds_ = 0;
+  HttpDateText text_ = FormatHttpDate(0);  // That of seconds_.
+};
+
 }  // namespace httpsys::semantics

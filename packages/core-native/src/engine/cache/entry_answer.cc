@@ -98,6 +98,7 @@ void EntryAnswer::Begin() {
   head_.clear();
   texts_.clear();
   piece_count_ = 0;
+  is_own_error_ = false;
 }
 
 void EntryAnswer::AddPiece(std::string_view bytes) {
@@ -140,6 +141,7 @@ void EntryAnswer::MakeUnsatisfied(const AskedEntry& asked, std::string_view cach
                                   int64_t now_s) {
   Begin();
   status_ = kGatewayTimeout;
+  is_own_error_ = true;
   head_.append(kGatewayTimeoutHead);
   UsedEntry nothing;
   nothing.cache_status = cache_status;
@@ -179,6 +181,7 @@ void EntryAnswer::MakePartial(const UsedEntry& entry, std::span<const ByteRange>
   };
   if (ranges.empty()) {
     status_ = kUnsatisfiedRange;
+    is_own_error_ = true;
     head_.append("HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\nContent-Range: ")
         .append(semantics::UnsatisfiedContentRange(size).view())
         .append("\r\n");
@@ -223,10 +226,12 @@ void EntryAnswer::MakePartial(const UsedEntry& entry, std::span<const ByteRange>
 
 void EntryAnswer::AppendEnd(const UsedEntry& entry, const AskedEntry& asked, int64_t now_s) {
   if (asked.is_head) piece_count_ = 0;
-  if (entry.age_s.has_value()) {
-    AppendAge(*entry.age_s);
-  } else {
-    AppendDate(now_s);
+  if (!is_own_error_) {
+    if (entry.age_s.has_value()) {
+      AppendAge(*entry.age_s);
+    } else {
+      head_.append("Date: ").append(date_.At(now_s)).append("\r\n");
+    }
   }
   if (entry.varies_by_coding) head_.append("Vary: Accept-Encoding\r\n");
   if (!entry.cache_status.empty()) {
@@ -248,14 +253,6 @@ void EntryAnswer::AppendAge(uint32_t age_s) {
   *to++ = '\r';
   *to++ = '\n';
   head_.append(line.data(), static_cast<size_t>(to - line.data()));
-}
-
-void EntryAnswer::AppendDate(int64_t now_s) {
-  if (now_s != date_seconds_) {
-    date_seconds_ = now_s;
-    date_ = semantics::FormatHttpDate(now_s);
-  }
-  head_.append("Date: ").append(date_.view()).append("\r\n");
 }
 
 }  // namespace httpsys::engine

@@ -45,8 +45,6 @@ class EntryAnswer {
   // The beginning, and for each range its head and its bytes, and the end.
   static constexpr size_t kPiecesMax = 2 * semantics::kRangesCapacity + 1;
 
-  EntryAnswer() : date_(semantics::FormatHttpDate(0)) {}
-
   // Makes the answer. `now_s` is the time in seconds since 1970. The views of `entry` must live as
   // long as the answer.
   void Make(const UsedEntry& entry, const AskedEntry& asked, int64_t now_s);
@@ -55,6 +53,8 @@ class EntryAnswer {
   void MakeUnsatisfied(const AskedEntry& asked, std::string_view cache_status, int64_t now_s);
 
   int status() const { return status_; }
+  // As in NativeAnswer.
+  bool is_own_error() const { return is_own_error_; }
   // With the empty line. Valid until the next answer, as are the pieces.
   std::string_view head() const { return head_; }
   // The body; none for HEAD.
@@ -68,15 +68,14 @@ class EntryAnswer {
   void MakePartial(const UsedEntry& entry, std::span<const semantics::ByteRange> ranges);
   void AppendEnd(const UsedEntry& entry, const AskedEntry& asked, int64_t now_s);
   void AppendAge(uint32_t age_s);
-  void AppendDate(int64_t now_s);
 
   int status_ = 0;
+  bool is_own_error_ = false;
   std::string head_;
   std::string texts_;  // What stands between the ranges of an answer with several.
   std::array<std::string_view, kPiecesMax> pieces_;
   size_t piece_count_ = 0;
-  int64_t date_seconds_ = 0;
-  semantics::HttpDateText date_;  // That of date_seconds_.
+  semantics::ResponseDate date_;
 };
 
 }  // namespace httpsys::engine

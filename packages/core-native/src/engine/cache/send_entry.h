@@ -21,6 +21,7 @@ inline AnswerOutcome SendEntry(NativeAnswers* answers, AnswerWriter* writer, Con
   answer.counter = LaneCounter::kCached;
   answer.status = made.status();
   answer.head = made.head();
+  answer.is_own_error = made.is_own_error();
   answer.closes = asked.closes;
   const std::span<const std::string_view> parts = made.pieces();
   if (parts.size() <= 1) {

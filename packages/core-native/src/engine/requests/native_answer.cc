@@ -1,5 +1,7 @@
 #include "engine/requests/native_answer.h"
 
+#include <ctime>
+
 #include "base/limits.h"
 #include "engine/requests/canned_replies.h"
 #include "engine/statistics/error_log.h"
@@ -14,6 +16,11 @@ constexpr size_t kKeptBytesMax = 2 * limits::kUnsentBytesMax;
 // that in a buffer anyway, and the answers around it would have to leave at once.
 constexpr size_t kLentBytesMin = limits::kGatherBytesMax;
 
+bool IsStream(const Connection& connection) {
+  const RelayOrigin* origin = connection.origin();
+  return connection.stream != nullptr || (origin != nullptr && origin->is_stream);
+}
+
 }  // namespace
 
 AnswerOutcome NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* connection,
@@ -24,6 +31,7 @@ AnswerOutcome NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* co
     connection->server()->refused->fetch_add(1, std::memory_order_relaxed);
   }
   NativeAnswer answer;
+  answer.is_own_error = true;
   answer.status = StatusFor(request.status);
   answer.reason = ReasonFor(request.status);
   answer.closes = request.closes;
@@ -62,6 +70,8 @@ void NativeAnswers::AnswerRefused(AnswerWriter* writer, Connection* connection,
   answer.status = StatusFor(kind);
   answer.reason = ReasonFor(kind, is_in_body);
   answer.head = RefusalReply(kind);
+  // node:http has no limit for bodies. To a stream of HTTP/2 it would say nothing in these words.
+  answer.is_own_error = kind == records::ErrorKind::kBodyTooLarge || IsStream(*connection);
   answer.closes = true;
   (void)Give(writer, connection, nullptr, answer);
 }
@@ -72,6 +82,7 @@ void NativeAnswers::AnswerPlainHttp(AnswerWriter* writer, Connection* connection
   answer.status = 400;
   answer.reason = ReasonFor(records::ErrorKind::kMalformed, false);
   answer.head = PlainHttpReply();
+  answer.is_own_error = true;
   answer.closes = true;
   (void)Give(writer, connection, nullptr, answer);
 }
@@ -88,12 +99,29 @@ AnswerOutcome NativeAnswers::Give(AnswerWriter* writer, Connection* connection,
   counters_.Add(answer.counter);
   if (!answer.reason.empty()) Log(connection, head, answer.status, answer.reason);
   if (answer.status != 0) {
-    writer->WriteAnswer(connection, answer);
+    if (answer.is_own_error) {
+      NativeAnswer named = answer;
+      named.head = HeadOfOwnError(connection->server()->config->settings(), answer.head);
+      writer->WriteAnswer(connection, named);
+    } else {
+      writer->WriteAnswer(connection, answer);
+    }
     return AnswerOutcome::kGiven;
   }
   counters_.Add(LaneCounter::kReset);
   writer->ResetRequest(connection, answer.may_retry);
   return AnswerOutcome::kReset;
+}
+
+std::string_view NativeAnswers::HeadOfOwnError(const ServerSettings& settings,
+                                               std::string_view head) {
+  constexpr std::string_view kLineEnd = "\r\n";
+  const size_t status_line = head.find(kLineEnd) + kLineEnd.size();
+  error_head_.assign(head.substr(0, status_line));
+  error_head_.append("Date: ").append(date_.At(std::time(nullptr))).append(kLineEnd);
+  if (settings.names_server) error_head_.append("Server: httpsys").append(kLineEnd);
+  error_head_.append(head.substr(status_line));
+  return error_head_;
 }
 
 void NativeAnswers::CountRefusedBody(const Connection* connection, bool is_answered) {
@@ -194,7 +222,7 @@ void NativeAnswers::Log(const Connection* connection, const http1::RequestHead* 
   ErrorLog& log = ErrorLog::Instance();
   if (!log.is_on()) return;
   const RelayOrigin* origin = connection->origin();
-  const bool is_stream = connection->stream != nullptr || (origin != nullptr && origin->is_stream);
+  const bool is_stream = IsStream(*connection);
   LogRecord record;
   if (origin != nullptr) {
     record.addresses = &origin->addresses;

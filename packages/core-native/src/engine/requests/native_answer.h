@@ -19,6 +19,7 @@
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
 #include "records/records.h"
+#include "semantics/http_date.h"
 #include "url/url_prefix_table.h"
 
 namespace httpsys::engine {
@@ -40,6 +41,9 @@ struct NativeAnswer {
   // Status line and header lines of HTTP/1.1, with the empty line behind them. A protocol that has
   // other heads translates it.
   std::string_view head;
+  // True for an error in the engine's own words, not in those of the application or of node:http:
+  // NativeAnswers adds Date (RFC 9110, section 6.6.1) and Server to the head.
+  bool is_own_error = false;
   std::span<const Piece> pieces;  // The body. Empty for HEAD.
   bool closes = false;            // True when the connection ends behind it (HTTP/1).
   // True when the request waited in a server's queue and is the oldest one without an answer.
@@ -97,10 +101,11 @@ class NativeAnswers final : public ReadObserver {
   // Verbosity503::kBasic.
   AnswerOutcome AnswerUnserved(AnswerWriter* writer, Connection* connection,
                                const Unserved& request);
-  // Gives the answer of node:http to a message that it refuses.
+  // Gives the answer of node:http to a message that it refuses; the engine's own where node:http
+  // would have none.
   void AnswerRefused(AnswerWriter* writer, Connection* connection, records::ErrorKind kind,
                      bool is_in_body);
-  // Gives the answer of node:http to a client that speaks plain HTTP where TLS is served.
+  // Gives the answer to a client that speaks plain HTTP where TLS is served.
   void AnswerPlainHttp(AnswerWriter* writer, Connection* connection);
   // Gives any answer.
   AnswerOutcome Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead* head,
@@ -142,6 +147,8 @@ class NativeAnswers final : public ReadObserver {
  private:
   AnswerOutcome Give(AnswerWriter* writer, Connection* connection, const http1::RequestHead* head,
                      const NativeAnswer& answer);
+  // Returns the head with the fields of an error in the engine's own words.
+  std::string_view HeadOfOwnError(const ServerSettings& settings, std::string_view head);
   void Log(const Connection* connection, const http1::RequestHead* head, int status,
            std::string_view reason);
 
@@ -156,7 +163,9 @@ class NativeAnswers final : public ReadObserver {
   OutputPass* output_;
   LaneCounters counters_;
   bool has_dropped_lines_ = false;
-  std::string text_;  // The text of the answer that is being made.
+  std::string text_;        // The text of the answer that is being made.
+  std::string error_head_;  // That of HeadOfOwnError().
+  semantics::ResponseDate date_;
   // The text of the answers that were appended for `batched_`, and the pieces that belong in
   // between and are not copied.
   std::string batch_;

@@ -33,6 +33,8 @@ uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
 
 int64_t NowSeconds() { return static_cast<int64_t>(std::time(nullptr)); }
 
+bool IsError(int status) { return status >= 400; }
+
 std::string_view StatusLine(int status) {
   switch (status) {
     case 200:
@@ -145,8 +147,7 @@ StaticRequests::StaticRequests(const http1::MethodTable* methods, NativeAnswers*
       answers_(answers),
       input_(input),
       ahead_(ahead),
-      post_(std::move(post)),
-      date_(semantics::FormatHttpDate(0)) {}
+      post_(std::move(post)) {}
 
 StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connection* connection,
                                                   const http1::RequestHead& head,
@@ -302,18 +303,15 @@ void StaticRequests::OnDetached(Connection* connection) {
 
 void StaticRequests::AppendHead(const http1::RequestHead& head, int status, std::string_view fields,
                                 bool closes) {
-  if (const int64_t now = NowSeconds(); now != date_seconds_) {
-    date_seconds_ = now;
-    date_ = semantics::FormatHttpDate(now);
-  }
   head_.assign(StatusLine(status));
-  head_.append(fields).append("Date: ").append(date_.view());
+  head_.append(fields);
+  if (!IsError(status)) head_.append("Date: ").append(date_.At(NowSeconds())).append("\r\n");
   if (closes) {
-    head_.append("\r\nConnection: close");
+    head_.append("Connection: close\r\n");
   } else if (head.version_minor == 0) {
-    head_.append("\r\nConnection: keep-alive");
+    head_.append("Connection: keep-alive\r\n");
   }
-  head_.append("\r\n\r\n");
+  head_.append("\r\n");
 }
 
 StaticRequests::Outcome StaticRequests::Give(AnswerWriter* writer, Connection* connection,
@@ -324,6 +322,7 @@ StaticRequests::Outcome StaticRequests::Give(AnswerWriter* writer, Connection* c
   NativeAnswer answer;
   answer.counter = LaneCounter::kFiles;
   answer.status = response.status;
+  answer.is_own_error = IsError(response.status);
   answer.head = head_;
   answer.closes = closes;
   constexpr size_t kPiecesMax = 2 * semantics::kRangesCapacity + 1;

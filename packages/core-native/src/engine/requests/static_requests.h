@@ -95,8 +95,7 @@ class StaticRequests {
   Searches searches_;
   std::unordered_map<const Connection*, Waiting> waiting_;
   std::string head_;  // The head of the answer that is being made.
-  int64_t date_seconds_ = 0;
-  semantics::HttpDateText date_;  // That of date_seconds_.
+  semantics::ResponseDate date_;
 };
 
 }  // namespace httpsys::engine
