@@ -10,8 +10,6 @@ const { formatTable } = require('./table')
 // Nobody is there, or nobody any more.
 const kGone = ['ECONNREFUSED', 'ENOENT']
 const kPorts = { http: 80, https: 443 }
-/** Names of what has said how long an entry is good, by number. */
-const kPolicies = ['header', 'userInvalidates', 'timeToLive']
 
 const kColumns = [
   { title: 'URL' }, { title: 'STATUS', right: true }, { title: 'POLICY' }, { title: 'CREATED' }, { title: 'SECONDS', right: true }, { title: 'HITS', right: true },
@@ -90,7 +88,7 @@ async function askPorts ({ portsInUse }, url, port, ask) {
 /** @param {CacheMember} member */
 function describeMember ({ pid, thread, program, entries }) {
   return entries.map(({ url, status, policy, created, seconds, hits, headBytes, bodyBytes }) => [
-    url, status, kPolicies[policy], new Date(created * 1000).toISOString().slice(0, 19) + 'Z', policy === 1 ? '' : seconds, hits, headBytes, bodyBytes,
+    url, status, policy === 'rfc9111' ? 'header' : policy, new Date(created).toISOString().slice(0, 19) + 'Z', policy === 'userInvalidates' ? '' : seconds, hits, headBytes, bodyBytes,
     thread === 0 ? pid : `${pid}/${thread}`, program
   ])
 }

@@ -10,7 +10,7 @@ const { checkCacheState } = require('../../core-native/lib/backend/service-state
 const { run } = require('../lib/program')
 const { httpsys } = require('./support')
 
-const kEntry = { url: 'http://shop.example:8080/news', status: 200, policy: 0, created: 1795642802, seconds: 10, hits: 3, headBytes: 141, bodyBytes: 4096, varies: false }
+const kEntry = { url: 'http://shop.example:8080/news', status: 200, policy: 'rfc9111', created: 1795642802000, seconds: 10, hits: 3, headBytes: 141, bodyBytes: 4096, varies: false }
 const kMember = { pid: 4711, thread: 0, program: 'server.js', flushed: 0, entries: [kEntry] }
 
 /** The command in this process, with ports and answers of our own. */
@@ -36,7 +36,7 @@ async function runWith (args, { own = [], answers = {} }) {
 const failure = (code) => Object.assign(new Error(`it says ${code}`), { code })
 
 test('what is stored is a table whose columns stand below their titles', async () => {
-  const worker = { ...kMember, pid: 4712, thread: 1, entries: [{ ...kEntry, url: 'http://a:8080/', policy: 1, seconds: 0 }] }
+  const worker = { ...kMember, pid: 4712, thread: 1, entries: [{ ...kEntry, url: 'http://a:8080/', policy: 'userInvalidates', seconds: 0 }] }
   const { code, out, err } = await runWith(['show', 'cachestate'], { own: [8080], answers: { 8080: [kMember, worker] } })
   assert.deepEqual([code, err], [0, ''])
   assert.equal(out, `\
@@ -92,9 +92,11 @@ test('without a cache, and with an empty one, a line says so', async () => {
 
 test('what a member says is checked, and control characters are replaced', () => {
   const { flushed, entries, ...member } = kMember
+  // As members tell it: a number and seconds.
+  const told = { ...kEntry, policy: 0, created: kEntry.created / 1000 }
   const text = (/** @type {any} */ cache) => JSON.stringify({ port: 1, members: [{ ...member, cache }, member] })
-  assert.deepEqual(checkCacheState(1, text({ flushed, entries: [{ ...kEntry, url: 'http://a/\x1b[2J', more: 1 }] })), [{ ...kMember, entries: [{ ...kEntry, url: 'http://a/\ufffd[2J' }] }])
-  for (const wrong of [1, {}, { flushed: -1, entries: [] }, { flushed: 0, entries: [{ ...kEntry, url: 'a'.repeat(9000) }] }, { flushed: 0, entries: [{ ...kEntry, hits: '1' }] }]) {
+  assert.deepEqual(checkCacheState(1, text({ flushed, entries: [{ ...told, url: 'http://a/\x1b[2J', more: 1 }] })), [{ ...kMember, entries: [{ ...kEntry, url: 'http://a/\ufffd[2J' }] }])
+  for (const wrong of [1, {}, { flushed: -1, entries: [] }, { flushed: 0, entries: [{ ...told, url: 'a'.repeat(9000) }] }, { flushed: 0, entries: [{ ...told, hits: '1' }] }]) {
     assert.throws(() => checkCacheState(1, text(wrong)), { code: 'ERR_HTTPSYS_SERVICE_STATE' })
   }
 })
@@ -130,6 +132,11 @@ test('the real command sees and empties the caches of all processes of a port', 
     return JSON.parse(out).members.flatMap(({ entries }) => entries.map(({ url }) => url)).sort()
   }
   assert.deepEqual(await urls(`http://*:${port}/`), [`${base}/one/a`, `${base}/one/b`, `${base}/two/a`])
+  // What a program reads from the outside has the form of server.cache.entries().
+  const { out } = await httpsys(['show', 'cachestate', `${base}/one/a`, '--json'])
+  const [{ policy, created }] = JSON.parse(out).members.flatMap(({ entries }) => entries)
+  assert.equal(policy, 'rfc9111')
+  assert.ok(Math.abs(created - Date.now()) < 60_000, `${created} ms`)
   assert.deepEqual(await urls(`${base}/one/`), [`${base}/one/a`, `${base}/one/b`])
   assert.match((await httpsys(['delete', 'cache', `${base}/one/a`])).out, /^Deleted 1 response of 2 members\.\n$/)
   assert.deepEqual(await ask(), ['one 3', 'one 2', 'two 1'])

@@ -3,6 +3,8 @@
  * JavaScript may run on for a moment; methods then do nothing and return undefined.
  */
 
+import type { CacheEntry } from './index'
+
 /** HTTP/2 of one server; units and reasons: docs/options.md. */
 export interface Http2Settings {
   /** Without TLS: for clients that begin with it. */
@@ -106,23 +108,12 @@ export interface CacheConfig {
   cachePrefixes: string[]
 }
 
-/** A stored response. */
-export interface CacheEntry {
-  /** With the Host, the port and the scheme of the request that it answered. */
-  url: string
-  status: number
-  /** 0 RFC 9111, otherwise kCacheUserInvalidates or kCacheTimeToLive. */
+/** A stored response, as the lanes have it. */
+export type StoredEntry = Omit<CacheEntry, 'policy' | 'created'> & {
+  /** 0 rfc9111, otherwise kCacheUserInvalidates or kCacheTimeToLive. */
   policy: number
   /** Seconds since 1970. */
   created: number
-  /** Its lifetime from then on; 0 with kCacheUserInvalidates. */
-  seconds: number
-  /** Those that eviction counts: at most 3. */
-  hits: number
-  headBytes: number
-  bodyBytes: number
-  /** One of several variants (Vary). */
-  varies: boolean
 }
 
 /** Counters of a server's cache since it has listened. */
@@ -484,7 +475,7 @@ export class Engine {
   /** Where capabilities.cacheRules: bound of this process' cache, and of those of all processes of a port (0 = the default). */
   setCacheBytes (bytes: number, portBytes: number): void
   /** Stored responses of a server below a URL ('' = all of them), so many at most. */
-  cacheEntries (serverId: number, urlPrefix: string, limit: number): CacheEntry[]
+  cacheEntries (serverId: number, urlPrefix: string, limit: number): StoredEntry[]
   cacheStatistics (serverId: number): CacheStatistics
   /**
    * Drops kept responses for a URL, or for all below it ('' = all of the server). With capabilities.cacheRules their number or a

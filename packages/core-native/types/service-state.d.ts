@@ -1,5 +1,9 @@
 /** What listens on which port, as `httpsys show servicestate` shows it. */
 
+import type { CacheEntry } from './index'
+
+export type { CacheEntry }
+
 export interface Registration {
   prefix: string
   /** The name of its request queue; empty for one without a name. */
@@ -54,22 +58,6 @@ export function readServiceState (port: number, options?: {
   ask?: (port: number, callback: (errno: number, text?: string) => void) => void
   timeoutMs?: number
 }): Promise<ServiceState>
-
-/** A stored response of an output cache. */
-export interface CacheEntry {
-  url: string
-  status: number
-  /** What has said how long it is good: 0 its header or the default, 1 `userInvalidates`, 2 `timeToLive`. */
-  policy: number
-  /** Seconds since 1970. */
-  created: number
-  /** Its lifetime from then on. */
-  seconds: number
-  hits: number
-  headBytes: number
-  bodyBytes: number
-  varies: boolean
-}
 
 /** One JavaScript environment with an output cache. */
 export interface CacheMember {

@@ -4,6 +4,7 @@
 // size is bounded, and nothing but the described fields is passed on.
 
 const { ServiceStateError } = require('../base/errors')
+const { describeEntry } = require('./cache-entry')
 
 /** @typedef {import('./service-state').ServiceState} ServiceState */
 /** @typedef {import('./service-state').CacheMember} CacheMember */
@@ -36,7 +37,8 @@ function checkServiceState (port, text) {
  * @throws ERR_HTTPSYS_SERVICE_STATE
  */
 function checkCacheState (port, text) {
-  return read(port, text, kCaches).members.flatMap(({ cache, ...member }) => cache === undefined ? [] : [{ ...member, ...cache }])
+  return read(port, text, kCaches).members.flatMap(({ cache, ...member }) =>
+    cache === undefined ? [] : [{ ...member, ...cache, entries: cache.entries.map(describeEntry) }])
 }
 
 /** @template {{ port: number }} T @param {number} port @param {string} text @param {Check<T>} check @returns {T} */

@@ -39,16 +39,7 @@ const { checkCacheState, checkServiceState } = require('./service-state-check')
  * @property {Member[]} members
  * @property {string[]} sockets
  *
- * @typedef {object} CacheEntry
- * @property {string} url
- * @property {number} status
- * @property {number} policy 0 RFC 9111, 1 userInvalidates, 2 timeToLive
- * @property {number} created seconds since 1970
- * @property {number} seconds its lifetime
- * @property {number} hits
- * @property {number} headBytes
- * @property {number} bodyBytes
- * @property {boolean} varies
+ * @typedef {import('../../types/index').CacheEntry} CacheEntry
  *
  * @typedef {object} CacheMember one JavaScript environment with an output cache
  * @property {number} pid

@@ -5,6 +5,7 @@
 
 const R = require('../records/records')
 const { loadBinding } = require('../backend/binding')
+const { describeEntry } = require('../backend/cache-entry')
 const { CacheOffError, CapabilityError } = require('../base/errors')
 const { refuseUnknown } = require('../options/option-names')
 const { setPolicy } = require('../http/cache-policy')
@@ -20,9 +21,6 @@ const kListed = 1000
 const kListedMost = 2 ** 31 - 1
 /** @type {Record<string, number>} */
 const kPolicies = { none: R.kCacheNothing, userInvalidates: R.kCacheUserInvalidates, timeToLive: R.kCacheTimeToLive }
-
-/** Names by number in a stored entry: what has said how long it is good. */
-const kReasons = /** @type {const} */ (['rfc9111', 'userInvalidates', 'timeToLive'])
 
 /** @typedef {import('../../types/internal').ListenServer} ListenServer */
 
@@ -154,8 +152,7 @@ class ServerCache {
     const { prefix, limit = kListed } = options
     if (prefix !== undefined) requireUrl('options.prefix', prefix)
     if (!Number.isInteger(limit) || limit < 1 || limit > kListedMost) throw outOfRange('options.limit', limit, 1, kListedMost)
-    return theEngine().native.cacheEntries(idOf(this.#server, 'server.cache.entries()'), prefix ?? '', limit)
-      .map(({ policy, created, ...entry }) => ({ ...entry, policy: kReasons[policy] ?? kReasons[0], created: Math.round(created * 1000) }))
+    return theEngine().native.cacheEntries(idOf(this.#server, 'server.cache.entries()'), prefix ?? '', limit).map(describeEntry)
   }
 
   stats () {
