@@ -98,8 +98,8 @@ async function runLoad (scenario, plan) {
       return server
     },
     measure: (server, _name, seconds) => measure(scenario, server, { cpus: plan.cpus, seconds }),
-    describe: (name, { requestsPerSecond, serverBusy, clientBusy, errors }) =>
-      `${name.padEnd(12)} ${Math.round(requestsPerSecond)} req/s, ${busyText(serverBusy, clientBusy)}${errors > 0 ? `, ${errors} ERRORS` : ''}`,
+    describe: (name, { requestsPerSecond, serverBusy, clientBusy }) =>
+      `${name.padEnd(12)} ${Math.round(requestsPerSecond)} req/s, ${busyText(serverBusy, clientBusy)}`,
   })
   return names.map((name, index) => loadRow(scenario, name, rounds[index]))
 }

@@ -3,12 +3,11 @@
 // Measures what a large body over TLS costs, over HTTP/1.1 and HTTP/2, with h2load.
 
 const path = require('node:path')
-const { costOf, runLoad } = require('../lib/load')
+const { costOf, numberIn, runH2load } = require('../lib/load')
 const { Server } = require('../lib/processes')
 const { busyText, sideOf } = require('../lib/report')
 const { inRounds } = require('../lib/rounds')
 const { keyPair } = require('../tls/measure')
-const { number } = require('./measure')
 const { kBodies } = require('./parts')
 
 /** @typedef {import('./parts').BodySide} BodySide */
@@ -18,14 +17,12 @@ const kMiB = 2 ** 20
 
 /** @param {Server} server @param {BodySide} side @param {SuitePlan['cpus']} cpus @param {number} seconds */
 async function measure (server, { name, isHttp1 }, cpus, seconds) {
-  const { summary, whole, thread, serverBusy, clientBusy, disturbed } = await costOf(server.pid, { cpus, seconds },
-    () => runLoad(['h2load', '-D', `${Math.round(seconds * 1000)}ms`, '--warm-up-time=0', ...isHttp1 ? ['--h1'] : [],
-      '-c', String(kBodies.connections), '-m', '1', `https://127.0.0.1:${server.port}/`], cpus.client))
-  const failed = number(summary, /(\d+) failed/) + number(summary, /(\d+) errored/)
+  const { summary: { text }, whole, thread, serverBusy, clientBusy, disturbed } = await costOf(server.pid, { cpus, seconds },
+    () => runH2load([...isHttp1 ? ['--h1'] : [], '-c', String(kBodies.connections), '-m', '1', `https://127.0.0.1:${server.port}/`], { cpu: cpus.client, seconds }))
   // Bodies on their way count: the server has made them.
-  const mib = number(summary, /\((\d+)\) data/) / kMiB
-  const isProtocol = summary.includes(`Application protocol: ${isHttp1 ? 'http/1.1' : 'h2'}`)
-  if (failed > 0 || mib === 0 || !isProtocol) throw new Error(`http2, ${name}: h2load says\n${summary}`)
+  const mib = numberIn(text, /\((\d+)\) data/) / kMiB
+  const isProtocol = text.includes(`Application protocol: ${isHttp1 ? 'http/1.1' : 'h2'}`)
+  if (mib === 0 || !isProtocol) throw new Error(`http2, ${name}: h2load says\n${text}`)
   return { mibPerCpuSecond: mib / whole, thread: thread * 1e6 / mib, mibPerSecond: mib / seconds, serverBusy, clientBusy, disturbed }
 }
 

@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { findProgram } = require('../../tools/lib/project')
-const { costOf, runLoad } = require('../lib/load')
+const { costOf, runH2load } = require('../lib/load')
 const { isListening } = require('../lib/nginx')
 const { Server, kBuild, pinned } = require('../lib/processes')
 const { freePort } = require('../../test/helpers/free-port')
@@ -38,22 +38,13 @@ async function startNghttpd (cpu) {
   return server
 }
 
-/** @param {string} text what h2load says @param {RegExp} expression */
-function number (text, expression) {
-  const found = expression.exec(text)
-  if (found === null) throw new Error(`h2load says something else:\n${text}`)
-  return Number(found[1])
-}
-
 /** @param {Server} server @param {string} side @param {Part} part @param {SuitePlan['cpus']} cpus @param {number} seconds */
 async function measure (server, side, { streams, connections }, cpus, seconds) {
   // HTTP/1.1 has one request at a time on each connection: as many of them then.
   const shape = side === 'express-http1' ? ['--h1', '-c', String(connections * streams), '-m', '1'] : ['-c', String(connections), '-m', String(streams)]
-  const { summary, whole, thread, serverBusy, clientBusy, disturbed } = await costOf(server.pid, { cpus, seconds },
-    () => runLoad(['h2load', '-D', `${Math.round(seconds * 1000)}ms`, '--warm-up-time=0', ...shape, `http://127.0.0.1:${server.port}/`], cpus.client))
-  const requests = number(summary, /(\d+) succeeded/)
-  const failed = number(summary, /(\d+) failed/) + number(summary, /(\d+) errored/)
-  if (failed > 0 || requests === 0) throw new Error(`http2, ${side}: ${failed} of ${requests} requests failed`)
+  const { summary: { requests }, whole, thread, serverBusy, clientBusy, disturbed } = await costOf(server.pid, { cpus, seconds },
+    () => runH2load([...shape, `http://127.0.0.1:${server.port}/`], { cpu: cpus.client, seconds }))
+  if (requests === 0) throw new Error(`http2, ${side}: no request was answered`)
   return {
     process: whole * 1e6 / requests,
     thread: thread * 1e6 / requests,
@@ -75,4 +66,4 @@ async function compare (part, plan) {
   return part.sides.map((name, index) => sideOf(name, rounds[index]))
 }
 
-module.exports = { compare, number }
+module.exports = { compare }

@@ -2,7 +2,7 @@
 
 // What is measured of HTTP/2, and the figures to reach. Targets are shares of the CPU of what it is measured against.
 
-/** h2load's connections; with 100 streams each they stay below the request queue's limit. */
+/** h2load's connections. */
 const kConnections = 8
 /** With one stream on each: as many as wrk has in the other scenarios. */
 const kAloneConnections = 64

@@ -48,7 +48,7 @@ async function probe ({ name, probe: { method, headers, body, status, response }
  * @param {{ connections: number, threads?: number, load: string[], path?: string, isSecure?: boolean }} what path: of modes that name none
  * @param {number} port
  * @param {{ cpu: number, seconds: number }} options
- * @returns {{ pid: number, summary: Promise<any> }} summary: what load.lua prints
+ * @returns {{ pid: number, summary: Promise<any> }} summary: what load.lua prints; rejected if any request has failed, also by its status
  */
 function runWrk ({ connections, threads = 1, load, path: target = '/', isSecure = false }, port, { cpu, seconds }) {
   const { pid, summary } = runLoad(['wrk', '--threads', String(threads),
@@ -59,7 +59,37 @@ function runWrk ({ connections, threads = 1, load, path: target = '/', isSecure 
     summary: summary.then((output) => {
       const json = /^JSON (.*)$/m.exec(output)
       if (json === null) throw new Error(`wrk failed:\n${output}`)
-      return JSON.parse(json[1])
+      const result = JSON.parse(json[1])
+      // A refusal costs less than an answer: a figure with refusals in it says nothing.
+      if (Object.values(result.errors).some((count) => count > 0)) {
+        throw new Error(`Of ${result.requests} requests some have failed: ${JSON.stringify(result.errors)}`)
+      }
+      return result
+    }),
+  }
+}
+
+/** @param {string} text what h2load says @param {RegExp} expression */
+function numberIn (text, expression) {
+  const found = expression.exec(text)
+  if (found === null) throw new Error(`h2load says something else:\n${text}`)
+  return Number(found[1])
+}
+
+/**
+ * @param {string[]} args
+ * @param {{ cpu: number, seconds: number }} options
+ * @returns {{ pid: number, summary: Promise<{ requests: number, text: string }> }} rejected if any request has failed, or was answered with another
+ *   status than 2xx
+ */
+function runH2load (args, { cpu, seconds }) {
+  const { pid, summary } = runLoad(['h2load', '-D', `${Math.round(seconds * 1000)}ms`, '--warm-up-time=0', ...args], cpu)
+  return {
+    pid,
+    summary: summary.then((text) => {
+      const failed = [/(\d+) failed/, /(\d+) errored/, /(\d+) timeout/, /(\d+) 3xx/, /(\d+) 4xx/, /(\d+) 5xx/].map((expression) => numberIn(text, expression))
+      if (failed.some((count) => count > 0)) throw new Error(`Requests have failed:\n${text}`)
+      return { requests: numberIn(text, /(\d+) 2xx/), text }
     }),
   }
 }
@@ -143,7 +173,6 @@ async function measure (scenario, server, options) {
     'byte received': await received() - bytesBefore,
     connection: NaN,
   }[scenario.unit]
-  const { connect, read, write, status, timeout } = result.errors
   return {
     requests: result.requests,
     bytes: result.bytes,
@@ -155,8 +184,7 @@ async function measure (scenario, server, options) {
     clientBusy,
     disturbed,
     latency: result.latency,
-    errors: connect + read + write + status + timeout,
   }
 }
 
-module.exports = { costOf, measure, probe, runLoad, runWrk }
+module.exports = { costOf, measure, numberIn, probe, runH2load, runLoad, runWrk }

@@ -31,7 +31,6 @@ const kDisturbedMax = 0.05
  * @property {'server' | 'client' | 'both' | 'neither'} [saturated]
  * @property {Spread} [disturbed] share of a CPU that other programs had
  * @property {boolean} [throughputCounts]
- * @property {number} [errors]
  * @property {{ process?: number, thread?: number, throughput?: number, memory?: number }} [ratio] to node
  * @property {Scenario['target']} [target]
  */
@@ -79,7 +78,6 @@ function loadRow (scenario, implementation, rounds) {
     saturated,
     disturbed,
     throughputCounts: saturated === 'server' && disturbed.median <= kDisturbedMax,
-    errors: rounds.reduce((sum, round) => sum + round.errors, 0),
     target: implementation === 'httpsys' ? scenario.target : undefined,
   }
 }
@@ -171,7 +169,6 @@ function cells (row) {
       against(row.ratio?.memory, row.target?.memory), '', '', '', '', '', '']
   }
   const per = row.unit.startsWith('byte') ? ' /MiB' : ''
-  const errors = row.errors === 0 ? '' : ` ${row.errors} ERRORS`
   return [
     row.scenario,
     row.implementation,
@@ -182,7 +179,7 @@ function cells (row) {
     range(row.requestsPerSecond),
     throughputAgainst(row),
     `${percent(row.serverBusy)}, ${percent(row.clientBusy)}`,
-    row.saturated + (row.throughputCounts ? '' : ' *') + disturbance(row) + errors,
+    row.saturated + (row.throughputCounts ? '' : ' *') + disturbance(row),
   ]
 }
 

@@ -58,5 +58,4 @@ export interface Round {
   /** Share of a CPU that other programs had. */
   disturbed: number
   latency: { p50: number, p99: number, max: number }
-  errors: number
 }

@@ -25,8 +25,8 @@ module.exports = {
     const measured = await compare(cases, plan)
     const [base] = measured
     const figures = measured.map((item) => ({ ...item, ratio: { process: ratioOf(item.cost, base.cost), throughput: ratioOf(item.requestsPerSecond, base.requestsPerSecond) } }))
-    const lines = figures.map(({ name, cost, requestsPerSecond, serverBusy, clientBusy, errors, ratio }) => [
-      name + (errors > 0 ? ` ${errors} ERRORS` : ''), range(cost), `${ratio.process.toFixed(2)}×`, range(requestsPerSecond), `${percent(serverBusy)}, ${percent(clientBusy)}`,
+    const lines = figures.map(({ name, cost, requestsPerSecond, serverBusy, clientBusy, ratio }) => [
+      name, range(cost), `${ratio.process.toFixed(2)}×`, range(requestsPerSecond), `${percent(serverBusy)}, ${percent(clientBusy)}`,
     ])
     const table = drawTable(['servers', 'CPU µs', 'to cluster', 'req/s', 'CPUs busy: server, load'], lines)
     return { figures, text: `## Deployments\n\n${this.title}.\n\n${table}` }

@@ -32,7 +32,7 @@ function loadTable (results) {
   return drawTable(['part', 'servers', 'CPU µs', 'of it user', 'req/s', 'CPUs busy: server, load', 'ratios, targets'],
     results.flatMap(({ name, measured, ratios }) => measured.map((item) => [
       name,
-      item.name + (item.errors > 0 ? ` ${item.errors} ERRORS` : ''),
+      item.name,
       range(item.cost),
       range(item.user),
       range(item.requestsPerSecond),

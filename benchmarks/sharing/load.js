@@ -31,7 +31,6 @@ const { inTurns } = require('./group')
  * @property {number} requestsPerSecond
  * @property {number} serverBusy
  * @property {number} clientBusy
- * @property {number} errors
  *
  * @typedef {object} Measured
  * @property {string} name
@@ -40,7 +39,6 @@ const { inTurns } = require('./group')
  * @property {Spread} requestsPerSecond
  * @property {Spread} serverBusy
  * @property {Spread} clientBusy
- * @property {number} errors
  */
 
 /** What the run before left unread is not the next one's. */
@@ -71,7 +69,6 @@ async function measure (group, { loads, firstOnly }, { cpus }, seconds) {
     requestsPerSecond: results.reduce((sum, result) => sum + result.requests / result.seconds, 0),
     serverBusy: busyShare(before.server, after.server),
     clientBusy: busyShare(before.client, after.client),
-    errors: results.reduce((sum, { errors }) => sum + errors.connect + errors.read + errors.write + errors.status + errors.timeout, 0),
   }
 }
 
@@ -112,13 +109,12 @@ async function compare (cases, plan) {
     },
     warmUp: (group, test) => warmUp(group, test, plan),
     measure: (group, test, seconds) => measure(group, test, plan, seconds),
-    describe: ({ name }, { cost, user, requestsPerSecond, errors }) =>
-      `${name.padEnd(24)} ${cost.toFixed(2)} µs (user ${user.toFixed(2)}), ${Math.round(requestsPerSecond)} req/s${errors > 0 ? `, ${errors} ERRORS` : ''}`,
+    describe: ({ name }, { cost, user, requestsPerSecond }) =>
+      `${name.padEnd(24)} ${cost.toFixed(2)} µs (user ${user.toFixed(2)}), ${Math.round(requestsPerSecond)} req/s`,
   })
   return cases.map(({ name }, index) => ({
     name,
     ...spreads(all[index]),
-    errors: all[index].reduce((sum, { errors }) => sum + errors, 0),
   }))
 }
 

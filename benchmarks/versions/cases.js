@@ -4,8 +4,7 @@
 
 const path = require('node:path')
 const { freePort } = require('../../test/helpers/free-port')
-const { number } = require('../http2/measure')
-const { runLoad, runWrk } = require('../lib/load')
+const { runH2load, runLoad, runWrk } = require('../lib/load')
 const { Server, built } = require('../lib/processes')
 const { keyPair } = require('../tls/measure')
 const { Clients } = require('../websocket/processes')
@@ -25,16 +24,7 @@ const { Clients } = require('../websocket/processes')
 const kHttp2Connections = 8
 
 /** @param {string[]} mode of load.lua @returns {Case['clients']} */
-const wrk = (mode) => async (port, cpu, connections) => (seconds) => {
-  const { pid, summary } = runWrk({ connections, load: mode }, port, { cpu, seconds })
-  return {
-    pid,
-    summary: summary.then(({ requests, errors }) => {
-      if (Object.values(errors).some((count) => count > 0)) throw new Error(`Requests failed: ${JSON.stringify(errors)}`)
-      return { requests }
-    }),
-  }
-}
+const wrk = (mode) => async (port, cpu, connections) => (seconds) => runWrk({ connections, load: mode }, port, { cpu, seconds })
 
 /** @type {Case['clients']} */
 async function tlsClients (port, cpu, connections) {
@@ -53,17 +43,8 @@ async function tlsClients (port, cpu, connections) {
 }
 
 /** @type {Case['clients']} */
-const h2load = async (port, cpu) => (seconds) => {
-  const { pid, summary } = runLoad(['h2load', '-D', String(seconds), '--warm-up-time=0', '-c', String(kHttp2Connections), '-m', '10', `http://127.0.0.1:${port}/`], cpu)
-  return {
-    pid,
-    summary: summary.then((text) => {
-      const failed = number(text, /(\d+) failed/) + number(text, /(\d+) errored/)
-      if (failed > 0) throw new Error(`${failed} requests failed`)
-      return { requests: number(text, /(\d+) succeeded/) }
-    }),
-  }
-}
+const h2load = async (port, cpu) => (seconds) =>
+  runH2load(['-c', String(kHttp2Connections), '-m', '10', `http://127.0.0.1:${port}/`], { cpu, seconds })
 
 /** @type {Case['clients']} */
 async function echoClients (port, cpu, connections) {
