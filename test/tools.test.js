@@ -3,6 +3,7 @@
 const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 const { test } = require('node:test')
 const { addRatios, loadRow } = require('../benchmarks/lib/report')
@@ -13,7 +14,9 @@ const { countMethods, importProblem, includeProblem, kRooms, tableProblems, word
 const { kOpenTypesMax, openTypeProblems, openTypes, openTypesOf } = require('../tools/lib/any-types')
 const { circleProblems, importsOf } = require('../tools/lib/modules')
 const { argumentProblems, crossingProblems, endingProblems, processProblems } = require('../tools/lib/native-rules')
-const { kTargets } = require('../tools/lib/targets')
+const { apt } = require('../tools/lib/apt')
+const { prebuildNeeds } = require('../tools/lib/packages')
+const { kTargets, targetsOf } = require('../tools/lib/targets')
 const { released } = require('../tools/release')
 const { kProven, tryAddon } = require('../packages/core-native/lib/backend/platform')
 
@@ -66,6 +69,35 @@ test('set-up without a compiler names it and the command that installs it, and e
   assert.equal(status, 1)
   assert.match(stderr, /Missing: a C\+\+20 compiler/)
   assert.match(stderr, /apt-get install -y --no-install-recommends g\+\+ make python3/)
+})
+
+test('set-up waits while another program has apt\'s lock, and says so', async (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-apt-'))
+  t.after(() => fs.rmSync(folder, { recursive: true }))
+  const program = path.join(folder, 'apt-get')
+  // It fails as apt does until it was asked three times.
+  fs.writeFileSync(program, `#!/bin/sh
+echo x >> ${folder}/asked
+if [ $(wc -l < ${folder}/asked) -lt 3 ]; then echo "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 7 (apt-get)" >&2; exit 100; fi
+echo "$@"`, { mode: 0o755 })
+  const said = t.mock.method(console, 'log', () => {})
+  assert.equal(await apt(['install', 'x'], { program, lookMs: 1 }), 'install x\n')
+  assert.equal(said.mock.callCount(), 1)
+  assert.match(String(said.mock.calls[0].arguments[0]), /waiting for it.*\n.*held by process 7/)
+  fs.writeFileSync(program, '#!/bin/sh\necho "E: Unable to locate package x" >&2; exit 100', { mode: 0o755 })
+  t.mock.method(process.stdout, 'write', () => true)
+  await assert.rejects(apt(['install', 'x'], { program, lookMs: 1 }), /exited with 100/)
+  fs.writeFileSync(program, '#!/bin/sh\necho "E: Could not get lock" >&2; exit 100', { mode: 0o755 })
+  await assert.rejects(apt(['install', 'x'], { program, lookMs: 1, waitMs: 20 }), /exited with 100/)
+})
+
+test('the addon of a platform needs the tools of that platform only', () => {
+  const needed = (/** @type {string[]} */ ...names) => prebuildNeeds(targetsOf(names)).flatMap((need) => need.apt)
+  assert.deepEqual(needed('linux-x64-gnu'), ['binutils', 'python3-venv'])
+  assert.deepEqual(needed('linux-arm64-musl'), ['binutils-aarch64-linux-gnu', 'python3-venv'])
+  assert.deepEqual(needed('darwin-x64'), ['python3-venv'])
+  assert.deepEqual(needed('win32-x64'), ['g++-mingw-w64-x86-64-posix'])
+  assert.equal(needed().length, 4)
 })
 
 test('what `npm test` loads before it has installed anything needs no package', () => {

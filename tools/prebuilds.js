@@ -149,7 +149,7 @@ async function prebuild (target) {
 /** @param {string[]} [names] of platforms; none: all @returns {Promise<string[]>} the addons */
 async function prebuilds (names = []) {
   const targets = targetsOf(names)
-  await setup('prebuilds')
+  await setup('prebuilds', { targets })
   const addons = []
   for (const target of targets) addons.push(await prebuild(target))
   return addons

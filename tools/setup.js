@@ -8,9 +8,11 @@ const fs = require('node:fs')
 const path = require('node:path')
 const {
   kClangFormatVersion, kHadolintVersion, kHeadersNode, kNeeds, kSslyzeVersion, kZigVersion, clangFormat, clangFormatFolder, findZig,
-  h2spec, hadolint, hadolintFolder, sslyze, sslyzeFolder, zigFolder
+  h2spec, hadolint, hadolintFolder, prebuildNeeds, sslyze, sslyzeFolder, zigFolder
 } = require('./lib/packages')
+const { apt } = require('./lib/apt')
 const { kRoot, findProgram, main, run } = require('./lib/project')
+const { kTargets } = require('./lib/targets')
 const { ensureNode } = require('./lib/node-version')
 
 const kNodeMajorMin = 20
@@ -46,18 +48,18 @@ async function installSystemPackages (missing) {
   const env = { DEBIAN_FRONTEND: 'noninteractive' }
   const [program, ...args] = line.split(' ')
   try {
-    await run(program, args, { env, quiet: true })
+    await apt(args, { program, env })
   } catch {
     // The package lists are absent on a fresh machine, or too old.
     console.log('Running apt-get update, then once more.')
-    await run('apt-get', ['update'], { env })
-    await run(program, args, { env })
+    await apt(['update'], { env })
+    await apt(args, { program, env })
   }
 }
 
-/** @param {keyof typeof kNeeds} set */
-async function ensureSystemPackages (set) {
-  const missing = kNeeds[set].filter((need) => !need.present())
+/** @param {import('./lib/packages').Need[]} needs */
+async function ensureSystemPackages (needs) {
+  const missing = needs.filter((need) => !need.present())
   if (missing.length === 0) return
   await installSystemPackages(missing)
   const still = missing.filter((need) => !need.present())
@@ -127,12 +129,13 @@ async function ensureH2spec () {
  * @param {keyof typeof kNeeds} set what the caller is about to do
  * @param {object} [options]
  * @param {boolean} [options.npm] false: without the npm packages, which the caller installs beside something else
+ * @param {import('./lib/targets').Target[]} [options.targets] whose addons are built, with the set prebuilds
  */
-async function setup (set, { npm = true } = {}) {
+async function setup (set, { npm = true, targets = kTargets } = {}) {
   checkNode()
-  await ensureSystemPackages(set)
+  await ensureSystemPackages(set === 'prebuilds' ? prebuildNeeds(targets) : kNeeds[set])
   if (npm) await ensureNodeModules()
-  if (['prebuilds', 'packages', 'emulation'].includes(set)) {
+  if (set === 'prebuilds' && targets.some(({ zig }) => zig !== undefined)) {
     await ensurePython(findZig(), zigFolder(), `ziglang==${kZigVersion}`)
   }
   if (['windows', 'wine', 'prebuilds', 'packages', 'emulation'].includes(set)) await ensureNode(kHeadersNode)

@@ -2,11 +2,10 @@
 
 // Brings suites from the registries of Debian, npm and PyPI, and from repositories, into the user's cache folder, ready to run.
 
-const { execFile } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { setTimeout } = require('node:timers/promises')
-const { promisify } = require('node:util')
+const { apt } = require('../lib/apt')
 const { cacheFolder } = require('../lib/packages')
 const { findProgram, run } = require('../lib/project')
 const { ensurePrograms } = require('./programs')
@@ -89,7 +88,7 @@ async function prepareApt () {
     `Dir::Etc::sourcelist "${folder}/sources.list";`, `Dir::Etc::sourceparts "${folder}/parts";`,
     `Dir::State::lists "${folder}/lists";`, `Dir::Cache "${folder}/cache";`, 'APT::Sandbox::User "root";', ''
   ].join('\n'))
-  await run(program('apt-get', 'it comes with Debian'), ['update', '-q', '-o', 'APT::Update::Error-Mode=any'], { env, quiet: true })
+  await apt(['update', '-q', '-o', 'APT::Update::Error-Mode=any'], { program: program('apt-get', 'it comes with Debian'), env })
   fs.writeFileSync(stamp, kReleases.join(' '))
   return env
 }
@@ -102,9 +101,9 @@ async function prepareApt () {
 async function fetchDebian ({ name, release, version, exact }, folder) {
   const env = await prepareApt()
   // Component tarballs (types-*) may be missing on a mirror; the main one is looked for afterwards.
-  const failure = await promisify(execFile)(program('apt-get', 'it comes with Debian'),
+  const failure = await apt(
     ['source', '-q', '-y', '--download-only', '--tar-only', '--only-source', exact === undefined ? `${name}/${release}` : `${name}=${exact}`],
-    { cwd: folder, env: { ...process.env, ...env } }).then(() => null, (error) => error)
+    { program: program('apt-get', 'it comes with Debian'), cwd: folder, env }).then(() => null, (error) => error)
   const file = fs.readdirSync(folder).find((entry) => entry.startsWith(`${name}_${version}`) && /\.orig\.tar\.\w+$/.test(entry))
   if (file === undefined) {
     throw new Error(`Debian ${release} does not have ${name} ${version} any more: ${failure?.message ?? `found ${fs.readdirSync(folder).join(', ')}`}`)

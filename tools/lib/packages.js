@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { ask, findProgram, kRoot } = require('./project')
+const { kTargets } = require('./targets')
 
 /**
  * @typedef {object} Need
@@ -171,19 +172,29 @@ const kWineNeeds = [
   { what: 'patchelf, which makes Debian\'s Wine run from any folder', present: () => findProgram('patchelf') !== null, apt: ['patchelf'] },
 ]
 
-/** @type {Need[]} */
-const kPrebuildNeeds = [
-  ...kWindowsNeeds,
-  { what: 'objcopy and strip', present: () => findProgram('x86_64-linux-gnu-objcopy') !== null, apt: ['binutils'] },
-  { what: 'objcopy and strip for arm64', present: () => findProgram('aarch64-linux-gnu-objcopy') !== null, apt: ['binutils-aarch64-linux-gnu'] },
-  { what: 'Python\'s venv module, for zig', present: () => fs.existsSync(zigFolder()) || hasVenv(), apt: ['python3-venv'] },
-]
+/** @type {Record<string, Need>} by the prefix of the programs */
+const kBinutilsNeeds = {
+  'x86_64-linux-gnu': { what: 'objcopy and strip', present: () => findProgram('x86_64-linux-gnu-objcopy') !== null, apt: ['binutils'] },
+  'aarch64-linux-gnu': { what: 'objcopy and strip for arm64', present: () => findProgram('aarch64-linux-gnu-objcopy') !== null, apt: ['binutils-aarch64-linux-gnu'] },
+}
+
+/** @type {Need} */
+const kZigNeed = { what: 'Python\'s venv module, for zig', present: () => fs.existsSync(zigFolder()) || hasVenv(), apt: ['python3-venv'] }
+
+/** @param {import('./targets').Target[]} targets @returns {Need[]} what their addons are built with, and nothing of the others */
+function prebuildNeeds (targets) {
+  const isWith = (/** @type {boolean} */ isNeeded, /** @type {Need[]} */ ...needs) => isNeeded ? needs : []
+  return [
+    ...isWith(targets.some(({ zig }) => zig === undefined), ...kWindowsNeeds),
+    ...Object.entries(kBinutilsNeeds).flatMap(([prefix, need]) => isWith(targets.some(({ binutils }) => binutils === prefix), need)),
+    ...isWith(targets.some(({ zig }) => zig !== undefined), kZigNeed),
+  ]
+}
 
 /** @type {Need[]} */
 const kPackageNeeds = [
   // test:packages compiles an installed package, too.
   ...kRunNeeds,
-  ...kPrebuildNeeds,
   kCurlNeed,
   { what: 'ip, which starts networks of their own', present: () => findProgram('ip', '/usr/sbin/ip', '/sbin/ip') !== null, apt: ['iproute2'] },
   { what: 'mmdebstrap, which makes a fresh Debian', present: () => findProgram('mmdebstrap') !== null, apt: ['mmdebstrap'] },
@@ -204,7 +215,7 @@ const kNeeds = {
   run: kRunNeeds,
   bench: [...kRunNeeds, ...kBenchNeeds],
   windows: kWindowsNeeds,
-  prebuilds: kPrebuildNeeds,
+  prebuilds: prebuildNeeds(kTargets),
   packages: kPackageNeeds,
   emulation: kEmulationNeeds,
   wine: [...kWindowsNeeds, ...kWineNeeds],
@@ -335,6 +346,7 @@ module.exports = {
   nodePackage,
   nodeProgram,
   pinnedHeaders,
+  prebuildNeeds,
   sslyze,
   sslyzeFolder,
   zigFolder,

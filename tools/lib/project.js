@@ -83,6 +83,7 @@ class CommandError extends Error {
  * @property {string} [cwd]
  * @property {NodeJS.ProcessEnv} [env] added to this process's own
  * @property {boolean} [quiet] keep the output; show it only when the program fails
+ * @property {boolean} [silent] keep the output, which the caller shows
  * @property {boolean} [keep] show the output and keep it too
  * @property {(line: string) => void} [onLine] is told each line of the output, which is kept or shown as the others say
  * @property {number} [timeout] ms, after which the program is ended
@@ -94,16 +95,16 @@ class CommandError extends Error {
  * @param {string} program
  * @param {string[]} args
  * @param {RunOptions} [options]
- * @returns {Promise<string>} the output when quiet or kept, otherwise ''
+ * @returns {Promise<string>} the output when quiet, silent or kept, otherwise ''
  * @throws {CommandError} when it fails
  */
-function run (program, args, { cwd = kRoot, env, quiet = false, keep = false, onLine, timeout } = {}) {
+function run (program, args, { cwd = kRoot, env, quiet = false, silent = false, keep = false, onLine, timeout } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd,
       env: { ...process.env, ...env },
       timeout,
-      stdio: quiet || keep || onLine !== undefined ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+      stdio: quiet || silent || keep || onLine !== undefined ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
     })
     let output = ''
     let lineStart = 0
@@ -114,7 +115,7 @@ function run (program, args, { cwd = kRoot, env, quiet = false, keep = false, on
         onLine?.(line)
         lineStart += line.length + 1
       }
-      if (!quiet) process.stdout.write(piece)
+      if (!quiet && !silent) process.stdout.write(piece)
     }
     child.stdout?.on('data', take)
     child.stderr?.on('data', take)
