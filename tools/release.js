@@ -1,7 +1,7 @@
 'use strict'
 
 // Makes a release up to the last step: versions and the packages' changelogs by lerna from the commits' messages, the section
-// "Unreleased" of CHANGELOG.md as that of the version, commit and tag, then all tarballs. The last step, which cannot be taken back,
+// "Unreleased" of CHANGELOG.md as that of the version, commit and tag, then all tarballs, which were packed once before. The last step, which cannot be taken back,
 // is printed: to push, and to publish in this order.
 //
 //   node tools/release.js <patch | minor | major | version>
@@ -31,6 +31,8 @@ async function release (bump, platforms) {
   if (ask('git', ['status', '--porcelain']) !== '') throw new Error('There are changes that are not committed: a release is made of commits only. Run:  git status')
   const changelog = fs.readFileSync(kChangelog, 'utf8')
   released(changelog, bump, new Date())
+  // What may fail is tried before the commit and the tag: a package that is too large, a platform that does not compile. The addons are built once.
+  await pack(platforms)
   const lerna = require.resolve('lerna/dist/cli.js', { paths: [kRoot] })
   await run(process.execPath, [lerna, 'version', bump, '--exact', '--conventional-commits', '--force-publish', '--no-git-tag-version', '--no-push', '--yes'])
   const { version } = JSON.parse(fs.readFileSync(path.join(kRoot, 'lerna.json'), 'utf8'))
