@@ -26,6 +26,12 @@ const { kRoot } = require('../../tools/lib/project')
 /** @typedef {{ child: import('node:child_process').ChildProcess, output: string, places: string[], answers: boolean, ended: Promise<unknown>, onPlaces: () => void }} Running */
 
 const kFixtures = path.join(kRoot, 'test', 'fixtures')
+/** What stands for npm and npx: the tests run where everything is installed and built. */
+const kPrograms = {
+  npm: `exec "${process.execPath}" "${path.join(kFixtures, 'page-npm.js')}" "$@"`,
+  npx: `[ "$1" = @httpsys/cli ] || { echo "npx $1 runs somebody else's package" >&2; exit 1; }
+shift; exec "${process.execPath}" "${path.join(kRoot, 'packages', 'cli', 'bin', 'httpsys.js')}" "$@"`,
+}
 /** The ports that pages use. */
 const kPorts = /\b(?:3000|3001|80[0-9]{2}|8443|9000)\b/g
 /** Ends what hangs; a block takes a second. */
@@ -63,9 +69,7 @@ function fill (folder, files) {
   fs.symlinkSync(path.join(kRoot, 'node_modules'), path.join(folder, 'node_modules'))
   fs.mkdirSync(path.join(folder, 'public'))
   fs.mkdirSync(path.join(folder, 'bin'))
-  for (const name of ['npm', 'npx']) {
-    fs.writeFileSync(path.join(folder, 'bin', name), `#!/bin/sh\nexec "${process.execPath}" "${path.join(kFixtures, 'page-npm.js')}" ${name} "$@"\n`, { mode: 0o755 })
-  }
+  for (const [name, text] of Object.entries(kPrograms)) fs.writeFileSync(path.join(folder, 'bin', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
   const all = { 'public/index.html': '<h1>public</h1>', 'public/logo.png': 'png', 'key.pem': key, 'cert.pem': cert, ...files }
   for (const [name, text] of Object.entries(all)) fs.writeFileSync(path.join(folder, name), text)
 }
