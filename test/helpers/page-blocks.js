@@ -166,8 +166,9 @@ async function checkShell (block, running) {
 
 /** @param {Running} running @param {NodeJS.Signals | 0} signal @returns {boolean} whether there was anybody */
 function signalGroup ({ child }, signal) {
+  const group = /** @type {number} */ (child.pid)
   try {
-    return process.kill(-(child.pid), signal)
+    return process.kill(-group, signal)
   } catch {
     return false
   }
