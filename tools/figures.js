@@ -147,7 +147,7 @@ ${bars.join('\n')}
 /** @param {string} text of a page @param {Run} run @returns {string} with the figures of the run */
 function pageWith (text, run) {
   const parts = new Map([['headline', headlineOf(run)], ['table', `${tableOf(run)}\n\n${alignedOf(run)} ${originOf(run)}`]])
-  const marked = text.replaceAll(/^(<!-- npm run figures: (?!end)(\w+) -->\n)[^]*?^(<!-- npm run figures: end -->)$/gm, (_all, begin, name, end) => {
+  const marked = text.replaceAll(/^(<!-- figures: (?!end)(\w+) -->\n)[^]*?^(<!-- figures: end -->)$/gm, (_all, begin, name, end) => {
     const part = parts.get(name)
     if (part === undefined) throw new Error(`There are no figures "${name}"`)
     return `${begin}\n${part}\n\n${end}`
