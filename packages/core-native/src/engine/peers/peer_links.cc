@@ -317,7 +317,7 @@ void PeerLinks::GiveUp(uint64_t member, bool is_silent) {
     silent_until_ms_.erase(member);
   }
   for (Sent& sent : left) owner_->OnTakenBack(std::move(sent.connection));
-  if (is_silent) relays_->OnLinkCut(member);
+  if (is_silent || !sharing::IsGone(member)) relays_->OnLinkCut(member);
   owner_->OnLinkFree();
 }
 

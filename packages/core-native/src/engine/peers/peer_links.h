@@ -73,8 +73,8 @@ class PeerLinks final : public sharing::Channel::Handler {
     // `is_blocked`: the member is there, but its JavaScript is blocked (kUnbegun).
     virtual void OnReturned(const peer::Returned& returned, bool is_blocked) = 0;
     virtual void OnEnded(const peer::Ended& end) = 0;
-    // The link to a member that may live was ended because the member is silent: it cannot say any
-    // more where its answers end.
+    // The link to a member that lives has ended, because it is silent or the link was broken: it
+    // cannot say any more where its answers end.
     virtual void OnLinkCut(uint64_t member) = 0;
 
    protected:

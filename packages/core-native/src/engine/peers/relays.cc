@@ -98,7 +98,7 @@ Relay* Relays::Open(Connection* connection, uint64_t member) {
 bool Relays::IsOnlyAt(const Connection* connection, uint64_t member) {
   const Relay* relay = Of(connection);
   return connection->message.unanswered() == 0 ||
-         (relay != nullptr && relay->member == member &&
+         (relay != nullptr && relay->member == member && !relay->is_cut &&
           relay->pending == connection->message.unanswered());
 }
 
