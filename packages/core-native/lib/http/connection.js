@@ -172,7 +172,8 @@ function onOpen (lane, slot, words, bytes, at) {
     server[kListener].sockets.add(socket)
     return
   }
-  if (isFull(server)) {
+  // A closed server is told of connections that it has accepted before.
+  if (server.listening && isFull(server)) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kDestroy)
     server.emit('drop', addresses.dropData())

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "engine/connection/messages.h"
 #include "engine/connection/sharing_marks.h"
+#include "engine/connection/socket_options.h"
 #include "engine/peers/port_admission.h"
 #include "http1/request_host.h"
 
@@ -47,6 +48,10 @@ void PortMoves::HandOver(Port* port, Connection* connection, uint64_t member,
   handed.port = connection->local_port;
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
   handed.returns = connection->sharing.returns();
+  // The mark of a ClientHello of which a part has come would keep short messages from the receiver.
+  const bool is_marked =
+      connection->phase() == InputPhase::kHandshake && connection->input.given_bytes() != 0;
+  if (is_marked) SetReceiveLowWater(connection->fd, 1);
   handed.fd = transport_->Release(connection);
   if (handed.home == self_) choice_->OnLent();
   links_->HandOver(member, std::move(handed));
@@ -102,17 +107,18 @@ bool PortMoves::MoveAway(Connection* connection) {
 }
 
 void PortMoves::Leave(Connection* connection) {
-  // The owner of a relayed request goes on with it; streams end with the connection that carries
-  // them.
-  if (IsRelayed(connection->phase()) || connection->http2 != nullptr ||
-      connection->stream != nullptr) {
-    return;
-  }
+  // Streams end with the connection that carries them.
+  if (connection->http2 != nullptr || connection->stream != nullptr) return;
+  // The owner of a relayed request goes on with it, and the server waits for its answer, or for the
+  // end of the tunnel that it has become.
+  if (IsRelayed(connection->phase())) return transport_->Announce(connection, records::kFlagShared);
   LaneServer* other = table_->ServerOn(table_->Find(connection->local_port), connection->server());
   if (other != nullptr && PortAdmission::SpeakAlike(connection, *other)) {
     ConnectionList::SetServer(connection, other);
-  } else if (MoveAway(connection) || connection->message.unanswered() != 0) {
+  } else if (MoveAway(connection)) {
     return;
+  } else if (connection->message.unanswered() != 0) {
+    transport_->Announce(connection, records::kFlagShared);
   } else if (!PortAdmission::IsPinned(connection)) {
     // No server of this port could accept the first request.
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
