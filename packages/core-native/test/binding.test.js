@@ -51,6 +51,7 @@ const kSettings = {
   strictUrl: false,
   serverHeader: true,
   endsIdle: true,
+  isOpening: false,
   allowHalfOpen: false,
   wantsErrors: false,
   hearsUpgrades: false,

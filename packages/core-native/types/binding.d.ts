@@ -66,6 +66,8 @@ export interface ServerConfig extends CacheConfig {
   serverHeader: boolean
   /** Once it is closed, its connections end as soon as they are idle. */
   endsIdle: boolean
+  /** listen() has not called back: others know of the server already, but it has no requests yet. */
+  isOpening: boolean
   /** Whether JavaScript wants to hear of handshakes that fail. */
   wantsTlsErrors: boolean
   /** Of createTlsContext(); null = plain. Without prefixes it is used everywhere, otherwise where a place says so. */

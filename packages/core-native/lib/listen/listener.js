@@ -400,6 +400,7 @@ class Listener {
       strictUrl: own.strictUrl,
       serverHeader: own.serverHeader,
       endsIdle: this.endsIdle,
+      isOpening: this.opening !== null,
       idleMs: this.idleMs,
       // An application that looks at connections may listen to their sockets' errors.
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||

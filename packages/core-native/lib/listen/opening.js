@@ -141,7 +141,10 @@ class Opening {
     }
     try {
       this.listen(() => takeHandle(server, handle, own), () => listenBeside(server, others, bound.backlog))
-      if (handleOf(server)) startChecking(server)
+      if (!handleOf(server)) return
+      // The requests that have waited come behind 'listening', which Node emits in the next tick.
+      listener.configure()
+      startChecking(server)
     } catch (error) {
       this.fail(error)
     }

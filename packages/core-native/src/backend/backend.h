@@ -210,6 +210,8 @@ struct ServerSettings {
   bool requires_host = true;    // JavaScript refuses requests of HTTP/1.1 without Host.
   // When the server is closed, its connections end as soon as they are idle.
   bool ends_idle = true;
+  // listen() has not called back: others know of the server already, but it has no requests yet.
+  bool is_opening = false;
   // How long a connection may be idle, as long as JavaScript has told nothing of that connection:
   // after answers of the engine; 0 = for ever.
   uint32_t idle_ms = 5000;
@@ -241,8 +243,8 @@ struct ServerSettings {
   template <typename Visitor>
   void Fields(Visitor& visit) {
     visit(header_bytes_max, header_lines_max, body_bytes_max, pipelined_requests_max,
-          allow_half_open, wants_errors, hears_upgrades, requires_host, ends_idle, idle_ms,
-          is_url_strict, connections_per_client, connections_per_prefix, queue_limit,
+          allow_half_open, wants_errors, hears_upgrades, requires_host, ends_idle, is_opening,
+          idle_ms, is_url_strict, connections_per_client, connections_per_prefix, queue_limit,
           queue_timeout_ms, verbosity_503, names_server, send_rate_min, send_rate_ms, bandwidth_max,
           no_delay, keep_alive, keep_alive_delay_s, http2, prefixes, statics, keeps_statics, tls,
           listening, wants_tls_errors, cache, kernel);

@@ -189,6 +189,7 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
          ReadBoolean(config, "strictUrl", &settings->is_url_strict) &&
          ReadBoolean(config, "serverHeader", &settings->names_server) &&
          ReadBoolean(config, "endsIdle", &settings->ends_idle) &&
+         ReadBoolean(config, "isOpening", &settings->is_opening) &&
          ReadNumber(config, "idleMs", &settings->idle_ms) &&
          ReadBoolean(config, "wantsTlsErrors", &settings->wants_tls_errors) &&
          ReadBoolean(config, "noDelay", &settings->no_delay) &&

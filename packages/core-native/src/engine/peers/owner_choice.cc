@@ -27,8 +27,9 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
   is_lending_ = false;
   if (owners.size() == 1) return &owners[0];
   const auto own = std::find_if(owners.begin(), owners.end(), [&](const Routes::Owner& owner) {
-    return owner.member == 0 && (connection == nullptr || !connection->slot.is_announced() ||
-                                 owner.server_id == connection->server()->id);
+    const bool is_its = connection == nullptr || !connection->slot.is_announced() ||
+                        owner.server_id == connection->server()->id;
+    return owner.member == 0 && is_its && !table_->IsOpening(owner);
   });
   const bool has_own = own != owners.end();
   const bool is_announced = connection != nullptr && connection->slot.is_announced();
@@ -52,6 +53,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
   is_lending_ = is_settled;
   for (size_t i = 0; i < owners.size(); ++i) {
     const Routes::Owner& next = owners[++turn % owners.size()];
+    if (table_->IsOpening(next)) continue;
     if (next.member != 0 ? !links_->IsBlocked(next.member) : !is_settled && !MustLeave())
       return &next;
     // This member's turn has come; a blocked member lends the connection.
@@ -68,8 +70,9 @@ const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint3
   const Routes::Target& target = port->routes->target(target_id);
   const auto& owners = target.owners;
   if (owners.size() == 1) return &owners[0];
-  const auto own = std::find_if(owners.begin(), owners.end(),
-                                [](const Routes::Owner& owner) { return owner.member == 0; });
+  const auto own = std::find_if(owners.begin(), owners.end(), [&](const Routes::Owner& owner) {
+    return owner.member == 0 && !table_->IsOpening(owner);
+  });
   const bool has_own = own != owners.end();
   if (has_own && (own->is_plain || !IsBusy())) return &*own;
   if (has_own && !MustLeave()) return has_waited ? &*own : nullptr;

@@ -230,6 +230,7 @@ RequestRouter::Outcome PortRouter::FindStreamOwner(Connection* stream,
   if (owner->member == 0) {
     LaneServer* server = table_.Server(owner->server_id);
     if (server == nullptr) return Refuse(route);
+    if (table_.IsOpening(*owner)) return waiting_.Wait(stream, route);
     if (!PortAdmission::IsAllowed(stream, *server, host, route)) return Outcome::kUnrouted;
     ConnectionList::SetServer(stream, server);
     *route = RouteTo(*owner, target, route->id);
@@ -253,6 +254,7 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
                                             Route* route, LaneServer** server) {
   *server = table_.Server(owner.server_id);
   if (*server == nullptr) return Refuse(route);
+  if (table_.IsOpening(owner)) return waiting_.Wait(connection, route);
   if (!PortAdmission::IsAllowed(connection, **server, host, route)) return Outcome::kUnrouted;
   *route = RouteTo(owner, target, route->id);
   return Outcome::kHere;

@@ -55,6 +55,11 @@ class PortTable {
     const auto found = servers_->find(id);
     return found == servers_->end() ? nullptr : found->second.get();
   }
+  // True if the owner is a server of this engine whose listen() has not called back.
+  bool IsOpening(const Routes::Owner& owner) const {
+    const LaneServer* server = owner.member == 0 ? Server(owner.server_id) : nullptr;
+    return server != nullptr && server->config->settings().is_opening;
+  }
   // Resets the counts of waiting requests of all ports.
   void ClearWaiting() {
     for (Port& port : ports_) port.waiting.clear();
