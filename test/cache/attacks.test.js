@@ -10,6 +10,7 @@ const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { dial, get, request } = require('../helpers/client')
 const { setCachePolicy } = /** @type {any} */ (require('../helpers/backend').http)
+const { connect: secureConnect } = require('../helpers/tls')
 const { until, silence } = require('../helpers/waiting')
 const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
 
@@ -102,6 +103,34 @@ test('streams that do not read share one copy of an entry', limited, async (t) =
   const grown = process.memoryUsage().rss - before
   assert.ok(grown < kGrownMax, `${grown} bytes for 180 streams`)
 })
+
+for (const protocol of ['HTTP/1.1', 'TLS']) {
+  test(`${protocol}: connections that do not read share one copy of an entry`, limited, async (t) => {
+    const { port, server, ask } = await kProtocols[protocol](t, { cache: true }, (req, res) => {
+      res.writeHead(200, kStored).end(Buffer.alloc(1000 * 1024, 'x'))
+    })
+    assert.equal((await ask('/', { Host: 'a' })).body.length, 1000 * 1024)
+    const before = process.memoryUsage().rss
+    const wires = []
+    for (let i = 0; i < 100; i++) {
+      const socket = protocol === 'TLS'
+        ? await secureConnect(port)
+        : (await dial(t, port)).socket
+      t.after(() => socket.destroy())
+      // Later ones stand behind the first one, which is not read.
+      socket.pause().write(get().repeat(3))
+      wires.push(socket)
+    }
+    await until(() => server.cache.stats().hits >= 100, 'all have got their answer')
+    const grown = process.memoryUsage().rss - before
+    assert.ok(grown < kGrownMax, `${grown} bytes for 100 connections`)
+    // One that reads at last gets all of it.
+    let bytes = 0
+    const last = wires[99]
+    last.on('data', (/** @type {Buffer} */ piece) => { bytes += piece.length }).resume()
+    await until(() => bytes > 3 * 1000 * 1024, 'three answers')
+  })
+}
 
 test('a response with two lines about its length is not kept', ofCache, async (t) => {
   const { port, calls } = await serveCached(t, (req, res) => {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace httpsys::engine {
@@ -43,6 +45,34 @@ TEST_F(PassPiecesTest, AnOwnerStaysWhileAPieceOfAnotherConnectionNeedsIt) {
   EXPECT_EQ(pieces_.BytesFrom(two, 0), 1u);
   pieces_.Release(two);
   EXPECT_TRUE(rest.expired());
+  EXPECT_EQ(pieces_.count(), 0u);
+}
+
+// Keeps a copy of what is lent.
+struct CopyingLender final : Lender {
+  Kept Keep(std::string_view bytes) override {
+    ++copies;
+    auto copy = std::make_shared<const std::string>(bytes);
+    return {copy, *copy};
+  }
+  int copies = 0;
+};
+
+TEST_F(PassPiecesTest, LentBytesAreKeptByTheirLenderAsFarAsTheyAreNotSent) {
+  CopyingLender lender;
+  std::string lent = "lent bytes";
+  const uint32_t piece = pieces_.Add(0, lent.size());
+  pieces_.at(piece).data = reinterpret_cast<const uint8_t*>(lent.data());
+  pieces_.SetLender(&lender);
+  EXPECT_EQ(lender.copies, 0);
+  OutputQueue queue;
+  pieces_.MoveTo(&queue, piece, 5);
+  pieces_.Release(piece);
+  lent.assign("overwritten");
+  EXPECT_EQ(lender.copies, 1);
+  iovec rest;
+  ASSERT_EQ(queue.Peek(&rest, 1), 1);
+  EXPECT_EQ(std::string_view(static_cast<char*>(rest.iov_base), rest.iov_len), "bytes");
   EXPECT_EQ(pieces_.count(), 0u);
 }
 

@@ -320,14 +320,12 @@ CachedAnswers::Outcome CachedAnswers::Give(const Asked& asked, const cache::Foun
     entry.cache_status = status_text_;
   }
   const bool is_head = asked.facts.method == MethodKind::kHead;
-  std::shared_ptr<const std::string> body;
-  if (!is_head) body = bodies_.ForStream(asked.connection, found.entry.terms.stamp, &entry.body);
+  bodies_.Begin(found.entry.terms.stamp, entry.body);
   answer_.Make(entry, {&asked.head, is_head, asked.closes}, WallSeconds());
-  may_repeat_ =
-      is_fresh && !is_coded && body == nullptr && found.body.size() <= limits::kGatherBytesMax;
+  may_repeat_ = is_fresh && !is_coded && found.body.size() <= limits::kGatherBytesMax;
   given_slot_at_ = found.slot_at;
   given_slot_ = found.slot;
-  return Send(asked, body);
+  return Send(asked);
 }
 
 CachedAnswers::Outcome CachedAnswers::GiveAgain(AnswerWriter* writer, Connection* connection,
@@ -339,7 +337,7 @@ CachedAnswers::Outcome CachedAnswers::GiveAgain(AnswerWriter* writer, Connection
   reader_.NoteHit(given_slot_at_, given_slot_);
   const bool is_head = head.method != get_method_;
   const AskedEntry request{&head, is_head, given_.closes};
-  const AnswerOutcome outcome = SendEntry(answers_, writer, connection, request, answer_, nullptr);
+  const AnswerOutcome outcome = SendEntry(answers_, writer, connection, request, answer_, &bodies_);
   return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
 }
 
@@ -348,14 +346,15 @@ CachedAnswers::Outcome CachedAnswers::GiveUnsatisfied(const Asked& asked) {
   const std::string_view status = asked.terms.tells_status ? "httpsys" : std::string_view();
   answer_.MakeUnsatisfied({&asked.head, asked.facts.method == MethodKind::kHead, asked.closes},
                           status, WallSeconds());
-  return Send(asked, nullptr);
+  bodies_.End();
+  return Send(asked);
 }
 
-CachedAnswers::Outcome CachedAnswers::Send(const Asked& asked,
-                                           const std::shared_ptr<const std::string>& body) {
+CachedAnswers::Outcome CachedAnswers::Send(const Asked& asked) {
   const AskedEntry request{&asked.head, asked.facts.method == MethodKind::kHead, asked.closes};
   const AnswerOutcome outcome =
-      SendEntry(answers_, asked.writer, asked.connection, request, answer_, body);
+      SendEntry(answers_, asked.writer, asked.connection, request, answer_, &bodies_);
+  bodies_.End();
   // answer_ has views of the memory.
   if (reader_.Trim()) may_repeat_ = false;
   return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;

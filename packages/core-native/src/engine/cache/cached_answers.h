@@ -129,8 +129,7 @@ class CachedAnswers {
   Outcome Give(const Asked& asked, const cache::FoundEntry& found,
                const cache::Judgement& judgement);
   Outcome GiveUnsatisfied(const Asked& asked);
-  // `body` keeps what the answer has of an entry's body; nullptr = that is copied.
-  Outcome Send(const Asked& asked, const std::shared_ptr<const std::string>& body);
+  Outcome Send(const Asked& asked);
   // `forward` is the parameter of Cache-Status that says why JavaScript is asked.
   std::unique_ptr<CacheExchange> NewExchange(const Asked& asked, std::string_view forward) const;
 

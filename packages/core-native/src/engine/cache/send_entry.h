@@ -1,8 +1,6 @@
 #pragma once
 
-#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,11 +10,11 @@
 
 namespace httpsys::engine {
 
-// Sends an answer that was made of a stored response of this process or of another one. `shared`
-// keeps the pieces that are parts of it; nullptr = all pieces are copied. Thread: the lane.
+// Sends an answer that was made of a stored response of this process or of another one. `bodies`
+// keeps what the client does not take of its body. Thread: the lane.
 inline AnswerOutcome SendEntry(NativeAnswers* answers, AnswerWriter* writer, Connection* connection,
                                const AskedEntry& asked, const EntryAnswer& made,
-                               const std::shared_ptr<const std::string>& shared) {
+                               SharedBodies* bodies) {
   NativeAnswer answer;
   answer.counter = LaneCounter::kCached;
   answer.status = made.status();
@@ -26,14 +24,14 @@ inline AnswerOutcome SendEntry(NativeAnswers* answers, AnswerWriter* writer, Con
   const std::span<const std::string_view> parts = made.pieces();
   if (parts.size() <= 1) {
     const NativeAnswer::Piece body =
-        parts.empty() ? NativeAnswer::Piece() : SharedBodies::PieceOf(shared, parts.front());
+        parts.empty() ? NativeAnswer::Piece() : bodies->PieceOf(parts.front());
     answer.pieces = {&body, parts.size()};
     return answers->Answer(writer, connection, asked.request, answer);
   }
   std::vector<NativeAnswer::Piece> pieces;
   pieces.reserve(parts.size());
   for (const std::string_view bytes : parts) {
-    pieces.push_back(SharedBodies::PieceOf(shared, bytes));
+    pieces.push_back(bodies->PieceOf(bytes));
   }
   answer.pieces = pieces;
   return answers->Answer(writer, connection, asked.request, answer);

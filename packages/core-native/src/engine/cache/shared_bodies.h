@@ -8,56 +8,67 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "engine/connection/connection.h"
+#include "engine/connection/pass_pieces.h"
 #include "engine/requests/native_answer.h"
 
 namespace httpsys::engine {
 
-// Bodies that streams of HTTP/2 have been given and have not taken. All streams with the same body
-// share one copy: a client decides by its windows how many of them wait, and for how long.
-// Thread: the lane.
-class SharedBodies {
+// Bodies of entries that clients have been given and have not taken. All connections and streams
+// with the same body share one copy: a client decides by its windows how many of them wait, and for
+// how long. A body that a socket takes at once is not copied. Thread: the lane.
+class SharedBodies final : public Lender {
  public:
-  // Shorter bodies are copied for each stream.
+  // Shorter bodies are copied for each client.
   static constexpr size_t kBytesMin = 16 * 1024;
 
   SharedBodies() = default;
   SharedBodies(const SharedBodies&) = delete;
   SharedBodies& operator=(const SharedBodies&) = delete;
 
-  // Returns a copy of the body if the connection is a stream, and makes `body` a view of the copy;
-  // nullptr = nothing is shared. `stamp` as for Share().
-  std::shared_ptr<const std::string> ForStream(const Connection* connection, uint32_t stamp,
-                                               std::string_view* body) {
-    if (connection->stream == nullptr || body->size() < kBytesMin) return nullptr;
-    std::shared_ptr<const std::string> shared = Share(stamp, *body);
-    *body = *shared;
-    return shared;
+  // Sets the body of the answer that is being made, which must stay where it is until the answer
+  // was given. `stamp` is that of the entry (EntryTerms::stamp); several bodies may have the same
+  // one.
+  void Begin(uint32_t stamp, std::string_view body) {
+    stamp_ = stamp;
+    body_ = body;
+    shared_ = nullptr;
   }
-  // Returns a piece of an answer, which `shared` keeps if it is a part of that.
-  static NativeAnswer::Piece PieceOf(const std::shared_ptr<const std::string>& shared,
-                                     std::string_view bytes) {
+  // Returns a piece of the answer.
+  NativeAnswer::Piece PieceOf(std::string_view bytes) {
     const std::less_equal<const char*> is_ordered;
-    const bool is_part = shared != nullptr && is_ordered(shared->data(), bytes.data()) &&
-                         is_ordered(bytes.data() + bytes.size(), shared->data() + shared->size());
+    const bool is_part = body_.size() >= kBytesMin && is_ordered(body_.data(), bytes.data()) &&
+                         is_ordered(bytes.data() + bytes.size(), body_.data() + body_.size());
     NativeAnswer::Piece piece;
-    if (is_part) piece.owner = shared;
     piece.bytes = bytes;
+    if (is_part) piece.lender = this;
     return piece;
   }
-  // Returns a copy of the body. `stamp` is that of the entry (EntryTerms::stamp); several bodies
-  // may have the same one.
-  std::shared_ptr<const std::string> Share(uint32_t stamp, std::string_view body) {
-    std::weak_ptr<const std::string>& kept = bodies_[stamp];
+  // The answer was given.
+  void End() {
+    body_ = {};
+    shared_ = nullptr;
+  }
+
+  // -- Lender.
+
+  Kept Keep(std::string_view bytes) override {
+    if (shared_ == nullptr) shared_ = Share();
+    const auto at = static_cast<size_t>(bytes.data() - body_.data());
+    return {shared_, std::string_view(*shared_).substr(at, bytes.size())};
+  }
+
+ private:
+  std::shared_ptr<const std::string> Share() {
+    // An entry and its compressed variants have one stamp.
+    const uint64_t name = uint64_t{stamp_} << 32 | static_cast<uint32_t>(body_.size());
+    std::weak_ptr<const std::string>& kept = bodies_[name];
     std::shared_ptr<const std::string> shared = kept.lock();
-    if (shared != nullptr && *shared == body) return shared;
-    shared = std::make_shared<const std::string>(body);
+    if (shared != nullptr && *shared == body_) return shared;
+    shared = std::make_shared<const std::string>(body_);
     kept = shared;
     if (bodies_.size() >= limit_) Forget();
     return shared;
   }
-
- private:
   // Forgets those that nobody has any more; so rarely that it costs next to nothing each time.
   void Forget() {
     std::erase_if(bodies_, [](const auto& entry) { return entry.second.expired(); });
@@ -66,8 +77,11 @@ class SharedBodies {
 
   static constexpr size_t kLimitMin = 64;
 
+  uint32_t stamp_ = 0;
+  std::string_view body_;
+  std::shared_ptr<const std::string> shared_;  // The copy of `body_`, once there is one.
   size_t limit_ = kLimitMin;
-  std::unordered_map<uint32_t, std::weak_ptr<const std::string>> bodies_;
+  std::unordered_map<uint64_t, std::weak_ptr<const std::string>> bodies_;
 };
 
 }  // namespace httpsys::engine

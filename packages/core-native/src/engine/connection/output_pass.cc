@@ -82,10 +82,12 @@ PassPieces::Piece* OutputPass::AddPiece(Connection* connection, size_t bytes,
   return &pieces_.at(piece);
 }
 
-void OutputPass::Send(Connection* connection, std::string_view bytes, size_t payload_bytes) {
+void OutputPass::Send(Connection* connection, std::string_view bytes, size_t payload_bytes,
+                      Lender* lender) {
   if (bytes.empty()) return;
   PassPieces::Piece* piece = AddPiece(connection, bytes.size(), payload_bytes);
   piece->data = reinterpret_cast<const uint8_t*>(bytes.data());
+  if (lender != nullptr) pieces_.SetLender(lender);
 }
 
 void OutputPass::SendCopy(Connection* connection, std::string_view bytes) {

@@ -57,7 +57,9 @@ class OutputPass {
   // -- Sending. The bytes passed to Send() and SendBlock() must stay valid until FlushTouched().
 
   // `payload_bytes` is how many of the bytes count for credits: JavaScript does not count framing.
-  void Send(Connection* connection, std::string_view bytes, size_t payload_bytes);
+  // What the socket does not take is copied, or kept by `lender`.
+  void Send(Connection* connection, std::string_view bytes, size_t payload_bytes,
+            Lender* lender = nullptr);
   static constexpr size_t kCopyBytesMax = sizeof(PassPieces::Piece::copy);
   // Sends a copy of at most kCopyBytesMax bytes.
   void SendCopy(Connection* connection, std::string_view bytes);

@@ -19,6 +19,11 @@ void PassPieces::SetOwner(std::shared_ptr<const void> owner) {
   pieces_.back().owner = static_cast<uint32_t>(owners_.size() - 1);
 }
 
+void PassPieces::SetLender(Lender* lender) {
+  SetOwner(std::shared_ptr<void>(std::shared_ptr<void>(), lender));
+  pieces_.back().is_lent = true;
+}
+
 void PassPieces::Release(uint32_t first) {
   for (uint32_t at = first; at != 0; at = pieces_[at].next) {
     Piece& piece = pieces_[at];
@@ -74,7 +79,7 @@ void PassPieces::MoveTo(OutputQueue* queue, uint32_t first, size_t offset) const
     return from.owner != 0 && from.bytes >= limits::kSharedBytesMin;
   };
   const auto is_copied = [&](const Piece& from) {
-    return from.block_id == OutputQueue::kNoBlock && !is_shared(from);
+    return from.block_id == OutputQueue::kNoBlock && !from.is_lent && !is_shared(from);
   };
   size_t copied = 0;
   for (uint32_t at = first; at != 0; at = pieces_[at].next) {
@@ -92,6 +97,10 @@ void PassPieces::MoveTo(OutputQueue* queue, uint32_t first, size_t offset) const
     const std::string_view bytes = from.view().substr(skip);
     if (from.block_id != OutputQueue::kNoBlock) {
       queue->AppendBlock(from.block_id, bytes);
+    } else if (from.is_lent) {
+      Lender::Kept kept =
+          static_cast<Lender*>(const_cast<void*>(owners_[from.owner].owner.get()))->Keep(bytes);
+      queue->AppendShared(std::move(kept.owner), kept.bytes);
     } else if (is_shared(from)) {
       queue->AppendShared(owners_[from.owner].owner, bytes);
     } else {

@@ -14,6 +14,21 @@
 
 namespace httpsys::engine {
 
+// Lends bytes for one pass. Thread: the lane.
+class Lender {
+ public:
+  struct Kept {
+    std::shared_ptr<const void> owner;
+    std::string_view bytes;
+  };
+
+  // Returns the same bytes where `owner` keeps them: the socket did not take all of them.
+  virtual Kept Keep(std::string_view bytes) = 0;
+
+ protected:
+  ~Lender() = default;
+};
+
 // Pieces are named by numbers above 0, and the pieces of a connection are a list; 0 = none. Their
 // bytes stay where the caller has them until Clear(). Thread: the lane.
 class PassPieces {
@@ -25,6 +40,7 @@ class PassPieces {
     uint32_t block_id = OutputQueue::kNoBlock;
     uint32_t owner = 0;  // Index into owners_, what keeps the bytes alive; 0 = nothing.
     bool is_released = false;
+    bool is_lent = false;  // The owner is a Lender.
     char copy[12];
 
     // The owner is a FilePart.
@@ -45,6 +61,8 @@ class PassPieces {
   Piece& at(uint32_t piece) { return pieces_[piece]; }
   // Sets what keeps the bytes of the newest piece alive.
   void SetOwner(std::shared_ptr<const void> owner);
+  // Sets what lends the bytes of the newest piece until they have been sent or given to a queue.
+  void SetLender(Lender* lender);
   size_t count() const { return pieces_.size() - 1; }
   // Forgets the pieces of the list from `first` on, whose bytes have been sent or given to a queue,
   // and what kept them alive. Nothing may name these pieces any more.

@@ -416,7 +416,11 @@ void Http2Requests::WriteAnswer(Connection* connection, const NativeAnswer& answ
     }
     std::shared_ptr<const void> owner = piece.owner;
     std::string_view bytes = piece.bytes;
-    if (owner == nullptr) {
+    if (owner == nullptr && piece.lender != nullptr) {
+      Lender::Kept kept = piece.lender->Keep(bytes);
+      owner = std::move(kept.owner);
+      bytes = kept.bytes;
+    } else if (owner == nullptr) {
       auto copy = std::make_shared<const std::string>(bytes);
       bytes = *copy;
       owner = std::move(copy);

@@ -184,7 +184,7 @@ void NativeAnswers::Send(Connection* connection) {
     } else if (owned.piece.owner != nullptr) {
       output_->SendShared(connection, std::move(owned.piece.owner), owned.piece.bytes, 0);
     } else {
-      output_->Send(connection, owned.piece.bytes, 0);
+      output_->Send(connection, owned.piece.bytes, 0, owned.piece.lender);
     }
     sent = owned.text_bytes;
   }

@@ -28,11 +28,13 @@ namespace httpsys::engine {
 // of pieces that have an owner.
 struct NativeAnswer {
   // A piece of the body. `owner` keeps the bytes until they have been sent: they are not copied.
-  // Bytes without an owner are copied as far as the socket does not take them at once.
+  // As far as the socket does not take bytes without an owner at once, `lender` keeps them; without
+  // a lender, too, they are copied then.
   struct Piece {
     std::shared_ptr<const void> owner;
     std::string_view bytes;
     std::shared_ptr<const files::FilePart> file;  // Not nullptr: the piece is these bytes.
+    Lender* lender = nullptr;
   };
 
   LaneCounter counter = LaneCounter::kUnrouted;  // The counter that counts the answer.

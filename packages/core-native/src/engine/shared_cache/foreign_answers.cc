@@ -180,12 +180,12 @@ ForeignCache::Outcome ForeignAnswers::Give(const Request& request, const Asked& 
     entry.cache_status = status_text_;
   }
   const bool is_head = asked.facts.method == MethodKind::kHead;
-  std::shared_ptr<const std::string> body;
-  if (!is_head) body = bodies_.ForStream(request.connection, terms.stamp, &entry.body);
+  bodies_.Begin(terms.stamp, entry.body);
   const AskedEntry asking{&request.head, is_head, request.closes};
   answer_.Make(entry, asking, ForeignWallSeconds());
   const AnswerOutcome outcome =
-      SendEntry(answers_, request.writer, request.connection, asking, answer_, body);
+      SendEntry(answers_, request.writer, request.connection, asking, answer_, &bodies_);
+  bodies_.End();
   memory_.buffer.Trim(kForeignBytesKept);
   memory_.coded.Trim(kForeignBytesKept);
   return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
