@@ -70,8 +70,12 @@ test('the default is for requests with harmless fields, and for those that the a
   assert.equal(await isStored(t, { rules: 'httpsys', duration }, handler, asked), false)
   assert.equal(await isStored(t, { rules: 'httpsys', duration, harmlessFields: ['X-Forwarded-For'] }, handler, asked), true)
   assert.equal(await isStored(t, { rules: 'httpsys', duration, harmlessFields: ['X-Forwarded-For'] }, handler, { headers: { 'X-Api-Key': 'a' } }), false)
+  for (const headers of [{ Referer: 'http://a/' }, { 'Sec-Fetch-Site': 'same-origin' }]) {
+    assert.equal(await isStored(t, { rules: 'httpsys', duration }, handler, { headers }), false)
+    assert.equal(await isStored(t, { rules: 'httpsys', duration, harmlessFields: Object.keys(headers) }, handler, { headers }), true)
+  }
   assert.equal(await isStored(t, { rules: 'httpsys', duration }, handler, {
-    headers: { Accept: '*/*', 'Accept-Language': 'de', 'User-Agent': 'x', Referer: 'http://a/', DNT: '1', 'Sec-Fetch-Mode': 'cors', Priority: 'u=1', traceparent: '00-0-0-00' }
+    headers: { Accept: '*/*', 'Accept-Language': 'de', 'User-Agent': 'x', DNT: '1', 'Sec-Fetch-Mode': 'cors', Priority: 'u=1', traceparent: '00-0-0-00' }
   }), true)
 })
 

@@ -146,14 +146,15 @@ TEST(InvalidateTest, SuccessOfUnsafeMethodsInvalidates) {
 TEST(HarmlessTest, OnlyFieldsThatNameNoUserAreHarmless) {
   for (const char* line :
        {"Accept: a", "Accept-Language: de", "User-Agent: x", "Sec-Fetch-Mode: cors", "Sec-CH-UA: x",
-        "Priority: u=1", "Referer: x", "DNT: 1", "If-None-Match: x", "traceparent: 00-1",
+        "Priority: u=1", "DNT: 1", "If-None-Match: x", "traceparent: 00-1",
         "Cache-Control: no-cache", "Pragma: no-cache", "X-Forwarded-Proto: https",
         "Connection: keep-alive", "Upgrade-Insecure-Requests: 1", "TE: trailers"}) {
     EXPECT_TRUE(TestRequest(line).facts().is_harmless) << line;
   }
-  for (const char* line : {"Cookie: a", "Authorization: a", "X-Api-Key: a", "X-Forwarded-For: 1",
-                           "X-User: a", "From: a@b", "Acceptx: a", "Proxy-Authorization: a",
-                           "baggage: user=1", "Content-Length: 0", "X-Real-IP: 1"}) {
+  for (const char* line :
+       {"Cookie: a", "Authorization: a", "X-Api-Key: a", "X-Forwarded-For: 1", "X-User: a",
+        "From: a@b", "Acceptx: a", "Proxy-Authorization: a", "baggage: user=1", "Content-Length: 0",
+        "X-Real-IP: 1", "Referer: x", "Sec-Fetch-Site: cross-site"}) {
     EXPECT_FALSE(TestRequest(line).facts().is_harmless) << line;
   }
 }

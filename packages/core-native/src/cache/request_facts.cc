@@ -15,14 +15,13 @@ bool IsOneOf(std::string_view name, const std::array<std::string_view, kSize>& l
                      [=](std::string_view one) { return EqualsIgnoringCase(name, one); });
 }
 
-constexpr std::array<std::string_view, 21> kHarmlessFields{
+constexpr std::array<std::string_view, 20> kHarmlessFields{
     "host",
     "accept",
     "user-agent",
     "connection",
     "keep-alive",
     "priority",
-    "referer",
     "dnt",
     "cache-control",
     "pragma",
@@ -57,9 +56,12 @@ MethodKind KindOf(std::string_view method) {
   return is_safe ? MethodKind::kSafe : MethodKind::kOther;
 }
 
+// Servers refuse requests from pages of others by Referer and Sec-Fetch-Site: their answers depend
+// on both, and rarely say so.
 bool IsHarmlessField(std::string_view name) {
-  return StartsIgnoringCase(name, "accept-") || StartsIgnoringCase(name, "sec-") ||
-         IsOneOf(name, kHarmlessFields) || IsForwardingField(name);
+  if (StartsIgnoringCase(name, "sec-")) return !EqualsIgnoringCase(name, "sec-fetch-site");
+  return StartsIgnoringCase(name, "accept-") || IsOneOf(name, kHarmlessFields) ||
+         IsForwardingField(name);
 }
 
 // Returns false if ReadRequest() looks at no field whose name begins like this one.
