@@ -250,3 +250,25 @@ test('an unsafe request that fails makes nothing obsolete, in whatever pieces it
   await ask('/', {}, 'DELETE')
   assert.equal((await ask('/')).body, '1')
 })
+
+test('a URL whose Vary changes with the variant keeps all variants', ofCache, async (t) => {
+  /** @type {Record<string, string>} */
+  const kVary = { en: 'Accept-Language', de: 'Accept-Language, X-A', fr: 'X-B, Accept-Language', it: 'X-A' }
+  for (const languages of [['en', 'de', 'fr'], ['de', 'en', 'fr'], ['fr', 'de', 'en'], ['en', 'it']]) {
+    const { ask, calls } = await serveCached(t, (req, res, n) => {
+      const language = req.headers['accept-language']
+      res.writeHead(200, { 'Cache-Control': 'max-age=60', Vary: kVary[language] }).end(`${language} ${req.headers['x-a']} ${req.headers['x-b']} ${n}`)
+    })
+    const requests = languages.flatMap((language) => [{}, { 'X-A': '1' }, { 'X-B': '1' }].map((fields) => ({ 'Accept-Language': language, ...fields })))
+    for (const headers of requests) await ask('/', headers)
+    const before = calls()
+    for (const headers of requests) {
+      const [language, a, b] = (await ask('/', headers)).body.split(' ')
+      assert.equal(language, headers['Accept-Language'])
+      // What the answer depends on is that of the request.
+      if (kVary[language].includes('X-A')) assert.equal(a, `${headers['X-A']}`)
+      if (kVary[language].includes('X-B')) assert.equal(b, `${headers['X-B']}`)
+    }
+    assert.equal(calls(), before, `hits for ${languages}`)
+  }
+})

@@ -81,12 +81,29 @@ TEST_F(ProcessCacheTest, KeepsVariantsApartAndForgetsThemTogether) {
   EXPECT_EQ(Find(german), "");
 }
 
-TEST_F(ProcessCacheTest, MakesVariantsUnreachableWhenOtherFieldsDecide) {
+TEST_F(ProcessCacheTest, KeepsVariantsWhenFurtherFieldsDecideAboutOthers) {
   const TestRequest german("Accept-Language: de");
+  const TestRequest english("Accept-Language: en");
+  const TestRequest plain("Accept-Language: en|DNT: 1");
   EXPECT_EQ(Store(german, "hallo", "Accept-Language"), Refusal::kNone);
-  EXPECT_EQ(Store(TestRequest("Accept-Language: en"), "hello", "Accept-Language, DNT"),
-            Refusal::kNone);
-  EXPECT_EQ(Find(german), "");
+  EXPECT_EQ(Store(english, "hello", "Accept-Language, DNT"), Refusal::kNone);
+  EXPECT_EQ(Find(german), "hallo");
+  EXPECT_EQ(Find(english), "hello");
+  EXPECT_EQ(Find(plain), "");
+  EXPECT_EQ(Store(plain, "hi", "DNT"), Refusal::kNone);
+  EXPECT_EQ(Find(plain), "hi");
+  EXPECT_EQ(Find(english), "hello");
+  // A third step takes the place of the second one, and of nothing else.
+  EXPECT_EQ(Store(TestRequest("Accept-Language: en|DNT: 1|A: 1"), "hey", "A"), Refusal::kNone);
+  EXPECT_EQ(Find(TestRequest("Accept-Language: en|DNT: 1|A: 1")), "hey");
+  EXPECT_EQ(Find(plain), "");
+  EXPECT_EQ(Find(english), "");
+  EXPECT_EQ(Find(german), "hallo");
+  // One that names fewer fields is found by all that the record names.
+  EXPECT_EQ(Store(german, "servus", "Accept-Language"), Refusal::kNone);
+  EXPECT_EQ(Find(german), "servus");
+  EXPECT_TRUE(cache_.Drop(KeyOf(german, scope_)));
+  EXPECT_EQ(Find(TestRequest("Accept-Language: en|DNT: 1|A: 1")), "");
   EXPECT_EQ(Store(german, "for all"), Refusal::kNone);
   EXPECT_EQ(Find(TestRequest("Accept-Language: fr")), "for all");
 }

@@ -20,6 +20,9 @@ inline constexpr size_t kVaryBytesMax = 512;
 // Most variants of one URL; the oldest leaves. Clients choose the values, so that without a limit
 // one URL could fill the cache.
 inline constexpr size_t kVariantsMax = 16;
+// Most records on the way to a variant: that of the URL, and one for responses that name further
+// fields.
+inline constexpr size_t kVaryDepthMax = 2;
 
 // The field names of all Vary lines of a response, in lower case, sorted, each once. Allocates
 // nothing. Thread: any, one at a time.
@@ -69,8 +72,10 @@ class VaryNames {
 
 // What is stored under the key of a URL whose responses vary: the names, and the variants that
 // exist. Each variant is an entry of its own, under the key of the URL with the text of VariantKey.
-// Another epoch for each new record makes the variants of earlier ones unreachable, so that one
-// store into the index invalidates all of them. Allocates nothing. Thread: any, one at a time.
+// If the response of a variant names further fields, a record of its own stands in place of the
+// variant, with the names of both. Another epoch for each new record makes the variants of earlier
+// ones unreachable, so that one store into the index invalidates all of them. Allocates nothing.
+// Thread: any, one at a time.
 class VaryRecord {
  public:
   static constexpr size_t kBytesMax = 16 + kVariantsMax * 8 + kVaryBytesMax;

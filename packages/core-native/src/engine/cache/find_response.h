@@ -26,17 +26,14 @@ struct FindMemory {
                                                     cache::FoundEntry* found) {
   using cache::EntryKind;
   using cache::FindResult;
-  const FindResult result =
-      reader.Find(*key, HashText(*key, reader.seed()), &memory->buffer, found);
-  if (result != FindResult::kHit || found->entry.kind == EntryKind::kResponse) return result;
-  if (found->entry.kind != EntryKind::kVaryRecord || !memory->record.Decode(found->body)) {
-    return FindResult::kRefused;
+  for (size_t depth = 0; depth <= cache::kVaryDepthMax; ++depth) {
+    const FindResult result =
+        reader.Find(*key, HashText(*key, reader.seed()), &memory->buffer, found);
+    if (result != FindResult::kHit || found->entry.kind == EntryKind::kResponse) return result;
+    if (found->entry.kind != EntryKind::kVaryRecord || !memory->record.Decode(found->body)) break;
+    memory->record.MakeVariantKey(head.lines, key);
   }
-  memory->record.MakeVariantKey(head.lines, key);
-  const FindResult variant =
-      reader.Find(*key, HashText(*key, reader.seed()), &memory->buffer, found);
-  const bool is_response = found->entry.kind == EntryKind::kResponse;
-  return variant == FindResult::kHit && !is_response ? FindResult::kRefused : variant;
+  return FindResult::kRefused;
 }
 
 // Whether an entry has a variant in a content coding.

@@ -29,6 +29,15 @@ uint64_t RandomNumber() {
   return high << 32 | device();
 }
 
+bool FindRecord(const cache::ArenaReader* reader, std::string_view key, cache::CopyBuffer* buffer,
+                VaryRecord* record) {
+  if (reader == nullptr) return false;
+  cache::FoundEntry found;
+  const cache::FindResult result = reader->Find(key, HashText(key, reader->seed()), buffer, &found);
+  return result == cache::FindResult::kHit && found.entry.kind == cache::EntryKind::kVaryRecord &&
+         record->Decode(found.body);
+}
+
 }  // namespace
 
 ProcessCache::ProcessCache() : counter_seed_(RandomNumber()) {}
@@ -240,17 +249,6 @@ void ProcessCache::DropObsolete(uint32_t scope) {
 
 // -- Writing.
 
-bool ProcessCache::FindRecord(std::string_view key, VaryRecord* record) {
-  const uint64_t version = version_.load(std::memory_order_relaxed);
-  if (own_.store != store_ || own_.version != version) MapNow(&own_);
-  if (own_.reader == nullptr) return false;
-  cache::FoundEntry found;
-  const cache::FindResult result =
-      own_.reader->Find(key, HashText(key, own_.reader->seed()), &buffer_, &found);
-  return result == cache::FindResult::kHit && found.entry.kind == cache::EntryKind::kVaryRecord &&
-         record->Decode(found.body);
-}
-
 size_t ProcessCache::CounterOf(std::string_view key) const {
   return HashText(key, counter_seed_) % kUrlCounters;
 }
@@ -286,22 +284,8 @@ cache::Refusal ProcessCache::Store(const Response& response) {
   parts.terms.generation = mark.generation.value;
   bool is_stored = true;
   if (!response.vary->is_empty()) {
-    VaryRecord record;
-    if (!FindRecord(parts.key, &record) || record.names().text() != response.vary->text()) {
-      record = VaryRecord(*response.vary, ++next_epoch_);
-    }
     key_.assign(parts.key);
-    record.MakeVariantKey(response.lines, &key_);
-    const uint64_t oldest = record.Add(HashText(key_, store_->arena().seed()));
-    if (oldest != 0) (void)store_->DropHash(oldest);
-    std::array<char, VaryRecord::kBytesMax> memory;
-    cache::EntryParts names;
-    names.key = parts.key;
-    names.body = {memory.data(), record.Encode(memory)};
-    names.kind = cache::EntryKind::kVaryRecord;
-    names.terms.generation = mark.generation.value;
-    names.created_s = parts.created_s;
-    is_stored = store_->Store(names);
+    is_stored = NoteVariant(response);
     parts.key = key_;
   }
   is_stored = is_stored && store_->Store(parts);
@@ -309,6 +293,40 @@ cache::Refusal ProcessCache::Store(const Response& response) {
   stores_[CounterOf(response.parts.key)].fetch_add(1, std::memory_order_release);
   OnChanged();
   return is_stored ? cache::Refusal::kNone : cache::Refusal::kTooLarge;
+}
+
+// A response that names fewer fields than the record is the variant of all of these. One that names
+// others, too, is found below the variant that it is by the first ones, so that all others stay.
+bool ProcessCache::NoteVariant(const Response& response) {
+  cache::VaryNames names = *response.vary;
+  bool is_complete = false;  // The records so far name all fields of the response.
+  for (size_t depth = 1; depth <= cache::kVaryDepthMax; ++depth) {
+    const uint64_t version = version_.load(std::memory_order_relaxed);
+    if (own_.store != store_ || own_.version != version) MapNow(&own_);
+    VaryRecord record;
+    const bool is_known = FindRecord(own_.reader.get(), key_, &buffer_, &record);
+    if (!is_known && is_complete) return true;
+    if (is_known) names.Add(record.names().text());
+    is_complete = is_known && names.text() == record.names().text();
+    const bool goes_on = is_known && depth < cache::kVaryDepthMax && !names.is_broken();
+    if (!is_complete && !goes_on) {
+      record = VaryRecord(names.is_broken() ? *response.vary : names, ++next_epoch_);
+      is_complete = true;
+    }
+    cache::EntryParts parts;
+    const std::string record_key = key_;
+    record.MakeVariantKey(response.lines, &key_);
+    const uint64_t oldest = record.Add(HashText(key_, store_->arena().seed()));
+    if (oldest != 0) (void)store_->DropHash(oldest);
+    std::array<char, VaryRecord::kBytesMax> memory;
+    parts.key = record_key;
+    parts.body = {memory.data(), record.Encode(memory)};
+    parts.kind = cache::EntryKind::kVaryRecord;
+    parts.terms.generation = response.mark.generation.value;
+    parts.created_s = response.parts.created_s;
+    if (!store_->Store(parts)) return false;
+  }
+  return true;
 }
 
 void ProcessCache::StoreCoded(const CodedResponse& response) {

@@ -207,7 +207,9 @@ class ProcessCache {
   };
   void MapNow(Mapping* mapping) const;
   void DropScope(uint32_t scope);
-  bool FindRecord(std::string_view key, cache::VaryRecord* record);
+  // Notes the variant that a request selects in the records of its URL, whose key is key_. That
+  // becomes the key of the variant. Returns false if there is no memory.
+  bool NoteVariant(const Response& response);
 
   mutable std::mutex mutex_;
   struct Wish {
