@@ -164,3 +164,22 @@ test('a request that waits for the cache to ask in its place asks itself after r
   assert.equal((await answer).body, '<3>')
   assert.equal(calls(), 3)
 })
+
+test('a failure does not replace a good answer that may still be given out, whatever lifetime it names', ofCache, async (t) => {
+  for (const status of [500, 501, 503, 599]) {
+    const { ask, server } = await serveCached(t, (req, res, n) => {
+      // Middleware has set the lifetime before the application failed.
+      const lifetime = { 'Cache-Control': `public, max-age=${n === 1 ? 5 : 60}, stale-while-revalidate=600` }
+      if (n === 1) return res.writeHead(200, { ...lifetime, Age: '10' }).end('good')
+      res.writeHead(status, lifetime).end('failed')
+    })
+    await ask('/')
+    await until(async () => {
+      assert.equal((await ask('/')).body, 'good')
+      return server.cache.stats().refused.ERROR_STATUS >= 3
+    }, 'three refreshes have failed')
+    // A client that demands a new answer gets the failure, and nobody else.
+    assert.equal((await ask('/', { 'Cache-Control': 'no-cache' })).status, status)
+    assert.equal((await ask('/')).body, 'good')
+  }
+})

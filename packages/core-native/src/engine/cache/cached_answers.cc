@@ -177,6 +177,16 @@ std::unique_ptr<CacheExchange> CachedAnswers::NewExchange(const Asked& asked,
   return exchange;
 }
 
+// Returns true if an entry is no failure, and may answer requests that demand nothing, also while
+// it is stale. A failure does not replace it, whatever lifetime that has: middleware may have set
+// the lifetime before.
+bool CachedAnswers::IsGood(const Asked& asked, const cache::FoundEntry& found) const {
+  if (found.entry.status >= 500) return false;
+  const cache::Judgement judgement =
+      cache::Judge(found.entry.terms, {}, asked.terms.options.freshness, waiting_->now_ms());
+  return judgement.verdict != Verdict::kRevalidate || judgement.may_answer_errors;
+}
+
 CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::FoundEntry* found,
                                            const cache::Judgement& judgement) {
   CacheCounters& counters = *asked.terms.counters;
@@ -231,6 +241,7 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
   exchange->capture = std::make_unique<Capture>(
       std::make_unique<CapturedRequest>(asked.head, asked.facts, key_.substr(0, url_key_bytes_)),
       exchange->terms, cache_);
+  if (found != nullptr && IsGood(asked, *found)) exchange->capture->KeepEntry();
   exchange->target_hash = target_hash_;
   exchange->mark = mark_;
   if (found != nullptr && is_rfc) AskAbout(asked, *found, judgement, exchange.get());

@@ -124,6 +124,7 @@ class CachedAnswers {
   Outcome Miss(const Asked& asked, const cache::FoundEntry* found,
                const cache::Judgement& judgement);
   Outcome Bypass(const Asked& asked, cache::Refusal refusal, std::string_view forward);
+  bool IsGood(const Asked& asked, const cache::FoundEntry& found) const;
   void AskAbout(const Asked& asked, const cache::FoundEntry& found,
                 const cache::Judgement& judgement, CacheExchange* exchange);
   Outcome Give(const Asked& asked, const cache::FoundEntry& found,

@@ -152,6 +152,7 @@ void Capture::OnHead(std::string_view text, bool is_all, const cache::Received& 
   if (head.status < 200) return framing_.BeginHead();
   if (!HasClearFraming(head.lines)) return Refuse(Refusal::kIncomplete);
   status_ = static_cast<uint16_t>(head.status);
+  if (keeps_entry_ && status_ >= 500) return Refuse(Refusal::kErrorStatus);
   is_bodiless_ = IsWithoutBody(status_);
   has_length_ = head.has_length && !is_bodiless_ && !head.is_chunked;
   length_ = head.content_length;

@@ -70,6 +70,8 @@ class Capture {
   // The status of the response; 0 before its head.
   uint16_t status() const { return status_; }
 
+  // An entry stays that may still answer: a failure of the application (5xx) does not replace it.
+  void KeepEntry() { keeps_entry_ = true; }
   // The application sets a policy before the head.
   void SetPolicy(const cache::ResponsePolicy& policy) { policy_ = policy; }
   // Bytes of the response as the application framed them, and bytes of the body without framing.
@@ -103,6 +105,7 @@ class Capture {
   State state_ = State::kBeforeHead;
   cache::Refusal refusal_ = cache::Refusal::kNone;
   uint16_t status_ = 0;
+  bool keeps_entry_ = false;
   bool has_length_ = false;
   bool is_bodiless_ = false;  // The status allows no body.
   uint64_t length_ = 0;       // Content-Length. Valid with has_length_.
