@@ -145,6 +145,34 @@ TEST_F(ChunkedDecoderTest, MalformedBodiesAreRefusedHoweverTheyAreCut) {
   for (const Row& row : kRefused) ExpectHoweverCut(row.text, row.outcome);
 }
 
+// Runs the decoder over several pieces. Returns the error, "end" or "more".
+std::string OutcomeOf(ChunkedDecoder* decoder, std::string_view text) {
+  while (!text.empty()) {
+    const ChunkedDecoder::Step step = decoder->Next(text);
+    text.remove_prefix(step.consumed_bytes);
+    if (step.status == DecodeStatus::kError) return ParseErrorCode(decoder->error());
+    if (step.status == DecodeStatus::kEnd) return "end";
+  }
+  return "more";
+}
+
+TEST_F(ChunkedDecoderTest, ItsPositionBringsAnotherDecoderToTheSameFault) {
+  for (const Row& row : kRefused) {
+    for (size_t cut = 0; cut < row.text.size(); ++cut) {
+      ChunkedDecoder first;
+      first.Reset(kTrailerBytesMax);
+      if (OutcomeOf(&first, row.text.substr(0, cut)) != "more") break;
+      ChunkedDecoder second;
+      second.Reset(kTrailerBytesMax);
+      const std::string before = first.Position() + std::string(first.trailer_text());
+      ASSERT_EQ(OutcomeOf(&second, before), "more") << before;
+      const std::string_view rest = row.text.substr(cut);
+      EXPECT_EQ(OutcomeOf(&second, rest), OutcomeOf(&first, rest))
+          << testing::PrintToString(row.text) << " cut at " << cut;
+    }
+  }
+}
+
 TEST_F(ChunkedDecoderTest, ErrorsAreFoundWithTheByteThatMakesThemCertain) {
   for (const Row& row : kRefused) {
     const std::string outcome = DecodeWhole(row.text.substr(0, row.text.size() - 1));

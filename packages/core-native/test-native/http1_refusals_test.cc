@@ -23,7 +23,7 @@ TEST(Http1RefusalsTest, AMalformedMessageIsAnsweredWithoutJavaScript) {
   EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
 }
 
-TEST(Http1RefusalsTest, AServerThatWantsErrorsGetsTheRawBytes) {
+TEST(Http1RefusalsTest, AServerThatWantsErrorsGetsWhatWasReadLast) {
   FakeJavaScript js;
   ServerSettings settings;
   settings.wants_errors = true;
@@ -43,12 +43,13 @@ TEST(Http1RefusalsTest, AnErrorBehindAnUnansweredRequestIsJavaScriptsToAnswer) {
   FakeJavaScript js;
   const Peer peer(js.Connect());
   js.Expect(RequestType::kOpen);
-  peer.Send(std::string(kGet) + "BAD\r\n\r\n");
+  const std::string segment = std::string(kGet) + "BAD\r\n\r\n";
+  peer.Send(segment);
   js.Expect(RequestType::kRequest);
-  EXPECT_EQ(js.Expect(RequestType::kError).body, "BAD\r\n\r\n");
+  EXPECT_EQ(js.Expect(RequestType::kError).body, segment);
 }
 
-TEST(Http1RefusalsTest, AMalformedChunkIsReportedWithTheMessageFromItsBeginning) {
+TEST(Http1RefusalsTest, AMalformedChunkIsReportedWithWhatWasReadLast) {
   FakeJavaScript js;
   const Peer peer(js.Connect());
   js.Expect(RequestType::kOpen);

@@ -2,7 +2,7 @@
 
 // The error object of 'clientError'. The lane alone decides that a message is refused; the details
 // (HPE_* code, reason, bytesParsed, rawPacket) come from Node's own parser, run over the bytes that the
-// lane kept, so that they agree with what Node says. Only built when somebody is going to see it.
+// lane read last, so that they agree with what Node says. Only built when somebody is going to see it.
 
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
@@ -19,6 +19,8 @@ const { Server: StockServer } = http
 
 // The lane keeps nothing of a body of a given length; its early end is described without bytes anyway.
 const kUnfinishedBody = Buffer.from('POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n')
+// The bytes behind a closing request would be fine by themselves.
+const kClosingRequest = Buffer.from('GET / HTTP/1.1\r\nConnection: close\r\n\r\n')
 
 const kFallback = new Map([
   [ErrorKind.kMalformed, ['HPE_INVALID_HEADER_TOKEN', 'Invalid message']],
@@ -28,28 +30,39 @@ const kFallback = new Map([
   [ErrorKind.kDataAfterClose, ['HPE_CLOSED_CONNECTION', 'Data after `Connection: close`']]
 ])
 
-/** @typedef {Error & { code: string, reason?: string }} ParseError as Node's parser has it */
+/**
+ * Where a message is wrong.
+ *
+ * @typedef {object} Fault
+ * @property {Buffer} segment what was read last
+ * @property {Buffer} prefix brings a parser to where `from` is
+ * @property {number} from offset in the segment
+ */
+/** @typedef {Error & { code: string, reason?: string, bytesParsed?: number, rawPacket?: Buffer }} ParseError as Node's parser has it */
 
 /**
  * @param {number} kind ErrorKind
- * @param {Buffer} raw bytes since the message began
+ * @param {Fault} fault
  * @param {EngineSocket} socket
  * @returns {ParseError}
  */
-function describeError (kind, raw, socket) {
+function describeError (kind, { segment, prefix, from }, socket) {
   if (kind === ErrorKind.kTimeout) return coded(new Error('Request timeout'), 'ERR_HTTP_REQUEST_TIMEOUT')
   if (kind === ErrorKind.kBodyTooLarge) {
     return new BodyTooLargeError()
   }
   const isEnd = kind === ErrorKind.kIncomplete
-  const asked = isEnd && raw.length === 0 ? kUnfinishedBody : raw
-  // The bytes behind a closing request would be fine by themselves.
-  const told = kind === ErrorKind.kDataAfterClose ? null : askNode(asked, isEnd, socket.server)
-  if (told !== null) return told
-  // Stricter than Node here (docs/compatibility.md), or the message is longer than what was kept.
+  const before = kind === ErrorKind.kDataAfterClose ? kClosingRequest : isEnd && prefix.length + segment.length === 0 ? kUnfinishedBody : prefix
+  const told = askNode(before, segment.subarray(from), isEnd, socket.server)
+  if (told !== null) {
+    // As Node counts: in what it has read last.
+    if (told.rawPacket !== undefined) Object.assign(told, { bytesParsed: from + /** @type {number} */ (told.bytesParsed), rawPacket: segment })
+    return told
+  }
+  // Stricter than Node here (docs/compatibility.md).
   const [code, reason] = /** @type {string[]} */ (kFallback.get(kind) ?? kFallback.get(ErrorKind.kMalformed))
   const error = coded(new Error(`Parse Error: ${reason}`), code)
-  return Object.assign(error, { reason, bytesParsed: raw.length, rawPacket: raw })
+  return Object.assign(error, { reason, bytesParsed: segment.length, rawPacket: segment })
 }
 
 /**
@@ -65,12 +78,13 @@ function describeAgain (first, raw) {
 }
 
 /**
+ * @param {Buffer} prefix without a fault
  * @param {Buffer} raw
  * @param {boolean} ended
  * @param {EngineServer} limited its limits count
  * @returns {ParseError | null}
  */
-function askNode (raw, ended, limited) {
+function askNode (prefix, raw, ended, limited) {
   /** @type {ParseError | null} */
   let told = null
   const server = new StockServer({ maxHeaderSize: headerSizeOf(limited), requireHostHeader: false }, () => {})
@@ -83,7 +97,9 @@ function askNode (raw, ended, limited) {
   // The message that was malformed is no request: nobody who watches servers may see one here.
   hideRequests(socket)
   // Node's listeners parse synchronously; no stream machinery is needed to reach them.
-  socket.emit('data', raw)
+  for (const bytes of [prefix, raw]) {
+    if (told === null && bytes.length !== 0) socket.emit('data', bytes)
+  }
   if (told === null && ended) socket.emit('end')
   socket.destroy()
   return told

@@ -111,7 +111,7 @@ function onRecord (lane, words, bytes, at) {
     }
     case kBodyEnd: return onBodyEnd(lane, socket, words, bytes, at)
     case kEof: return (flagsAt(words, w) & R.kFlagUndecided) !== 0 ? decideAtEnd(socket) : onEof(socket)
-    case kError: return onError(socket, words[w + Word.kErrorKind], copy(bytes, at + R.kPayloadAt, words[w + Word.kErrorBytes]))
+    case kError: return onError(socket, words[w + Word.kErrorKind], faultOf(words, bytes, at))
     case kPeerCertificate: return onPeerCertificate(socket, words, bytes, at)
     case kTlsFailure: return onTlsFailure(socket, failureOf(words, bytes, at))
     case kClosed: return onClosed(lane, slot, socket, words[w + Word.kClosedError])
@@ -391,8 +391,16 @@ function onceFinished (socket, run) {
   else socket.once('finish', run)
 }
 
-/** @param {EngineSocket} socket @param {number} kind @param {Buffer} raw */
-function onError (socket, kind, raw) {
+/** @param {Int32Array} words @param {Buffer} bytes @param {number} at @returns {import('./client-error').Fault} */
+function faultOf (words, bytes, at) {
+  const w = at >> 2
+  const size = words[w + Word.kErrorBytes]
+  const segment = copy(bytes, at + R.kErrorTextAt, size)
+  return { segment, prefix: copy(bytes, at + R.kErrorTextAt + size, words[w + Word.kErrorPrefixBytes]), from: words[w + Word.kErrorFrom] }
+}
+
+/** @param {EngineSocket} socket @param {number} kind @param {import('./client-error').Fault} fault */
+function onError (socket, kind, fault) {
   socket[kState] |= State.kFailed
   // JavaScript has refused the message, and answers when it is its turn.
   const receiving = socket[kReceiving]
@@ -402,11 +410,11 @@ function onError (socket, kind, raw) {
   if (isLight(socket)) materialise(socket)
   if (socket.destroyed) return
   const first = socket[kRefusal]
-  const error = first === undefined ? describeError(kind, raw, socket) : describeAgain(first, raw)
+  const error = first === undefined ? describeError(kind, fault, socket) : describeAgain(first, fault.segment)
   if (first === undefined) socket[kRefusal] = error
   if (kind !== ErrorKind.kIncomplete || first !== undefined) {
     onSocketError.call(socket, error)
-    if ('rawPacket' in error) showData(socket, raw)
+    if ('rawPacket' in error) showData(socket, fault.segment)
     return
   }
   // Node finds out in its 'end' listener.

@@ -39,7 +39,7 @@ inline constexpr uint32_t kKeepsUpMs = 10;
 inline constexpr uint32_t kSlowMs = 100;
 // Connections of a lane that have it at a time, and streams of HTTP/2: 14 MiB each.
 inline constexpr size_t kReceiveExtraMax = 16;
-// Raw bytes of a refused message that are kept for 'clientError'.
+// Bytes of a refused message that 'clientError' shows: what Node reads at a time.
 inline constexpr size_t kRawBytesMax = 64 * 1024;
 // Unused parsers and decoders that a lane keeps for the next incomplete message.
 inline constexpr size_t kSpareParsersMax = 64;

@@ -1,6 +1,7 @@
 #include "http1/chunked_decoder.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 #include "base/ascii.h"
@@ -127,6 +128,43 @@ ParseError ChunkedDecoder::Take(char c) {
       break;
   }
   return ParseError::kNone;
+}
+
+std::string ChunkedDecoder::Position() const {
+  char size[17];
+  const auto end = std::to_chars(size, size + sizeof size, chunk_bytes_left_, 16);
+  std::string text(size, end.ptr);
+  switch (state_) {
+    case State::kSizeStart:
+      return "";
+    case State::kSize:
+      return text;
+    case State::kSizeLineFeed:
+      return text + "\r";
+    case State::kData:
+      return text + "\r\n";
+    case State::kDataCarriageReturn:
+      return "1\r\nx";
+    case State::kDataLineFeed:
+      return "1\r\nx\r";
+    case State::kTrailers:
+    case State::kEnd:
+      return "0\r\n";
+    default:
+      break;
+  }
+  const bool has_begun = state_ != State::kExtensionStart && state_ != State::kExtensionName;
+  if (extension_bytes_ == 0 && !has_begun) return text + ';';
+  // The bytes of an extension count, not what they say.
+  const size_t name_bytes = std::clamp<size_t>(extension_bytes_, 1, kChunkExtensionBytesMax);
+  const bool is_quoted = state_ == State::kQuoted || state_ == State::kQuotedPair;
+  text.append(";").append(name_bytes, 'a');
+  if (state_ == State::kExtensionStart) text.append(";");
+  if (state_ == State::kExtensionValue || is_quoted) text.append("=");
+  if (is_quoted) text.append("\"");
+  if (state_ == State::kQuotedPair) text.append("\\");
+  if (state_ == State::kQuotedEnd) text.append("=\"\"");
+  return text;
 }
 
 ChunkedDecoder::Step ChunkedDecoder::TakeData(std::string_view input, size_t position) {

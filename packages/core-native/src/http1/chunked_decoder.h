@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +45,11 @@ class ChunkedDecoder {
   // After kEnd: a trailer line says `Connection: close`. Node reads no further message then.
   bool closes_connection() const { return fields_.connection().close; }
   ParseError error() const { return error_; }
+  // Returns the shortest body that brings another decoder to where this one is. After kError: to
+  // where it was before the byte that is wrong, or before the trailers.
+  std::string Position() const;
+  // The trailers as far as they have come.
+  std::string_view trailer_text() const { return {trailer_text_.data(), trailer_text_.size()}; }
 
  private:
   enum class State : uint8_t {

@@ -74,6 +74,7 @@ constexpr Constant kConstants[] = {
     {"kMessageBinary", Value(records::kMessageBinary)},
     {"kMessageCost", Value(records::kMessageCost)},
     {"kFrameErrorTextAt", Value(records::kFrameErrorTextAt)},
+    {"kErrorTextAt", Value(records::kErrorTextAt)},
     {"kHelloTicket", Value(records::kHelloTicket)},
     {"kHelloStatus", Value(records::kHelloStatus)},
     {"kHelloTextAt", Value(records::kHelloTextAt)},

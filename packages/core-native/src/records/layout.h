@@ -59,6 +59,8 @@ struct Field {
   X(Credit, Bytes, 4)            \
   X(Error, Kind, 4)              \
   X(Error, Bytes, 5)             \
+  X(Error, PrefixBytes, 6)       \
+  X(Error, From, 7)              \
   X(BlockDone, BlockId, 4)       \
   X(BlockDone, Error, 5)         \
   X(BlockDone, SentLow, 6)       \

@@ -298,11 +298,15 @@ void RecordWriter::Credit(uint32_t slot, uint32_t bytes, uint32_t flags) {
   StoreField<records::kCreditBytes>(record, bytes);
 }
 
-void RecordWriter::Error(uint32_t slot, records::ErrorKind kind, std::string_view raw) {
-  uint8_t* record = Append(records::kPayloadAt + raw.size(), RequestType::kError, 0, slot);
+void RecordWriter::Error(uint32_t slot, records::ErrorKind kind, const Fault& fault) {
+  const size_t bytes = fault.segment.size() + fault.prefix.size();
+  uint8_t* record = Append(records::kErrorTextAt + bytes, RequestType::kError, 0, slot);
   StoreField<records::kErrorKind>(record, static_cast<uint32_t>(kind));
-  StoreField<records::kErrorBytes>(record, Size32(raw.size()));
-  Copy(record + records::kPayloadAt, raw);
+  StoreField<records::kErrorBytes>(record, Size32(fault.segment.size()));
+  StoreField<records::kErrorPrefixBytes>(record, Size32(fault.prefix.size()));
+  StoreField<records::kErrorFrom>(record, Size32(fault.from));
+  Copy(record + records::kErrorTextAt, fault.segment);
+  Copy(record + records::kErrorTextAt + fault.segment.size(), fault.prefix);
 }
 
 void RecordWriter::BlockDone(uint32_t block_id, int error, uint64_t sent) {

@@ -72,7 +72,13 @@ class RecordWriter {
   // `is_patient`: nobody waits for the record, so that it may come with later records.
   void Closed(uint32_t slot, int error, bool is_patient);
   void Credit(uint32_t slot, uint32_t bytes, uint32_t flags = 0);
-  void Error(uint32_t slot, records::ErrorKind kind, std::string_view raw);
+  // Where a message is wrong, as kError has it.
+  struct Fault {
+    std::string_view segment;
+    std::string_view prefix;
+    size_t from = 0;
+  };
+  void Error(uint32_t slot, records::ErrorKind kind, const Fault& fault);
   void BlockDone(uint32_t block_id, int error, uint64_t sent = 0);
   // Returns how soon JavaScript should be woken for the records since the last call.
   Urgency TakeUrgency() { return std::exchange(urgency_, Urgency::kLate); }

@@ -113,7 +113,9 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
 // kCredit: word 4 bytes; kFlagTaken.              kBlockDone: word 4 block id, 5 errno,
 //                                                 6 and 7 (low, high) the bytes of a file that left
 //                                                 before its error, or the connection's end.
-// kError: word 4 ErrorKind, 5 raw bytes; then the raw bytes read since the message began (bounded).
+// kError: word 4 ErrorKind, 5 bytes of the segment, 6 bytes of the prefix, 7 offset in the segment;
+//         then, at byte 32, the segment in which the fault is, as received, and the prefix. A
+//         parser that has read the prefix finds the fault in the segment from the offset on.
 // kIntern: word 4 id, 5 name bytes, 6 value bytes; then name and value. A bare name has value bytes
 //          kInternNameOnly, a target has name bytes 0.
 // kOversize: word 4 bytes, 5 block id.
@@ -128,6 +130,7 @@ inline constexpr uint32_t kMessageBinary = 1u << 0;
 // What a message without bytes costs: a peer that sends many of them is paused, too.
 inline constexpr uint32_t kMessageCost = 32;
 inline constexpr size_t kFrameErrorTextAt = 32;
+inline constexpr size_t kErrorTextAt = 32;
 
 // kHello: word 4 id, 5 server id, 6 server name bytes, 7 bytes of the ALPN list, 8 of the session
 //         id; then, at byte 40, these, the list as on the wire. Flags kHelloTicket (it has a
@@ -235,8 +238,8 @@ enum FrameFlags : uint32_t {  // word 1 >> 8.
   kFrameFin = 1u << 4,
   kFrameCompress = 1u << 5,  // If it was negotiated; of the frame that begins a message.
 };
-// Where the payload of kBody, kBodyEnd (lines), kError, kData and kTrailers stands: words 4 and 5,
-// then bytes. kIntern has words 4 to 7 (the last unused) and its text at byte 32.
+// Where the payload of kBody, kBodyEnd (lines), kData and kTrailers stands: words 4 and 5, then
+// bytes. kIntern has words 4 to 7 (the last unused) and its text at byte 32.
 inline constexpr size_t kPayloadAt = 24;
 inline constexpr size_t kInternTextAt = 32;
 

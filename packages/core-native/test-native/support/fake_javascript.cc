@@ -232,7 +232,7 @@ void FakeJavaScript::Decode(size_t lane_index, const uint8_t* record) {
                 text + records::kPayloadAt + event.number * 8, &event);
       break;
     case RequestType::kError:
-      event.body.assign(text + records::kPayloadAt, LoadWord(record, 5));
+      event.body.assign(text + records::kErrorTextAt, LoadWord(record, 5));
       break;
     default:
       break;

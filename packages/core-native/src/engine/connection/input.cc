@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "base/limits.h"
 
@@ -119,6 +120,13 @@ void Input::Receive(Connection* connection, std::string_view bytes) {
   }
 }
 
+  // Bytes of a tunnel may come with a frame of the bytes that are being handled.
+  const std::string_view outer = std::exchange(segment_, bytes);
+  HandleReceived(connection, bytes);
+  segment_ = outer;
+}
+
+void Input::HandleReceived(Connection* connection, std::string_view bytes) {
 void Input::HandleKept(Connection* connection) {
   // The bytes leave the connection meanwhile, so that they stay in place.
   std::unique_ptr<std::string> partial = TakeKept(connection);
@@ -174,3 +182,5 @@ void Input::OnWindow(Connection* connection, uint32_t bytes) {
 }
 
 }  // namespace httpsys::engine
+    const std::string_view outer = std::exchange(segment_, {});
+    segment_ = outer;

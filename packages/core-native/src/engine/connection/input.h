@@ -86,6 +86,10 @@ class Input {
   // Keeps these bytes in place of those that are kept already.
   static void KeepOnly(Connection* connection, std::string bytes) {
     connection->input.partial_ = std::make_unique<std::string>(std::move(bytes));
+  // The bytes of the read that is being handled, as they came: what has been handled, too. Empty
+  // while bytes are handled that were kept back.
+  std::string_view segment() const { return segment_; }
+
   }
   // Keeps bytes before those that are kept already.
   static void KeepBefore(Connection* connection, std::string_view bytes) {
@@ -121,9 +125,11 @@ class Input {
   const Protocols* protocols_;
   ReadObserver* observer_;
   // The buffer has limits::kLargeReadBytes, most of which have no page until they are needed.
+  void HandleReceived(Connection* connection, std::string_view bytes);
   std::unique_ptr<char[]> buffer_;
   std::array<iovec, limits::kBlocksPerRead> rooms_{};  // The memory of the read that is being made.
   ReceiveWindows windows_;
 };
 
 }  // namespace httpsys::engine
+  std::string_view segment_;

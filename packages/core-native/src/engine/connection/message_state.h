@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "engine/connection/input_phase.h"
 #include "http1/chunked_decoder.h"
@@ -41,7 +40,6 @@ class MessageState {
 
   uint64_t start_ns_ = 0;
   uint64_t body_bytes_ = 0;
-  std::unique_ptr<std::string> raw_;  // The bytes of a chunked message as received, for kError.
   std::unique_ptr<http1::RequestParser> parser_;
   std::unique_ptr<http1::ChunkedDecoder> decoder_;
   uint32_t unanswered_ = 0;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "engine/connection/connection.h"
@@ -83,17 +81,6 @@ class Messages {
   }
   static void DropParser(Connection* connection) { connection->message.parser_.reset(); }
   static void DropDecoder(Connection* connection) { connection->message.decoder_.reset(); }
-  // Keeps bytes of a message as received, `bytes_max` of them at most.
-  static void KeepRaw(Connection* connection, std::string_view bytes, size_t bytes_max) {
-    std::unique_ptr<std::string>& raw = connection->message.raw_;
-    if (raw == nullptr) raw = std::make_unique<std::string>();
-    raw->append(bytes.substr(0, bytes_max - raw->size()));
-  }
-  // Returns what KeepRaw() has kept, or nullptr, and forgets it.
-  static std::unique_ptr<std::string> TakeRaw(Connection* connection) {
-    return std::move(connection->message.raw_);
-  }
-  static void DropRaw(Connection* connection) { connection->message.raw_.reset(); }
 };
 
 }  // namespace httpsys::engine

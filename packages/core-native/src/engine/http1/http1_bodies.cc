@@ -18,6 +18,9 @@ namespace {
 using http1::DecodeStatus;
 using records::ErrorKind;
 
+// The shortest head that a chunked body may have.
+constexpr std::string_view kChunkedHead = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+
 // A block that is filled less than this is shrunk, so that JavaScript does not keep what it cannot
 // see.
 constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
@@ -167,7 +170,6 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
   *used = step.consumed_bytes;
   switch (step.status) {
     case DecodeStatus::kNeedMore:
-      KeepRaw(connection, input.substr(0, step.consumed_bytes));
       return step.consumed_bytes == 0 ? Advance::kWait : Advance::kGoOn;
     case DecodeStatus::kBody:
       Messages::CountBodyBytes(connection, step.body.size());
@@ -175,7 +177,6 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
         refusals_->Refuse(connection, ErrorKind::kBodyTooLarge, {});
         return Advance::kWait;
       }
-      KeepRaw(connection, input.substr(0, step.consumed_bytes));
       ReceiveWindows::Use(connection, step.body.size());
       connection->attachment().records().Body(connection->slot.number(), step.body);
       return Advance::kGoOn;
@@ -187,25 +188,34 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
       exchanges_->MessageDone(connection);
       return Advance::kGoOn;
     case DecodeStatus::kError:
-      RefuseChunked(connection, input);
+      RefuseChunked(connection, input, step.consumed_bytes);
       return Advance::kWait;
   }
   return Advance::kWait;
 }
 
-void Http1Bodies::RefuseChunked(Connection* connection, std::string_view input) {
+std::string Http1Bodies::Position(const Connection& connection) {
+  const http1::ChunkedDecoder* decoder = connection.message.decoder();
+  if (decoder == nullptr) return {};
+  return std::string(kChunkedHead).append(decoder->Position());
+}
+
+// `position` is that of the byte that is wrong, or the end of the trailers so far.
+void Http1Bodies::RefuseChunked(Connection* connection, std::string_view input, size_t position) {
   ErrorKind kind = ErrorKind::kMalformed;
   const http1::ParseError error = connection->message.decoder()->error();
   if (error == http1::ParseError::kChunkExtensionsOverflow) kind = ErrorKind::kChunkExtensions;
   if (error == http1::ParseError::kHeaderOverflow) kind = ErrorKind::kHeaderOverflow;
-  KeepRaw(connection, input);
-  const std::unique_ptr<std::string> raw = Messages::TakeRaw(connection);
-  refusals_->Refuse(connection, kind, raw == nullptr ? std::string_view() : std::string_view(*raw));
-}
-
-void Http1Bodies::KeepRaw(Connection* connection, std::string_view bytes) {
-  if (connection->message.decoder() == nullptr) return;
-  Messages::KeepRaw(connection, bytes, limits::kRawBytesMax);
+  std::string prefix = Position(*connection);
+  const std::string_view trailers = connection->message.decoder()->trailer_text();
+  if (trailers.size() > position) {
+    // They began in an earlier read.
+    prefix.append(trailers.substr(0, trailers.size() - position));
+    position = 0;
+  } else {
+    position -= trailers.size();
+  }
+  refusals_->Refuse(connection, kind, input.substr(position), std::move(prefix));
 }
 
 Protocol::Advance Http1Bodies::SkipLength(Connection* connection, std::string_view input,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/block_store.h"
@@ -49,15 +50,15 @@ class Http1Bodies {
   // Decodes a chunked body that is small, complete in `input`, and has one chunk and no trailers:
   // it goes into the request's record. Returns false for any other body.
   bool DecodeInline(std::string_view input, std::string_view* body, size_t* used);
-  // Keeps the bytes of a chunked message, because 'clientError' shows it from its beginning. A body
-  // with a length cannot be malformed, and is not kept.
-  static void KeepRaw(Connection* connection, std::string_view bytes);
+  // Returns what brings a parser to where the chunked body is read, with its head; "" if no chunked
+  // body is being read.
+  static std::string Position(const Connection& connection);
 
  private:
   char* BlockMemory(Connection* connection, uint64_t allowed);
   void DeliverLent(Connection* connection, size_t bytes);
   void DeliverOwn(Connection* connection, size_t bytes);
-  void RefuseChunked(Connection* connection, std::string_view input);
+  void RefuseChunked(Connection* connection, std::string_view input, size_t position);
 
   Transport* transport_;
   Exchanges* exchanges_;

@@ -1,5 +1,8 @@
 #include "engine/http1/http1_refusals.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/limits.h"
 #include "engine/connection/messages.h"
 #include "engine/connection/sharing_marks.h"
@@ -8,7 +11,8 @@ namespace httpsys::engine {
 
 using records::ErrorKind;
 
-void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_view raw) {
+void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_view input,
+                           std::string prefix) {
   const bool is_in_body = connection->phase() != InputPhase::kHead;
   Messages::StopTime(connection);
   transport_->StopTimer(connection);
@@ -19,8 +23,7 @@ void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_v
     // close it.
     Messages::Refuse(connection, kind);
     transport_->Announce(connection, records::kFlagShared);
-    connection->attachment().records().Error(connection->slot.number(), kind,
-                                             raw.substr(0, limits::kRawBytesMax));
+    Tell(connection, kind, input, std::move(prefix));
     return;
   }
   connection->Enter(InputPhase::kOver);
@@ -33,6 +36,21 @@ void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_v
   answers_->AnswerRefused(this, connection, kind, is_in_body);
 }
 
+// Node names the place of a fault in what it has read last.
+void Http1Refusals::Tell(Connection* connection, ErrorKind kind, std::string_view input,
+                         std::string prefix) {
+  std::string_view segment = input_->segment();
+  if (segment.empty()) segment = input;
+  const size_t before = input.size() - std::min(input.size(), segment.size());
+  prefix.append(input.substr(0, before));
+  // A larger read is several of Node's.
+  size_t from = segment.size() - (input.size() - before);
+  segment.remove_prefix(from - from % limits::kRawBytesMax);
+  from %= limits::kRawBytesMax;
+  connection->attachment().records().Error(connection->slot.number(), kind,
+                                           {segment.substr(0, limits::kRawBytesMax), prefix, from});
+}
+
 // Reports further bytes of a refused message as further errors, as llhttp does in its error state.
 // A body that came too late or is too large is well-formed, so its bytes are thrown away.
 void Http1Refusals::RefuseMore(Connection* connection, std::string_view input) {
@@ -41,7 +59,7 @@ void Http1Refusals::RefuseMore(Connection* connection, std::string_view input) {
     return;
   }
   connection->attachment().records().Error(connection->slot.number(), connection->refusal(),
-                                           input.substr(0, limits::kRawBytesMax));
+                                           {input.substr(0, limits::kRawBytesMax), {}, 0});
 }
 
 void Http1Refusals::WriteAnswer(Connection* connection, const NativeAnswer& answer) {

@@ -13,13 +13,16 @@ namespace httpsys::engine {
 // Thread: the lane.
 class Http1Refusals final : public AnswerWriter {
  public:
-  Http1Refusals(Transport* transport, RequestRouter* router, NativeAnswers* answers)
-      : transport_(transport), router_(router), answers_(answers) {}
+  Http1Refusals(Transport* transport, const Input* input, RequestRouter* router,
+                NativeAnswers* answers)
+      : transport_(transport), input_(input), router_(router), answers_(answers) {}
 
-  // Refuses the message that is being read; `raw` is what is known of its bytes. JavaScript is told
-  // (kError) if it listens for errors or has an earlier request to answer. Otherwise the lane
-  // answers, and the connection closes.
-  void Refuse(Connection* connection, records::ErrorKind kind, std::string_view raw);
+  // Refuses the message that is being read. `input` has the fault and ends with what was read last;
+  // `prefix` brings a parser to where it begins. JavaScript is told (kError) if it listens for
+  // errors or has an earlier request to answer. Otherwise the lane answers, and the connection
+  // closes.
+  void Refuse(Connection* connection, records::ErrorKind kind, std::string_view input,
+              std::string prefix = {});
   // Handles bytes that follow a refused message of which JavaScript was told.
   void RefuseMore(Connection* connection, std::string_view input);
 
@@ -30,7 +33,11 @@ class Http1Refusals final : public AnswerWriter {
   void ResetRequest(Connection* connection, bool may_retry) override;
 
  private:
+  void Tell(Connection* connection, records::ErrorKind kind, std::string_view input,
+            std::string prefix);
+
   Transport* transport_;
+  const Input* input_;
   RequestRouter* router_;
   NativeAnswers* answers_;
 };

@@ -55,7 +55,7 @@ Http1Session::Http1Session(const http1::MethodTable* methods, Transport* transpo
       statics_(statics),
       cached_(cached),
       clock_(clock),
-      refusals_(transport, router, answers),
+      refusals_(transport, input, router, answers),
       bodies_(transport, exchanges, answers, &refusals_),
       replies_(transport, input, exchanges, router),
       parser_(std::make_unique<http1::RequestParser>(methods)) {}
@@ -120,9 +120,7 @@ void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
     refusals_.Refuse(connection, ErrorKind::kIncomplete,
                      partial == nullptr ? "" : std::string_view(*partial));
   } else if (phase == InputPhase::kBodyLength || phase == InputPhase::kBodyChunked) {
-    const auto raw = Messages::TakeRaw(connection);
-    refusals_.Refuse(connection, ErrorKind::kIncomplete,
-                     raw == nullptr ? "" : std::string_view(*raw));
+    refusals_.Refuse(connection, ErrorKind::kIncomplete, {}, Http1Bodies::Position(*connection));
   } else if ((connection->message.unanswered() != 0 || IsJustOpened(*connection)) &&
              !connection->end.is_fin_sent()) {
     connection->attachment().records().Eof(connection->slot.number());
@@ -287,7 +285,6 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     connection->attachment().records().RequestHead(head, request);
     gate_->AddUnread(connection, head, route, input.substr(0, *used));
     Messages::SetDeclinedPhase(connection, exchanges_->BeginBody(connection, head));
-    Http1Bodies::KeepRaw(connection, input.substr(0, *used));
     connection->Enter(InputPhase::kAwaitUpgrade);
     Input::SetGiven(connection, rest.size());
     Messages::StopTime(connection);
@@ -315,11 +312,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
   route.has_others = route.has_others && is_complete;
   connection->attachment().records().RequestHead(cached_->HeadFor(connection, head), request);
   gate_->AddUnread(connection, head, route, input.substr(0, *used));
-  if (is_complete) {
-    exchanges_->MessageDone(connection);
-  } else {
-    Http1Bodies::KeepRaw(connection, input.substr(0, *used));
-  }
+  if (is_complete) exchanges_->MessageDone(connection);
   return Advance::kGoOn;
 }
 
@@ -471,7 +464,6 @@ void Http1Session::OnUpgradeAccept(Connection* connection, bool is_undecided) {
   if (connection->input.partial() != nullptr)
     Input::DropKept(connection, connection->input.given_bytes());
   Messages::DropDecoder(connection);
-  Messages::DropRaw(connection);
   if (!is_undecided) Input::SetGiven(connection, 0);
   input_->Resume(connection, kPauseUpgrade);
 }

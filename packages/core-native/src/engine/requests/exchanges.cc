@@ -25,7 +25,6 @@ InputPhase Exchanges::BeginBody(Connection* connection, const http1::RequestHead
 void Exchanges::MessageDone(Connection* connection) {
   Messages::StopTime(connection);
   connection->Enter(connection->message.is_last() ? InputPhase::kAfterClose : InputPhase::kHead);
-  Messages::DropRaw(connection);
   // The answer may have come before the end of the request's body.
   if (connection->message.unanswered() == 0 && connection->idle.timeout_ms() != 0) {
     transport_->StartIdleTimer(connection, connection->idle.timeout_ms());
@@ -73,7 +72,6 @@ void Exchanges::ReadAgain(Connection* connection, std::string_view requests, uin
   Messages::StopTime(connection);
   Messages::DropDecoder(connection);
   Messages::DropParser(connection);
-  Messages::DropRaw(connection);
   Input::SetGiven(connection, 0);
   Input::KeepBefore(connection, requests);
   SocketWatch::Resume(connection, kPauseUpgrade);
