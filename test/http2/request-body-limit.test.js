@@ -9,6 +9,7 @@ const http2 = require('node:http2')
 const { http, backend } = require('../helpers/backend')
 const { certificate } = require('../helpers/certificates')
 const { serve: listen } = require('../helpers/client')
+const { freePort } = require('../helpers/free-port')
 const { until } = require('../helpers/waiting')
 const { Frames, frame } = require('./frames')
 const { request, serve } = require('./kit')
@@ -131,4 +132,20 @@ test('streams over TLS are limited alike', options, async (t) => {
   await once(client, 'remoteSettings')
   assert.equal((await request(client, { ':method': 'POST', ':path': '/?limit=10' }, { body: '0123456789' })).text, '10')
   assert.equal(await refused(client, { ':path': '/?limit=10' }, '01234567890'), 413)
+})
+
+test('the limit of a server is not that of a URL that is nobody\'s, over HTTP/1.1 and HTTP/2', options, async (t) => {
+  const server = http.createServer({ maxRequestBodySize: 10, http2: true }, (req, res) => res.end('shop'))
+  const port = await freePort()
+  t.after(() => server.close())
+  await once(server.listen(`http://127.0.0.1:${port}/shop/`), 'listening')
+  const client = http2.connect(`http://127.0.0.1:${port}`)
+  t.after(() => client.destroy())
+  for (const [url, length, expected] of /** @type {[string, boolean, number][]} */ ([
+    ['/other', true, 404], ['/other', false, 404], ['/shop/', true, 413]])) {
+    const fields = length ? { 'content-length': '100' } : {}
+    const { status } = await fetch(`http://127.0.0.1:${port}${url}`, { method: 'POST', body: length ? 'x'.repeat(100) : new Blob(['x'.repeat(100)]).stream(), ...{ duplex: 'half' } })
+    assert.equal(status, expected, `HTTP/1.1 ${url} ${length}`)
+    assert.equal(await refused(client, { ':path': url, ...fields }, 'x'.repeat(100)), expected, `HTTP/2 ${url} ${length}`)
+  }
 })

@@ -245,16 +245,16 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
   Advance advance = Advance::kWait;
   if (is_shared && !FindServer(connection, head, input, &route, used, &advance)) return advance;
   const ServerConfig& config = *connection->server()->config;
-  const uint64_t body_max = config.settings().body_bytes_max;
-  if (body_max != 0 && head.body == BodyKind::kLength && head.content_length > body_max) {
-    refusals_.Refuse(connection, ErrorKind::kBodyTooLarge, input);
-    return Advance::kWait;
-  }
   if (!is_shared) {
     route = config.FindPrefix(connection->local_port, head, connection->local_ip);
     if (route.status != RouteStatus::kMatch) {
       return AnswerUnrouted(connection, head, route.status, used);
     }
+  }
+  const uint64_t body_max = config.settings().body_bytes_max;
+  if (body_max != 0 && head.body == BodyKind::kLength && head.content_length > body_max) {
+    refusals_.Refuse(connection, ErrorKind::kBodyTooLarge, input);
+    return Advance::kWait;
   }
   if (!output_->throttle()->Begin(connection, route.id)) {
     WaitForTurn(connection, used);
