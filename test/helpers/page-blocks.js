@@ -69,6 +69,8 @@ function fill (folder, files) {
   fs.symlinkSync(path.join(kRoot, 'node_modules'), path.join(folder, 'node_modules'))
   fs.mkdirSync(path.join(folder, 'public'))
   fs.mkdirSync(path.join(folder, 'bin'))
+  // "show servicestate" finds the programs of this block alone, and no others of the machine that are just ending.
+  fs.mkdirSync(path.join(folder, 'run'), { mode: 0o700 })
   for (const [name, text] of Object.entries(kPrograms)) fs.writeFileSync(path.join(folder, 'bin', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
   const all = { 'public/index.html': '<h1>public</h1>', 'public/logo.png': 'png', 'key.pem': key, 'cert.pem': cert, ...files }
   for (const [name, text] of Object.entries(all)) fs.writeFileSync(path.join(folder, name), text)
@@ -80,7 +82,7 @@ function start (command, folder, env) {
   const child = spawn(program, args, {
     cwd: folder,
     detached: true, // Its programs are a group, which ends together.
-    env: { ...process.env, HOME: folder, XDG_CONFIG_HOME: '', HTTPSYS_RUNTIME_DIRECTORY: '', NODE_ENV: '', ...env },
+    env: { ...process.env, HOME: folder, XDG_CONFIG_HOME: '', HTTPSYS_RUNTIME_DIRECTORY: path.join(folder, 'run'), NODE_ENV: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   /** @type {Running} */
