@@ -5,8 +5,8 @@
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
-const { describe, it, test } = require('node:test')
-const { blocksOf, runBlock } = require('../helpers/page-blocks')
+const { after, describe, it, test } = require('node:test')
+const { SharedProcess, blocksOf, onlyListens, runBlock } = require('../helpers/page-blocks')
 const { findProgram, kRoot } = require('../../tools/lib/project')
 
 const kAtATime = 4
@@ -31,8 +31,10 @@ function filesOf (page) {
 const onLinux = { skip: (process.platform !== 'linux' || process.env.HTTPSYS_BACKEND === 'node' || findProgram('curl') === null) && 'the pages are about the engine on Linux, and use curl' }
 
 describe('the blocks of the pages', { ...onLinux, concurrency: kAtATime }, () => {
+  const shared = new SharedProcess()
+  after(() => shared.end())
   for (const block of blocks.filter(({ language }) => kRun.has(language))) {
-    it(`${block.page}:${block.line} runs as pasted`, () => runBlock(block, filesOf(block.page)))
+    it(`${block.page}:${block.line} runs as pasted`, () => onlyListens(block) ? shared.run(block) : runBlock(block, filesOf(block.page)))
   }
 })
 
@@ -55,4 +57,14 @@ describe('a block that does not work fails', onLinux, () => {
   ])) {
     it(name, async () => { await assert.rejects(runBlock(bad), reason) })
   }
+
+  it('a program that is one of several in a process', async () => {
+    const shared = new SharedProcess()
+    try {
+      await assert.rejects(shared.run(block('js', 'createAdapter(app).listen(8080)')), /createAdapter is not defined/)
+      await shared.run(block('js', serves))
+    } finally {
+      await shared.end()
+    }
+  })
 })

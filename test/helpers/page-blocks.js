@@ -208,4 +208,56 @@ async function runBlock (given, programs = {}) {
   for (const check of block.checks.filter((one) => one.startsWith('prints '))) assert.ok(running.output.includes(check.slice(7)), `"${check}", but printed: ${running.output}`)
 }
 
-module.exports = { blocksOf, onFreePorts, runBlock }
+/** @param {Block} block @returns {boolean} a program that only has to listen: it needs no process of its own */
+const onlyListens = ({ language, text, checks }) => language === 'js' && checks.length === 0 && text.includes('listen(') && !/^import /m.test(text)
+
+/** Runs programs one after the other in one process, which is quicker than a process for each. */
+class SharedProcess {
+  #folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-page-'))
+  /** @type {Running | null} */
+  #running = null
+  #last = Promise.resolve()
+  #count = 0
+
+  constructor () {
+    fill(this.#folder, {})
+  }
+
+  /** @param {Block} block that `onlyListens` @returns {Promise<void>} */
+  run (block) {
+    const done = this.#last.then(() => this.#runNext(block))
+    this.#last = done.catch(() => {})
+    return done
+  }
+
+  /** @param {Block} given */
+  async #runNext (given) {
+    const { block } = await onFreePorts(given, {})
+    const file = path.join(this.#folder, `block-${++this.#count}.js`)
+    fs.writeFileSync(file, block.text)
+    const running = this.#running ??= start([process.execPath, path.join(kFixtures, 'page-block.js')], this.#folder, {})
+    living.add(running)
+    running.places = []
+    running.answers = false
+    const timer = setTimeout(() => endGroup(running), kMs)
+    const listens = new Promise((resolve) => { running.onPlaces = () => resolve(true) })
+    running.child.send(file)
+    const isGood = await Promise.race([listens, running.ended.then(() => false)])
+    if (isGood) await checkServing(block, running)
+    clearTimeout(timer)
+    if (isGood && running.child.exitCode === null) return
+    this.#running = null
+    assert.fail(running.output)
+  }
+
+  async end () {
+    await this.#last
+    if (this.#running !== null) {
+      endGroup(this.#running)
+      await this.#running.ended
+    }
+    fs.rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+module.exports = { SharedProcess, blocksOf, onFreePorts, onlyListens, runBlock }
