@@ -10,6 +10,7 @@ const { once } = require('node:events')
 const { setImmediate: turn } = require('node:timers/promises')
 const { X509Certificate } = require('node:crypto')
 const { rootCertificates } = require('node:tls')
+const systemConfig = require('@httpsys/core-native/system-config')
 const { loadBinding } = require('../../packages/core-native/lib/backend/binding')
 const { http } = require('../helpers/backend')
 const { dial, get, request, serve } = require('../helpers/client')
@@ -62,6 +63,21 @@ for (const host of ['', 'localhost']) {
     assert.equal((await request({ port, headers: { Host: `localhost:${port}` } })).body, 'true TLSv1.3')
   })
 }
+
+test('updateCertificate() replaces a certificate that is bound', timed, async (t) => {
+  await ready(t)
+  const port = await freePort()
+  const endpoint = `*:${port}`
+  const hash = kHash.toString('hex')
+  assert.throws(() => systemConfig.updateCertificate(endpoint, { hash }), { code: 'ENOENT' })
+  systemConfig.addCertificate(endpoint, { hash })
+  t.after(() => config.deleteCertificate('', port))
+  const bound = () => systemConfig.listCertificates().find((entry) => entry.endpoint === endpoint)
+  systemConfig.updateCertificate(endpoint, { hash: 'ab'.repeat(20), store: 'WebHosting' })
+  assert.deepEqual(bound(), { endpoint, hash: 'ab'.repeat(20), store: 'WebHosting' })
+  assert.throws(() => systemConfig.updateCertificate(endpoint, { hash: 'none' }), { code: 'ERR_INVALID_ARG_VALUE' })
+  assert.deepEqual(bound(), { endpoint, hash: 'ab'.repeat(20), store: 'WebHosting' })
+})
 
 for (const [host, port] of /** @type {[string, number][]} */ ([['', 18443], ['127.0.0.1', 18444], ['::1', 18445], ['shop.example', 18446]])) {
   test(`a certificate for ${host || 'every address'} is added, found, listed and deleted`, timed, async (t) => {

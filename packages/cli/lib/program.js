@@ -8,9 +8,9 @@ const { deleteCache, showCachestate } = require('./cache')
 const { serve, untilStopped } = require('./serve')
 const { addUrlacl, deleteUrlacl, showUrlacl } = require('./urlacl')
 const { showServiceState } = require('./show-service-state')
-const { addSslcert, deleteSslcert, showSslcert } = require('./sslcert')
+const { addSslcert, deleteSslcert, showSslcert, updateSslcert } = require('./sslcert')
 const {
-  addSystemSslcert, addSystemUrlacl, deleteSystemSslcert, deleteSystemUrlacl, isSystem, showSystemSslcert, showSystemUrlacl
+  addSystemSslcert, addSystemUrlacl, deleteSystemSslcert, deleteSystemUrlacl, isSystem, showSystemSslcert, showSystemUrlacl, updateSystemSslcert
 } = require('./system')
 
 /** @typedef {import('./context').Context} Context */
@@ -104,20 +104,8 @@ function describe (context, exitWith) {
 
   const add = program.command('add').summary('reserve a prefix, or bind a certificate')
     .description('Reserves a prefix, or binds a certificate.')
-  add.command('sslcert').summary('bind a certificate')
+  describeBinding(add, 'bind a certificate', context, { system: addSystemSslcert, files: addSslcert })
     .description('Binds a certificate to a host and port: applications may then listen on https:// there without naming a key.')
-    .argument('<host:port>', 'such as shop.example:8443, or *:8443 for every host')
-    .option('--cert <file>', 'the certificate and those between it and its root, PEM')
-    .option('--key <file>', 'its key, PEM')
-    .option('--certhash <hex>', 'on Windows instead: the thumbprint of a certificate in its store')
-    .option('--certstore <name>', 'on Windows: the store, otherwise MY')
-    .option('-c, --comment <text>', 'kept in the file')
-    .addHelpText('after', kCertificateHelp)
-    .action((endpoint, options, command) => {
-      if (options.certhash !== undefined) return addSystemSslcert(context, endpoint, options)
-      if (options.cert === undefined || options.key === undefined) command.error('error: name the certificate, with --cert and --key')
-      addSslcert(context, endpoint, options)
-    })
   add.command('urlacl').summary('reserve a prefix')
     .description('Reserves a URL prefix: only the named applications and users may register it and what lies below it.')
     .argument('<prefix>', 'such as http://*:8080/shop/')
@@ -133,6 +121,11 @@ function describe (context, exitWith) {
       if (options.app === undefined && options.user === undefined) command.error('error: name who may register it, with --app or --user')
       addUrlacl(context, prefix, options)
     })
+
+  const update = program.command('update').summary('replace the binding of a certificate')
+    .description('Replaces the binding of a certificate.')
+  describeBinding(update, 'bind another certificate', context, { system: updateSystemSslcert, files: updateSslcert })
+    .description('Binds another certificate to a host and port in one step: running applications have one all the time.')
 
   const remove = program.command('delete').summary('take a reservation or a binding back, or empty a cache')
     .description('Takes a reservation or a binding back, or empties output caches.')
@@ -155,6 +148,31 @@ function describe (context, exitWith) {
     .addHelpText('after', kFileHelp)
     .action((prefix, options) => { isSystem() ? deleteSystemUrlacl(context, prefix) : deleteUrlacl(context, prefix, options) })
   return program
+}
+
+/**
+ * A command that binds a certificate.
+ *
+ * @param {Command} parent
+ * @param {string} summary
+ * @param {Context} context
+ * @param {{ system: typeof addSystemSslcert, files: typeof addSslcert }} actions
+ * @returns {Command}
+ */
+function describeBinding (parent, summary, context, { system, files }) {
+  return parent.command('sslcert').summary(summary)
+    .argument('<host:port>', 'such as shop.example:8443, or *:8443 for every host')
+    .option('--cert <file>', 'the certificate and those between it and its root, PEM')
+    .option('--key <file>', 'its key, PEM')
+    .option('--certhash <hex>', 'on Windows instead: the thumbprint of a certificate in its store')
+    .option('--certstore <name>', 'on Windows: the store, otherwise MY')
+    .option('-c, --comment <text>', 'kept in the file')
+    .addHelpText('after', kCertificateHelp)
+    .action((endpoint, options, command) => {
+      if (options.certhash !== undefined) return system(context, endpoint, options)
+      if (options.cert === undefined || options.key === undefined) command.error('error: name the certificate, with --cert and --key')
+      files(context, endpoint, options)
+    })
 }
 
 /** @param {Command} program @param {Context} context */
@@ -277,9 +295,9 @@ They prevent mistakes between applications of one user and are no security bound
 
 const kCertificateHelp = `
 Bindings are kept in $HTTPSYS_SSLCERT, else $XDG_CONFIG_HOME/httpsys/sslcert.json, else
-~/.config/httpsys/sslcert.json, which may be edited by hand. They name files; applications that listen
-read these, so their user must be allowed to. Changes of the bindings and of the files apply to new
-connections of running applications.
+~/.config/httpsys/sslcert.json, which may be edited by hand. They name files; applications that
+listen read these, so their user must be allowed to. Changes of the bindings and of the files apply
+to new connections of running applications.
 `
 
 module.exports = { run }

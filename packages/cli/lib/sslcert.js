@@ -11,15 +11,27 @@ const { formatTable } = require('./table')
 /** The file is edited by hand, and no character of it is to command the terminal. @param {string} text */
 const printable = (text) => text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, '\ufffd')
 
-/** @param {Context} context @param {string} endpoint @param {{ cert: string, key: string, comment?: string }} options */
-function addSslcert ({ out }, endpoint, { cert, key, comment }) {
-  let added
+/** @typedef {{ cert: string, key: string, comment?: string }} Options */
+
+/** @param {Context} context @param {string} endpoint @param {Options} options */
+function addSslcert ({ out }, endpoint, options) {
+  const { cert, endpoint: where } = bind(certificates.addBinding, endpoint, options)
+  out(`Bound ${cert} to ${where}.\n`)
+}
+
+/** @param {Context} context @param {string} endpoint @param {Options} options */
+function updateSslcert ({ out }, endpoint, options) {
+  const { cert, endpoint: where } = bind(certificates.updateBinding, endpoint, options)
+  out(`Bound ${cert} to ${where} in place of the last one.\n`)
+}
+
+/** @param {typeof certificates.addBinding} change @param {string} endpoint @param {Options} options @returns {certificates.Binding} */
+function bind (change, endpoint, { cert, key, comment }) {
   try {
-    added = certificates.addBinding(endpoint, { cert, key, comment })
+    return change(endpoint, { cert, key, comment })
   } catch (error) {
     throw withOption(/** @type {Error & { file?: string }} */ (error), { cert, key })
   }
-  out(`Bound ${added.cert} to ${added.endpoint}.\n`)
 }
 
 /**
@@ -64,4 +76,4 @@ function showSslcert ({ out }, { json = false }) {
   out(`Bound in ${file}:\n\n${formatTable(titles, rows)}`)
 }
 
-module.exports = { addSslcert, deleteSslcert, showSslcert }
+module.exports = { addSslcert, deleteSslcert, showSslcert, updateSslcert }

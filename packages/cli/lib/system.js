@@ -13,6 +13,12 @@ function addSystemSslcert ({ out }, endpoint, { certhash, certstore }) {
   out(`Bound ${certhash} to ${endpoint}.\n`)
 }
 
+/** @param {Context} context @param {string} endpoint @param {{ certhash: string, certstore?: string }} options */
+function updateSystemSslcert ({ out }, endpoint, { certhash, certstore }) {
+  system.updateCertificate(endpoint, { hash: certhash, store: certstore })
+  out(`Bound ${certhash} to ${endpoint} in place of the last one.\n`)
+}
+
 /** @param {Context} context @param {string} endpoint */
 function deleteSystemSslcert ({ out }, endpoint) {
   system.deleteCertificate(endpoint)
@@ -48,5 +54,12 @@ function showSystemUrlacl ({ out }, { json = false }) {
 }
 
 module.exports = {
-  addSystemSslcert, addSystemUrlacl, deleteSystemSslcert, deleteSystemUrlacl, isSystem: system.isThere, showSystemSslcert, showSystemUrlacl
+  addSystemSslcert,
+  addSystemUrlacl,
+  deleteSystemSslcert,
+  deleteSystemUrlacl,
+  isSystem: system.isThere,
+  showSystemSslcert,
+  showSystemUrlacl,
+  updateSystemSslcert
 }

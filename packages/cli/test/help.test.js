@@ -15,7 +15,7 @@ async function runHere (...args) {
   return { code, ...said }
 }
 
-const kCommands = [[], ['serve'], ['show'], ['show', 'servicestate'], ['show', 'cachestate'], ['show', 'urlacl'], ['add'], ['add', 'urlacl'], ['delete'], ['delete', 'urlacl'], ['delete', 'cache']]
+const kCommands = [[], ['serve'], ['show'], ['show', 'servicestate'], ['show', 'cachestate'], ['show', 'urlacl'], ['add'], ['add', 'urlacl'], ['delete'], ['delete', 'urlacl'], ['delete', 'cache'], ['update'], ['update', 'sslcert']]
 
 test('every command has help, in lines that fit', async () => {
   for (const command of kCommands) {

@@ -14,5 +14,10 @@ export function bindingsFile (): string | null
 export function listBindings (): Binding[]
 /** Reads both files first. @throws ERR_HTTPSYS_SSLCERT; EEXIST when something is bound there; ERR_INVALID_ARG_VALUE */
 export function addBinding (endpoint: string, how: { cert: string, key: string, comment?: string }): Binding
+/**
+ * Replaces a binding in one step, and keeps its comment unless another one is given. Reads both files first.
+ * @throws ERR_HTTPSYS_SSLCERT; ENOENT when nothing is bound there; ERR_INVALID_ARG_VALUE
+ */
+export function updateBinding (endpoint: string, how: { cert: string, key: string, comment?: string }): Binding
 /** @throws ENOENT when nothing is bound there */
 export function deleteBinding (endpoint: string): Binding

@@ -5,6 +5,8 @@ export function isThere (): boolean
 export function listCertificates (): { endpoint: string, hash: string, store: string }[]
 /** @throws ERR_INVALID_ARG_VALUE; EACCES, EEXIST, ENOENT (no such certificate in the store) */
 export function addCertificate (endpoint: string, certificate: { hash: string, store?: string }): void
+/** @throws ERR_INVALID_ARG_VALUE; EACCES, ENOENT (nothing is bound there, or no such certificate in the store) */
+export function updateCertificate (endpoint: string, certificate: { hash: string, store?: string }): void
 /** @throws EACCES, ENOENT */
 export function deleteCertificate (endpoint: string): void
 

@@ -8,6 +8,7 @@ const added: reservations.Reservation = reservations.addReservation('http://*:80
 const refused: NodeJS.ErrnoException | null = reservations.findRefusal(added.prefix)
 const stop: () => void = reservations.watchReservations((error) => { console.log(error?.message) })
 const bound: certificates.Binding = certificates.addBinding('*:8443', { cert: '/a', key: '/b' })
+const rebound: certificates.Binding = certificates.updateBinding('*:8443', { cert: '/a', key: '/b', comment: 'new' })
 const hashes: string[] = system.isThere() ? system.listCertificates().map(({ hash }) => hash) : []
 async function pids (): Promise<number[]> {
   const { own } = state.portsInUse()
@@ -22,4 +23,4 @@ void state.readServiceState('8080')
 certificates.addBinding('*:8443', { cert: Buffer.alloc(0), key: '' })
 // @ts-expect-error it has rights
 system.addReservation('http://*:8080/')
-export { bound, hashes, pids, refused, stop }
+export { bound, rebound, hashes, pids, refused, stop }

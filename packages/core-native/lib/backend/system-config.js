@@ -65,11 +65,36 @@ function listCertificates () {
     ({ endpoint: endpointText(where), hash: Buffer.from(hash).toString('hex'), store }))
 }
 
+/** @param {string} hash @returns {Buffer} */
+function readHash (hash) {
+  if (!kHashExpression.test(hash)) throw wrongArgument(`"${hash}" is no thumbprint of a certificate: 40 hexadecimal digits`)
+  return Buffer.from(hash, 'hex')
+}
+
 /** @param {string} endpoint @param {{ hash: string, store?: string }} certificate */
 function addCertificate (endpoint, { hash, store = 'MY' }) {
   const { host, port } = readEndpoint(endpoint)
-  if (!kHashExpression.test(hash)) throw wrongArgument(`"${hash}" is no thumbprint of a certificate: 40 hexadecimal digits`)
-  checked(`add sslcert ${endpoint}`, config('add sslcert --certhash').addCertificate(host, port, Buffer.from(hash, 'hex'), store))
+  const bytes = readHash(hash)
+  checked(`add sslcert ${endpoint}`, config('add sslcert --certhash').addCertificate(host, port, bytes, store))
+}
+
+/**
+ * Replaces a binding. HTTP.SYS has no call for that on every Windows: handshakes between the two calls are refused. If the new
+ * one is, the old one is bound again.
+ *
+ * @param {string} endpoint
+ * @param {{ hash: string, store?: string }} certificate
+ */
+function updateCertificate (endpoint, { hash, store = 'MY' }) {
+  const { host, port } = readEndpoint(endpoint)
+  const bytes = readHash(hash)
+  const what = `update sslcert ${endpoint}`
+  const system = config('update sslcert --certhash')
+  const last = checked(what, system.findCertificate(host, port))
+  checked(what, system.deleteCertificate(host, port))
+  const status = system.addCertificate(host, port, bytes, store)
+  if (status !== 0) system.addCertificate(host, port, last.hash, last.store)
+  checked(what, status)
 }
 
 /** @param {string} endpoint */
@@ -95,5 +120,12 @@ function deleteReservation (prefix) {
 }
 
 module.exports = {
-  addCertificate, addReservation, deleteCertificate, deleteReservation, isThere, listCertificates, listReservations
+  addCertificate,
+  addReservation,
+  deleteCertificate,
+  deleteReservation,
+  isThere,
+  listCertificates,
+  listReservations,
+  updateCertificate
 }

@@ -91,7 +91,7 @@ function readEndpoint (text) {
  * @returns {{ key: string, cert: string }} PEM
  * @throws ERR_HTTPSYS_SSLCERT
  */
-function readPair ({ endpoint, cert, key }, cure = `It is bound to ${endpoint}: correct it, or bind another one with "httpsys add sslcert"`) {
+function readPair ({ endpoint, cert, key }, cure = `It is bound to ${endpoint}: correct it, or bind another one with "httpsys update sslcert"`) {
   const pair = { cert: readPem(cert, cure), key: readPem(key, cure) }
   try {
     tls.createSecureContext(pair)
@@ -139,19 +139,52 @@ function meant (prefixes) {
   })
 }
 
-/** @param {string} endpoint @param {{ cert: string, key: string, comment?: string }} how @returns {Binding} @throws when it is bound already */
-function addBinding (endpoint, { cert, key, comment }) {
+/** @typedef {{ cert: string, key: string, comment?: string }} BindingFiles */
+
+/** @param {string} endpoint @param {BindingFiles} files @param {string} cure @returns {Binding} whose files can be used */
+function makeBinding (endpoint, { cert, key, comment }, cure) {
   const { host, port } = readEndpoint(endpoint)
-  const added = { endpoint: `${host}:${port}`, cert: path.resolve(cert), key: path.resolve(key), ...(comment === undefined ? {} : { comment }) }
-  readPair(added, 'Nothing was bound')
+  const made = { endpoint: `${host}:${port}`, cert: path.resolve(cert), key: path.resolve(key), ...(comment === undefined ? {} : { comment }) }
+  readPair(made, cure)
+  return made
+}
+
+/** @param {string} endpoint */
+function noBinding (endpoint) {
+  return Object.assign(new Error(`${endpoint} has no certificate`), { code: 'ENOENT' })
+}
+
+/** @param {string} endpoint @param {BindingFiles} how @returns {Binding} @throws when it is bound already */
+function addBinding (endpoint, how) {
+  const added = makeBinding(endpoint, how, 'Nothing was bound')
   change((bindings) => {
     if (bindings.some((other) => other.endpoint === added.endpoint)) {
-      throw Object.assign(new Error(`${added.endpoint} has a certificate already: delete it first`), { code: 'EEXIST' })
+      throw Object.assign(new Error(`${added.endpoint} has a certificate already: replace it with "httpsys update sslcert"`), { code: 'EEXIST' })
     }
     if (bindings.length >= kBindingsMax) throw problem(bindingsFile() ?? '', `it has ${kBindingsMax} bindings, which is the most`)
     return [...bindings, added]
   })
   return added
+}
+
+/**
+ * Replaces a binding in one step: whoever listens there, or begins to, has a certificate all the time.
+ *
+ * @param {string} endpoint
+ * @param {BindingFiles} how without a comment, that of before stays
+ * @returns {Binding}
+ * @throws when nothing is bound there
+ */
+function updateBinding (endpoint, how) {
+  let updated = makeBinding(endpoint, how, 'Nothing was changed')
+  change((bindings) => {
+    const at = bindings.findIndex((binding) => binding.endpoint === updated.endpoint)
+    if (at === -1) throw noBinding(updated.endpoint)
+    const { comment } = bindings[at]
+    if (updated.comment === undefined && comment !== undefined) updated = { ...updated, comment }
+    return bindings.map((binding, i) => i === at ? updated : binding)
+  })
+  return updated
 }
 
 /** @param {string} endpoint @returns {Binding} what was bound */
@@ -161,7 +194,7 @@ function deleteBinding (endpoint) {
   let found
   change((bindings) => {
     found = bindings.find((binding) => binding.endpoint === `${host}:${port}`)
-    if (found === undefined) throw Object.assign(new Error(`${host}:${port} has no certificate`), { code: 'ENOENT' })
+    if (found === undefined) throw noBinding(`${host}:${port}`)
     return bindings.filter((binding) => binding !== found)
   })
   return /** @type {Binding} */ (/** @type {unknown} */ (found))
@@ -181,4 +214,4 @@ function change (make) {
   })
 }
 
-module.exports = { addBinding, bindingsFile, bindingsFor, deleteBinding, filesFor, listBindings }
+module.exports = { addBinding, bindingsFile, bindingsFor, deleteBinding, filesFor, listBindings, updateBinding }
