@@ -3,6 +3,7 @@
 // Reservations that change while several processes are on a port, or are to be.
 
 const assert = require('node:assert/strict')
+const path = require('node:path')
 const { describe, it } = require('node:test')
 const { addReservation, deleteReservation } = require('@httpsys/core-native/reservations')
 const { freePort } = require('../helpers/free-port')
@@ -84,7 +85,8 @@ describe('A reservation that takes a prefix from its only server', { skip: kSkip
     ownUrlacl(t)
     const port = await freePort()
     const prefix = `http://*:${port}/a/`
-    addReservation(prefix, { register: ['app:sharing-member.js'] })
+    const root = path.join(__dirname, '..', '..')
+    addReservation(prefix, { register: [`app:${path.basename(root)}/test/fixtures/sharing-member.js`] })
     const a = await member(t)
     await a.tell('workers', { name: 'worker', on: [prefix], count: 2 })
     assert.equal((await ask(port, '/a/')).owner, 'worker')

@@ -24,7 +24,7 @@ const kUsualCost = /** @type {[number, number]} */ ([2, 1])
  * With extra authorities Node 20 reads all that it knows at the start of each process, of which the tests start some
  * 2,000: with them the suite takes half as long again. Tests have authorities of their own.
  */
-const kTestEnv = { NODE_ENV: 'test', NODE_EXTRA_CA_CERTS: undefined }
+const kTestEnv = { NODE_ENV: 'test', NODE_EXTRA_CA_CERTS: undefined, npm_package_name: undefined, npm_package_json: undefined }
 
 /** @typedef {import('./reporter').Event} Event */
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */

@@ -250,6 +250,7 @@ const kServiceStateHelp = `
 Columns:
   PREFIX       the URL prefix; "-" for a member that has none at the moment
   PID          of the process; after a slash, the number of its worker thread
+  PROGRAM      the name that PM2, systemd or npm has for it, else its folder and file
   QUEUE        the name of its request queue; processes that name the same share it
   REQUESTS     given to the application since the prefix was registered
   QUEUED       waiting now / how many may wait
@@ -279,7 +280,8 @@ Examples:
 
 const kAddHelp = `
 An application's name is the queueName it listens with, else its environment variable HTTPSYS_APP,
-else the file name of its main script.
+else the name that PM2, systemd or npm has for it, else its folder and file, such as shop/server.js:
+what "httpsys show servicestate" prints as PROGRAM.
 
 Examples:
   httpsys add urlacl 'http://*:8080/shop/' --app shop --app shop-admin

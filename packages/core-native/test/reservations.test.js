@@ -119,7 +119,7 @@ test('a principal is an application, a user by name, or a user by number', (t) =
   }
 })
 
-test('an application is named by its queue, else the environment, else its main script', (t) => {
+test('an application is named by its queue, else the environment, else as what its main script is started', (t) => {
   const before = process.env.HTTPSYS_APP
   t.after(() => {
     if (before === undefined) delete process.env.HTTPSYS_APP
@@ -129,7 +129,7 @@ test('an application is named by its queue, else the environment, else its main 
   assert.equal(whoAmI({ queueName: 'carts' }).app, 'carts')
   assert.equal(whoAmI().app, 'shop')
   delete process.env.HTTPSYS_APP
-  assert.equal(whoAmI().app, path.basename(__filename))
+  assert.equal(whoAmI().app, 'core-native/test/reservations.test.js')
   assert.equal(whoAmI().uid, process.geteuid?.() ?? -1)
 })
 

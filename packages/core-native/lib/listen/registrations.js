@@ -4,10 +4,10 @@
 
 const fs = require('node:fs')
 const os = require('node:os')
-const path = require('node:path')
 const { threadId } = require('node:worker_threads')
 const { AsyncResource } = require('node:async_hooks')
 const { CoordinatorError, PeerVersionError } = require('../base/errors')
+const { programName } = require('../prefixes/program-name')
 const { parseUrlPrefix } = require('../prefixes/url-prefix')
 const { listenError } = require('./listen-error')
 const { kQueueModes } = require('./listen-args')
@@ -61,7 +61,7 @@ function withdraw ({ asking }) {
 
 /** @param {import('../backend/engine').Engine} engine */
 function introduce (engine) {
-  engine.native.introduce(threadId, path.basename(process.argv[1] ?? process.argv0).slice(0, 255))
+  engine.native.introduce(threadId, programName())
 }
 
 /**

@@ -4,7 +4,7 @@
 // the application's name, which each process chooses itself, is what tells them apart.
 
 const os = require('node:os')
-const path = require('node:path')
+const { kNameCharsMax, programName } = require('./program-name')
 
 /**
  * @typedef {object} Who
@@ -13,9 +13,6 @@ const path = require('node:path')
  * @property {string} app
  */
 
-/** Longest name of an application: that of a queue. */
-const kNameCharsMax = 255
-
 /**
  * This process, or one of its servers.
  *
@@ -23,11 +20,10 @@ const kNameCharsMax = 255
  * @returns {Who}
  */
 function whoAmI ({ queueName } = {}) {
-  const main = require.main?.filename ?? process.argv[1] ?? process.execPath
   return {
     uid: process.geteuid?.() ?? -1,
     userName: userName(),
-    app: queueName || process.env.HTTPSYS_APP || path.basename(main)
+    app: queueName || programName()
   }
 }
 
