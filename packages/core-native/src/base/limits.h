@@ -288,8 +288,12 @@ inline constexpr int kAcceptLooksUntouchedMax = 5;
 // Looks in a row that found no connection, after which there is no load: the process waits to be
 // woken.
 inline constexpr int kAcceptLooksQuietMax = 10;
-// Pause after running out of descriptors when no reserve is left to give up.
-inline constexpr int kAcceptBackoffMs = 100;
+// Pause after running out of descriptors: until then connections wait in the backlog, and some of
+// those that are open end. A look costs a call that fails.
+inline constexpr int kAcceptBackoffMs = 10;
+// How long the ends of clients are watched after descriptors were low, in ms. So many connections
+// come and go while there is load.
+inline constexpr uint64_t kDescriptorsLowMs = 1000;
 
 // Default number of requests that are given to a server and not begun by it (server option
 // queueLimit): the default of HTTP.SYS.
@@ -333,8 +337,8 @@ inline constexpr uint8_t kReturnsMax = 100;
 inline constexpr int kReturnsPerWait = 20;
 // Longest text of an address with its zone.
 inline constexpr size_t kAddressBytesMax = 128;
-// Descriptors that relays leave to connections, links and files: one of this many of the process'
-// limit (`ulimit -n`), up to a maximum.
+// Descriptors that relays leave to connections, links and files, and below which descriptors count
+// as low: one of this many of the process' limit (`ulimit -n`), up to a maximum.
 inline constexpr size_t kDescriptorsSparedPart = 4;
 inline constexpr size_t kDescriptorsSparedMax = 1024;
 // Relays of a lane, and request bytes that wait for a member to read them.

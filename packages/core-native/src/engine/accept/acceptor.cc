@@ -1,6 +1,5 @@
 #include "engine/accept/acceptor.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "base/own_descriptor.h"
 #include "base/patience.h"
 #include "base/signals_blocked.h"
 #include "base/thread_name.h"
@@ -17,18 +15,11 @@
 namespace httpsys::engine {
 namespace {
 
-int OpenReserve() { return MoveToOwn(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
-
 uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
 
 template <typename Item>
 bool IsIn(const std::vector<Item>& list, Item item) {
   return std::find(list.begin(), list.end(), item) != list.end();
-}
-
-void CloseIfOpen(int* fd) {
-  if (*fd != -1) close(*fd);
-  *fd = -1;
 }
 
 }  // namespace
@@ -38,14 +29,13 @@ Acceptor::Acceptor(std::unique_ptr<ListenerPoll> poll) : poll_(std::move(poll)) 
 Acceptor::~Acceptor() { Stop(); }
 
 int Acceptor::Start() {
-  reserve_fd_ = OpenReserve();
   int status = poll_->Open();
   if (status == 0) {
     const SignalsBlocked blocked;
     status = uv_thread_create(&thread_, Main, this);
   }
   is_started_ = status == 0;
-  if (!is_started_) CloseOwnDescriptors();
+  if (!is_started_) poll_->Close();
   return status;
 }
 
@@ -65,12 +55,7 @@ void Acceptor::Stop() {
     looks_.clear();
     lent_set_ = -1;
   }
-  CloseOwnDescriptors();
-}
-
-void Acceptor::CloseOwnDescriptors() {
   poll_->Close();
-  CloseIfOpen(&reserve_fd_);
 }
 
 void Acceptor::Main(void* argument) {
@@ -370,9 +355,6 @@ Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener, std::vector
   switch (errno) {
     case EMFILE:
     case ENFILE:
-      // Another process gets the chance to take it first.
-      if (listener.is_shared && listener.look_at_ms == 0) return AcceptResult::kExhausted;
-      return GiveUpReserve(listener) ? AcceptResult::kAccepted : AcceptResult::kExhausted;
     case ENOBUFS:
     case ENOMEM:
       return AcceptResult::kExhausted;
@@ -384,18 +366,6 @@ Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener, std::vector
       // The error is EAGAIN, or concerns this one connection: readiness comes again.
       return AcceptResult::kNothing;
   }
-}
-
-bool Acceptor::GiveUpReserve(const Listener& listener) {
-  if (reserve_fd_ == -1) {
-    reserve_fd_ = OpenReserve();
-    return false;
-  }
-  CloseIfOpen(&reserve_fd_);
-  const int fd = poll_->Accept(listener.fd);
-  if (fd != -1) close(fd);
-  reserve_fd_ = OpenReserve();
-  return fd != -1;
 }
 
 }  // namespace httpsys::engine

@@ -3,8 +3,8 @@
 //
 // The acceptor is not a lane, because libuv watches a listener in a way that wakes every process
 // that shares it. Here the kernel wakes one (EPOLLEXCLUSIVE). When the process is out of
-// descriptors, the acceptor gives up a reserved one to accept and close what waits, or pauses: it
-// never spins.
+// descriptors, connections wait in the backlog, and the acceptor pauses before it looks again: it
+// never spins. node:http would accept and close them.
 //
 // Of several processes on a socket, one is on duty, so that connections are accepted in batches.
 // The process on duty holds a lock on the socket, which the kernel releases when the process ends.
@@ -127,7 +127,6 @@ class Acceptor {
   AcceptResult AcceptSome(const Listener& listener, size_t* count = nullptr);
   AcceptResult AcceptWaiting(const Listener& listener, std::vector<int>* accepted);
   AcceptResult AcceptOne(const Listener& listener, std::vector<int>* accepted);
-  bool GiveUpReserve(const Listener& listener);
   // Moves the watch between the acceptor's thread and the lane, to whoever shall have it.
   void Settle(Listener* listener);
   bool IsForLane(const Listener& listener) const;
@@ -137,8 +136,6 @@ class Acceptor {
   // Accepts what waits on the listener, and closes it. Returns the next one.
   Listeners::iterator Remove(Listeners::iterator at);
   void CloseListener(const Listener& listener);
-  void CloseOwnDescriptors();
-
   const std::unique_ptr<ListenerPoll> poll_;
   uv_thread_t thread_;
   bool is_started_ = false;
@@ -156,7 +153,6 @@ class Acceptor {
   std::vector<uint16_t> shared_ports_;
   std::atomic<bool> is_patient_ = false;  // Some port is shared. Written with the lock held.
 
-  int reserve_fd_ = -1;
   int lent_set_ = -1;  // The set of LendTo(); -1 = none.
 };
 

@@ -21,7 +21,7 @@ void Lingering::Begin(Connection* connection) {
   ConnectionList::SetLingering(connection);
   if (connection->end.peer_ended()) {
     factory_->End(connection);
-  } else if (connection->end.has_read_all()) {
+  } else if (connection->end.has_read_all() && !watch_->AreDescriptorsLow()) {
     // A client that has announced its end with its last request sends nothing but that end. When
     // the lane looks a little later, the client has ended, without a wake for it.
     SocketWatch::PauseOnly(connection, kPauseOver);

@@ -8,6 +8,7 @@
 #include <sys/time.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/limits.h"
 
@@ -20,13 +21,16 @@ void SetInt(int fd, int level, int option, int value) {
 
 }  // namespace
 
-bool LeavesDescriptors(int fd) {
+int FirstSparedDescriptor() {
+  constexpr int kNone = std::numeric_limits<int>::max();
   rlimit allowed{};
-  if (getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return true;
+  if (getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return kNone;
   const rlim_t spared = std::min<rlim_t>(allowed.rlim_cur / limits::kDescriptorsSparedPart,
                                          limits::kDescriptorsSparedMax);
-  return static_cast<rlim_t>(fd) < allowed.rlim_cur - spared;
+  return static_cast<int>(std::min<rlim_t>(allowed.rlim_cur - spared, kNone));
 }
+
+bool LeavesDescriptors(int fd) { return fd < FirstSparedDescriptor(); }
 
 void SetNoDelay(int fd, bool on) { SetInt(fd, IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0); }
 

@@ -8,8 +8,11 @@
 
 namespace httpsys::engine {
 
+// Returns the first of the descriptors that are spared (limits::kDescriptorsSparedPart). The system
+// assigns the lowest free number: a process that gets this one has few descriptors left.
+int FirstSparedDescriptor();
 // Returns whether the process has enough descriptors left for other things after it got `fd` for a
-// relay. The system assigns the lowest free number, so at least `fd` descriptors are in use.
+// relay.
 bool LeavesDescriptors(int fd);
 
 void SetNoDelay(int fd, bool on);

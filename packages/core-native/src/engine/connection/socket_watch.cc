@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/limits.h"
+#include "engine/connection/socket_options.h"
 
 namespace httpsys::engine {
 namespace {
@@ -40,7 +41,8 @@ bool WantsEnd(const Connection& connection) {
 
 }  // namespace
 
-SocketWatch::SocketWatch(uv_loop_t* loop, WatchHandler* handler) : loop_(loop), handler_(handler) {
+SocketWatch::SocketWatch(uv_loop_t* loop, WatchHandler* handler)
+    : loop_(loop), handler_(handler), first_spared_(FirstSparedDescriptor()) {
   uv_timer_init(loop, &alone_timer_);
   uv_idle_init(loop, &pending_idle_);
   // The loop's data pointer is the watch, so that a connection needs no pointer to it.
@@ -150,10 +152,17 @@ void SocketWatch::LeaveAlone(Connection* connection, bool is_lingering) {
   left_alone_.push_back({connection, uv_now(loop_), is_lingering});
 }
 
+void SocketWatch::NoteSpared(int fd) {
+  // The limit may have been raised.
+  first_spared_ = FirstSparedDescriptor();
+  if (fd >= first_spared_) low_until_ms_ = uv_now(loop_) + limits::kDescriptorsLowMs;
+}
+
 void SocketWatch::LookAtOverdue() {
   if (left_alone_.empty()) return;
   const uint64_t now_ms = uv_now(loop_);
-  while (!left_alone_.empty() && left_alone_.front().since_ms + limits::kUnwatchedMs <= now_ms) {
+  const uint64_t alone_ms = AreDescriptorsLow() ? 0 : limits::kUnwatchedMs;
+  while (!left_alone_.empty() && left_alone_.front().since_ms + alone_ms <= now_ms) {
     const auto [connection, since_ms, is_lingering] = left_alone_.front();
     left_alone_.pop_front();
     if (is_lingering) {

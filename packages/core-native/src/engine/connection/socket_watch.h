@@ -71,6 +71,13 @@ class SocketWatch {
   // Stops watching a client that sends nothing more, and looks at it after limits::kUnwatchedMs:
   // with OnLingerDue() if `is_lingering`, otherwise with Update().
   void LeaveAlone(Connection* connection, bool is_lingering);
+  // Returns true if descriptors were low lately: a client that has ended is worth a wake then.
+  bool AreDescriptorsLow() const { return uv_now(loop_) < low_until_ms_; }
+  // Must be called with the descriptor of each new connection. If it is one of the last, the lane
+  // looks at all connections that were left alone, before it waits again.
+  void NoteDescriptor(int fd) {
+    if (fd >= first_spared_) NoteSpared(fd);
+  }
   // Looks at the connections whose time alone is over. Called once per turn of the loop, before the
   // poll.
   void LookAtOverdue();
@@ -90,6 +97,7 @@ class SocketWatch {
   static void OnPending(uv_idle_t* idle);
   bool MakeWatchable(Connection* connection);
   void AddPending(Connection* connection);
+  void NoteSpared(int fd);
 
   uv_loop_t* loop_;
   WatchHandler* handler_;
@@ -100,6 +108,8 @@ class SocketWatch {
   std::vector<Connection*> pending_;
   uv_timer_t alone_timer_;
   std::deque<LeftAlone> left_alone_;  // In the order of since_ms.
+  int first_spared_;                  // As FirstSparedDescriptor() was when it was looked at.
+  uint64_t low_until_ms_ = 0;
 };
 
 }  // namespace httpsys::engine

@@ -36,6 +36,7 @@ void Transport::set_stream_handler(StreamHandler* handler) {
 }
 
 Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin) {
+  watch_.NoteDescriptor(fd);
   Connection* connection = factory_.Make(fd, server, std::move(origin));
   if (factory_.BeginTls(connection)) return connection;
   Close(connection, 0);
