@@ -46,11 +46,11 @@ function answered (socket) {
   })
 }
 
-/** @param {Live} server @param {net.Socket[]} sockets @param {string} path */
-async function burst (server, sockets, path) {
+/** @param {Live} server @param {net.Socket[]} sockets @param {string} path @param {string} [method] */
+async function burst (server, sockets, path, method = 'GET') {
   const { calls: before } = await server.ask?.('count')
   const answers = sockets.map(answered)
-  const request = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n\r\n`
+  const request = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n\r\n`
   const asked = process.hrtime.bigint()
   for (const socket of sockets) socket.write(request)
   const last = (await Promise.all(answers)).reduce((one, other) => one > other ? one : other)
@@ -64,6 +64,8 @@ async function measureBursts (server, number) {
   try {
     await burst(server, sockets, '/')
     const hits = await burst(server, sockets, '/')
+    // Requests wait for each other only for what has been stored before; a DELETE makes that obsolete.
+    for (const method of ['GET', 'DELETE']) await burst(server, sockets.slice(0, 1), `/slow/stored?${number}`, method)
     const missing = await burst(server, sockets, `/slow/stored?${number}`)
     await burst(server, sockets, `/slow/no-store?${number}`)
     const uncacheable = await burst(server, sockets, `/slow/no-store?${number}`)

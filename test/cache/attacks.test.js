@@ -12,7 +12,7 @@ const { dial, get, request } = require('../helpers/client')
 const { setCachePolicy } = /** @type {any} */ (require('../helpers/backend').http)
 const { connect: secureConnect } = require('../helpers/tls')
 const { until, silence } = require('../helpers/waiting')
-const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
+const { kProtocols, ofCache, serveCached, serveStoredBefore } = require('./protocols-kit')
 
 const kStored = { 'Cache-Control': 'max-age=60' }
 const limited = { ...ofCache, timeout: 20_000 }
@@ -39,10 +39,10 @@ async function askInThreeWays (t, port, onWait) {
 }
 
 test('a request behind an answer that does not end keeps nobody waiting', limited, async (t) => {
-  const { port, calls } = await serveCached(t, (req, res) => {
+  const { port, calls } = await serveStoredBefore(t, 'HTTP/1.1', { cache: true }, (req, res) => {
     if (req.url === '/never') res.write('begun')
     else res.writeHead(200, kStored).end('hot')
-  })
+  }, { Host: 'a' }, '/hot')
   const attacker = await dial(t, port)
   attacker.write(get('/never') + get('/hot'))
   await until(() => calls() === 2, 'both have reached JavaScript')
@@ -52,19 +52,17 @@ test('a request behind an answer that does not end keeps nobody waiting', limite
 })
 
 test('a client that does not read keeps nobody waiting', limited, async (t) => {
-  let calls = 0
-  const { port, ask } = await kProtocols['HTTP/2'](t, { cache: true }, async (req, res) => {
-    calls++
+  const { port, ask, calls } = await serveStoredBefore(t, 'HTTP/2', { cache: true }, async (req, res) => {
     res.writeHead(200, kStored)
     for (let i = 0; i < 8; i++) {
       if (!res.write(Buffer.alloc(64 * 1024, 'x'))) await once(res, 'drain')
     }
     res.end('end')
-  })
+  }, {}, '/hot')
   const attacker = http2.connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 100 } })
   t.after(() => attacker.destroy())
   attacker.request({ ':path': '/hot', ':authority': `127.0.0.1:${port}` })
-  await until(() => calls === 1, 'the attacker leads')
+  await until(() => calls() === 1, 'the attacker leads')
   const { body } = await ask('/hot')
   assert.ok(body.endsWith('end'))
 })
@@ -193,12 +191,12 @@ test('the body of a 205 is kept as its head says', ofCache, async (t) => {
 })
 
 test('a client that has the answer does not make others ask JavaScript', limited, async (t) => {
-  const { port, calls } = await serveCached(t, (req, res) => {
+  const { port, calls } = await serveStoredBefore(t, 'HTTP/1.1', { cache: true }, (req, res) => {
     setTimeout(() => {
       if (req.headers['if-none-match'] !== undefined) return res.writeHead(304, { ...kStored, ETag: '"a"' }).end()
       res.writeHead(200, { ...kStored, ETag: '"a"' }).end('hot')
     }, 200)
-  })
+  }, { Host: 'a' })
   const attacker = await dial(t, port)
   attacker.write('GET / HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n\r\n')
   await until(() => calls() === 1, 'JavaScript is asked')
@@ -223,18 +221,19 @@ test('a request with an odd field does not make others ask JavaScript (HTTP.SYS 
 })
 
 test('requests that wait outlast the time-outs of idle connections and of heads', limited, async (t) => {
-  const { port, server } = await serveCached(t, (req, res) => {
+  const timeouts = { keepAliveTimeout: 500, headersTimeout: 1000, requestTimeout: 1500, connectionsCheckingInterval: 200 }
+  const { port, server } = await serveStoredBefore(t, 'HTTP/1.1', { cache: true, ...timeouts }, (req, res) => {
     if (req.url === '/first') return res.end('first')
     setTimeout(() => res.writeHead(200, kStored).end('hot'), 3000)
-  }, true, { keepAliveTimeout: 500, headersTimeout: 1000, requestTimeout: 1500, connectionsCheckingInterval: 200 })
+  }, { Host: 'a' })
   await askInThreeWays(t, port, () => {})
   assert.equal(server.cache.stats().coalesced, 2)
 })
 
 test('close() lets requests that wait have their answer', limited, async (t) => {
-  const { port, server } = await serveCached(t, (req, res) => {
+  const { port, server } = await serveStoredBefore(t, 'HTTP/1.1', { cache: true }, (req, res) => {
     if (req.url === '/first') return res.end('first')
     setTimeout(() => res.writeHead(200, kStored).end('hot'), 1000)
-  })
+  }, { Host: 'a' })
   await askInThreeWays(t, port, () => server.close())
 })

@@ -21,9 +21,27 @@ const kLimits = { ...needsCache(), timeout: 60_000 }
 /** @param {number} count @param {(index: number) => Promise<any>} ask */
 const atOnce = (count, ask) => Promise.all(Array.from({ length: count }, (_, index) => ask(index)))
 
+/**
+ * A server whose answer to GET / was stored before, and is forgotten: only for such answers requests wait.
+ *
+ * @param {import('node:test').TestContext} t @param {(req: import('node:http').IncomingMessage, res: import('node:http').ServerResponse) => void} handler
+ */
+async function serveKnown (t, handler) {
+  let isKnown = false
+  const served = await serveCached(t, (req, res) => {
+    if (isKnown) return handler(req, res)
+    res.setHeader('Cache-Control', 'max-age=3600')
+    res.end('known')
+  })
+  await served.ask({ path: '/' })
+  isKnown = true
+  assert.equal(served.server.cache.flush(), 1)
+  return served
+}
+
 test('1,000 clients that ask at once for a missing answer get it, and the handler runs once', kLimits, async (t) => {
   let calls = 0
-  const { ask } = await serveCached(t, async (_req, res) => {
+  const { ask } = await serveKnown(t, async (_req, res) => {
     const call = ++calls
     await sleep(kSlowMs)
     res.setHeader('Cache-Control', 'max-age=3600')
@@ -35,10 +53,9 @@ test('1,000 clients that ask at once for a missing answer get it, and the handle
 })
 
 test('streams of HTTP/2 that ask at once for a missing answer get it, and the handler runs once', kLimits, async (t) => {
-  let calls = 0
+  let calls = -1
   const server = http.createServer(/** @type {any} */ ({ cache: true, http2: true }), async (_req, res) => {
-    calls++
-    await sleep(kSlowMs)
+    if (++calls > 0) await sleep(kSlowMs)
     res.setHeader('Cache-Control', 'max-age=3600')
     res.end('answer')
   })
@@ -46,6 +63,8 @@ test('streams of HTTP/2 that ask at once for a missing answer get it, and the ha
   const sessions = Array.from({ length: 4 }, () => http2.connect(`http://127.0.0.1:${port}`))
   t.after(() => sessions.forEach((session) => session.destroy()))
   await Promise.all(sessions.map((session) => once(session, 'connect')))
+  await once(sessions[0].request({ ':path': '/' }).resume(), 'end')
+  assert.equal(/** @type {any} */ (server).cache.flush(), 1)
   const bodies = await atOnce(200, async (index) => {
     const stream = sessions[index % sessions.length].request({ ':path': '/' })
     let body = ''
@@ -63,7 +82,7 @@ test('in a second burst for what may not be stored, each of 1,000 clients reache
   /** @type {() => void} */
   let allAreThere = () => {}
   const all = new Promise((resolve) => { allAreThere = () => resolve(null) })
-  const { ask } = await serveCached(t, async (_req, res) => {
+  const { ask } = await serveKnown(t, async (_req, res) => {
     const call = ++calls
     // Of the second burst, no request is answered before all have come: were one to wait for another, all would wait for ever.
     if (isSecond && call === kClients) allAreThere()
@@ -82,7 +101,7 @@ test('in a second burst for what may not be stored, each of 1,000 clients reache
 })
 
 test('of 100 users who ask at once for a page of their own, each gets that', kLimits, async (t) => {
-  const { ask } = await serveCached(t, async ({ headers }, res) => {
+  const { ask } = await serveKnown(t, async ({ headers }, res) => {
     await sleep(20)
     res.setHeader('Cache-Control', 'max-age=3600')
     res.end(`for ${headers.cookie}`)
@@ -94,7 +113,7 @@ test('of 100 users who ask at once for a page of their own, each gets that', kLi
 })
 
 test('users without and with a cookie who ask at once for a page that is not public get no other one\'s', kLimits, async (t) => {
-  const { ask } = await serveCached(t, async ({ headers }, res) => {
+  const { ask } = await serveKnown(t, async ({ headers }, res) => {
     await sleep(20)
     res.setHeader('Cache-Control', 'max-age=3600')
     res.end(`for ${headers.cookie ?? 'nobody'}`)
@@ -106,7 +125,7 @@ test('users without and with a cookie who ask at once for a page that is not pub
 
 test('clients that select different variants get their own, and the handler runs for each variant once more at most', kLimits, async (t) => {
   let calls = 0
-  const { ask } = await serveCached(t, async ({ headers }, res) => {
+  const { ask } = await serveKnown(t, async ({ headers }, res) => {
     calls++
     await sleep(50)
     res.setHeader('Cache-Control', 'max-age=3600')
@@ -126,7 +145,7 @@ test('clients are answered though the one whose request runs has gone', kLimits,
   let calls = 0
   /** @type {() => void} */
   let answer = () => {}
-  const { ask, port } = await serveCached(t, (_req, res) => {
+  const { ask, port } = await serveKnown(t, (_req, res) => {
     calls++
     res.setHeader('Cache-Control', 'max-age=3600')
     if (calls > 1) res.end(`answer ${calls}`)
@@ -147,7 +166,7 @@ test('clients are answered though the response they wait for is destroyed', kLim
   let calls = 0
   /** @type {() => void} */
   let destroy = () => {}
-  const { ask, port } = await serveCached(t, (_req, res) => {
+  const { ask, port } = await serveKnown(t, (_req, res) => {
     calls++
     res.setHeader('Cache-Control', 'max-age=3600')
     if (calls > 1) res.end('answer')

@@ -13,10 +13,19 @@ const assert = require('node:assert/strict')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { dial, get } = require('../helpers/client')
 const { until } = require('../helpers/waiting')
-const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
+const { ofCache, serveStoredBefore } = require('./protocols-kit')
 
 const kConnections = 200
 const kStored = { 'Cache-Control': 'max-age=60' }
+
+/**
+ * A server whose answer to GET / of host "a" was stored before, and is forgotten.
+ *
+ * @param {import('node:test').TestContext} t @param {(req: any, res: any, calls: number) => void} handler
+ */
+async function serveKnown (t, handler) {
+  return serveStoredBefore(t, 'HTTP/1.1', { cache: true }, handler, { Host: 'a' })
+}
 
 /** @param {import('node:test').TestContext} t @param {number} port @param {number} count @param {string} [text] */
 async function askAtOnce (t, port, count, text = get()) {
@@ -26,7 +35,7 @@ async function askAtOnce (t, port, count, text = get()) {
 }
 
 test('the handler runs once for all lanes', ofCache, async (t) => {
-  const { port, calls, server } = await serveCached(t, (req, res, n) => {
+  const { port, calls, server } = await serveKnown(t, (req, res, n) => {
     setTimeout(() => res.writeHead(200, kStored).end(`<${n}>`), 100)
   })
   for (const wire of await askAtOnce(t, port, kConnections)) await wire.until('<1>')
@@ -35,7 +44,7 @@ test('the handler runs once for all lanes', ofCache, async (t) => {
 })
 
 test('a response that is not stored releases the requests of all lanes', ofCache, async (t) => {
-  const { port, calls } = await serveCached(t, (req, res, n) => {
+  const { port, calls } = await serveKnown(t, (req, res, n) => {
     setTimeout(() => res.end(`<${n}>`), n === 1 ? 100 : 0)
   })
   const wires = await askAtOnce(t, port, kConnections)
@@ -46,7 +55,7 @@ test('a response that is not stored releases the requests of all lanes', ofCache
 })
 
 test('a response that is destroyed costs one request, whichever lane it was in', ofCache, async (t) => {
-  const { port, calls } = await serveCached(t, (req, res, n) => {
+  const { port, calls } = await serveKnown(t, (req, res, n) => {
     if (n <= 2) setTimeout(() => res.destroy(), 50)
     else setTimeout(() => res.writeHead(200, kStored).end(`<${n}>`), 50)
   })
@@ -57,7 +66,7 @@ test('a response that is destroyed costs one request, whichever lane it was in',
 })
 
 test('when the client of the first request leaves, one request is made in its place', ofCache, async (t) => {
-  const { port, calls } = await serveCached(t, (req, res, n) => {
+  const { port, calls } = await serveKnown(t, (req, res, n) => {
     if (n > 1) setTimeout(() => res.writeHead(200, kStored).end(`<${n}>`), 50)
   })
   const [first] = await askAtOnce(t, port, 1)
@@ -73,20 +82,18 @@ test('when the client of the first request leaves, one request is made in its pl
 })
 
 test('a client that does not read keeps the clients of no lane waiting', ofCache, async (t) => {
-  let calls = 0
-  const { port } = await kProtocols['HTTP/2'](t, { cache: true }, async (req, res) => {
-    const n = ++calls
+  const { port, calls } = await serveStoredBefore(t, 'HTTP/2', { cache: true }, async (req, res, n) => {
     res.writeHead(200, kStored)
     for (let i = 0; i < 8; i++) {
       if (!res.write(Buffer.alloc(64 * 1024, 'x'))) await once(res, 'drain')
     }
     res.end(`<${n}>`)
-  })
+  }, { ':authority': 'a' })
   const attacker = http2.connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 100 } })
   t.after(() => attacker.destroy())
   attacker.request({ ':path': '/', ':authority': 'a' })
-  await until(() => calls === 1, 'the attacker leads')
+  await until(() => calls() === 1, 'the attacker leads')
   const wires = await askAtOnce(t, port, 16)
   await Promise.all(wires.map((wire) => wire.until('<2>')))
-  assert.equal(calls, 2)
+  assert.equal(calls(), 2)
 })

@@ -1,14 +1,25 @@
 'use strict'
 
-// Goal: of simultaneous requests for what the cache does not have one reaches JavaScript; the others get what is stored then, or JavaScript,
-// and never wait for each other. Method: many connections at once, handlers that count, and answers that cannot be stored.
+// Goal: of simultaneous requests for what the cache has had, and does not have now, one reaches JavaScript; the others get what is stored
+// then, or JavaScript, and never wait for each other. Requests for what was never stored do not wait. Method: many connections at once, handlers that count, and answers that cannot be stored.
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { dial, get } = require('../helpers/client')
 const { until } = require('../helpers/waiting')
-const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
+const { kProtocols, ofCache, serveCached, serveStoredBefore } = require('./protocols-kit')
+
+/**
+ * A server whose answer to GET / of host "a" was stored before, and is forgotten.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {(req: any, res: any, calls: number) => void} handler
+ * @param {any} [options] of createServer()
+ */
+async function serveKnown (t, handler, options = {}) {
+  return serveStoredBefore(t, 'HTTP/1.1', { cache: true, ...options }, handler, { Host: 'a' })
+}
 
 /** @param {import('node:test').TestContext} t @param {number} port @param {number} count @param {(i: number) => string} text */
 async function askAtOnce (t, port, count, text) {
@@ -18,7 +29,7 @@ async function askAtOnce (t, port, count, text) {
 }
 
 test('200 connections at once: the handler runs once, and all get its answer', ofCache, async (t) => {
-  const { port, calls, server } = await serveCached(t, (req, res, n) => {
+  const { port, calls, server } = await serveKnown(t, (req, res, n) => {
     setTimeout(() => res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end(`<${n}>`), 200)
   })
   const wires = await askAtOnce(t, port, 200, () => get())
@@ -31,21 +42,19 @@ test('200 connections at once: the handler runs once, and all get its answer', o
 
 for (const protocol of ['HTTP/2', 'HTTP/2 over TLS', 'TLS']) {
   test(`${protocol}: 50 requests at once are one for JavaScript`, ofCache, async (t) => {
-    let calls = 0
-    const { ask } = await kProtocols[protocol](t, { cache: true }, (req, res) => {
-      calls++
+    const { ask, calls } = await serveStoredBefore(t, protocol, { cache: true }, (req, res) => {
       setTimeout(() => res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end('shared'), 100)
     })
     const answers = await Promise.all(Array.from({ length: 50 }, () => ask('/')))
     assert.ok(answers.every(({ body }) => body === 'shared'))
-    assert.equal(calls, 1)
+    assert.equal(calls(), 1)
   })
 }
 
 test('an answer that may not be stored releases all at its head; the next burst waits for nobody', ofCache, async (t) => {
   /** @type {(() => void)[]} */
   const ends = []
-  const { port, calls } = await serveCached(t, (req, res, n) => {
+  const { port, calls } = await serveKnown(t, (req, res, n) => {
     if (n === 1) setTimeout(() => res.write(`<${n}`), 50)
     else res.write(`<${n}`)
     ends.push(() => res.end('>'))
@@ -59,7 +68,7 @@ test('an answer that may not be stored releases all at its head; the next burst 
 })
 
 test('when the answer is destroyed, the lane asks itself, then the oldest that waits', ofCache, async (t) => {
-  const { port, calls } = await serveCached(t, (req, res, n) => {
+  const { port, calls } = await serveKnown(t, (req, res, n) => {
     if (n <= 2) setTimeout(() => res.destroy(), 50)
     else setTimeout(() => res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end(`<${n}>`), 50)
   })
@@ -70,7 +79,7 @@ test('when the answer is destroyed, the lane asks itself, then the oldest that w
 })
 
 test('the lane asks itself when the client of the first one leaves: the next client that leaves costs no call', ofCache, async (t) => {
-  const { port, calls } = await serveCached(t, (req, res, n) => {
+  const { port, calls } = await serveKnown(t, (req, res, n) => {
     if (n > 1) setTimeout(() => res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end(`<${n}>`), 100)
   })
   const [first] = await askAtOnce(t, port, 1, () => get())
@@ -88,7 +97,7 @@ test('the lane asks itself when the client of the first one leaves: the next cli
 test('a client that leaves while it waits is forgotten', ofCache, async (t) => {
   /** @type {any} */
   let response
-  const { port, calls } = await serveCached(t, (req, res) => { response = res })
+  const { port, calls } = await serveKnown(t, (req, res) => { response = res })
   await askAtOnce(t, port, 1, () => get())
   await until(() => calls() === 1, 'the first one has reached JavaScript')
   const wires = await askAtOnce(t, port, 20, () => get())
@@ -103,7 +112,7 @@ test('a client that leaves while it waits is forgotten', ofCache, async (t) => {
 test('each request with a cookie gets an answer of its own, at once', ofCache, async (t) => {
   /** @type {(() => void)[]} */
   const ends = []
-  const { port, calls } = await serveCached(t, (req, res) => {
+  const { port, calls } = await serveKnown(t, (req, res) => {
     ends.push(() => res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end(`<${req.headers.cookie}>`))
   })
   const wires = await askAtOnce(t, port, 50, (i) => `GET / HTTP/1.1\r\nHost: a\r\nCookie: user=${i}\r\n\r\n`)
@@ -113,7 +122,7 @@ test('each request with a cookie gets an answer of its own, at once', ofCache, a
 })
 
 test('variants: the first answer tells what they depend on, and each gets its own', ofCache, async (t) => {
-  const { port, calls } = await serveCached(t, (req, res) => {
+  const { port, calls } = await serveKnown(t, (req, res) => {
     setTimeout(() => res.writeHead(200, { 'Cache-Control': 'max-age=60', Vary: 'Accept-Language' }).end(`<${req.headers['accept-language']}>`), 50)
   })
   const wires = await askAtOnce(t, port, 40, (i) => `GET / HTTP/1.1\r\nHost: a\r\nAccept-Language: l${i % 4}\r\n\r\n`)
@@ -122,8 +131,57 @@ test('variants: the first answer tells what they depend on, and each gets its ow
   assert.equal(calls(), 4)
 })
 
+for (const [protocol, serve] of Object.entries(kProtocols)) {
+  test(`${protocol}: requests for what was never stored do not wait for each other, whichever rules are on`, ofCache, async (t) => {
+    for (const cache of [true, { rules: 'httpsys' }, { status: true, stale: { whileRevalidate: 5 } }]) {
+      /** @type {any[]} */
+      const polls = []
+      const { ask, server } = await serve(t, { cache }, (req, res) => polls.push(res))
+      const answers = Array.from({ length: 3 }, () => ask('/poll'))
+      await until(() => polls.length === 3, 'all have reached JavaScript')
+      for (const res of polls) res.end('hello')
+      assert.deepEqual((await Promise.all(answers)).map(({ body }) => body), ['hello', 'hello', 'hello'])
+      assert.equal(server.cache.stats().coalesced, 0)
+    }
+  })
+}
+
+test('requests that a default lifetime may store wait from the first one on', ofCache, async (t) => {
+  const { ask, calls } = await serveCached(t, (req, res) => {
+    setTimeout(() => res.writeHead(200, { 'Content-Type': 'text/plain' }).end('shared'), 50)
+  }, { rules: 'httpsys', duration: 60 })
+  await Promise.all(Array.from({ length: 20 }, () => ask('/')))
+  assert.equal(calls(), 1)
+})
+
+test('behind coalesceTimeout those that wait reach JavaScript, and nobody waits for that answer any more until one was stored again', ofCache, async (t) => {
+  let hangs = true
+  const { port, calls, ask, server } = await serveKnown(t, (req, res) => {
+    if (!hangs) res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end('<stored>')
+  }, { cache: { coalesceTimeout: 100 } })
+  await askAtOnce(t, port, 1, () => get())
+  await until(() => calls() === 1, 'the first one has reached JavaScript')
+  await askAtOnce(t, port, 5, () => get())
+  await until(() => calls() === 6, 'the others have')
+  await askAtOnce(t, port, 5, () => get())
+  await until(() => calls() === 11, 'so have those that came later')
+  assert.equal(server.cache.stats().coalesced, 5)
+  hangs = false
+  assert.equal((await ask('/', { Host: 'a' })).body, '<stored>')
+  server.cache.flush()
+  hangs = true
+  await askAtOnce(t, port, 5, () => get())
+  await until(() => server.cache.stats().coalesced === 9, 'others wait for one of them again')
+})
+
+test('with coalesceTimeout 0 no request waits for another one', ofCache, async (t) => {
+  const { port, calls } = await serveKnown(t, () => {}, { cache: { coalesceTimeout: 0 } })
+  await askAtOnce(t, port, 5, () => get())
+  await until(() => calls() === 5, 'all have reached JavaScript')
+})
+
 test('a request waits no longer than queueTimeout', ofCache, async (t) => {
-  const { port, calls } = await serveCached(t, () => {}, true, { queueTimeout: 200 })
+  const { port, calls } = await serveKnown(t, () => {}, { queueTimeout: 200 })
   await askAtOnce(t, port, 1, () => get())
   await until(() => calls() === 1, 'the first one has reached JavaScript')
   await askAtOnce(t, port, 5, () => get())
@@ -133,7 +191,7 @@ test('a request waits no longer than queueTimeout', ofCache, async (t) => {
 })
 
 test('a pipelined request waits behind the one that it repeats', ofCache, async (t) => {
-  const { port, calls } = await serveCached(t, (req, res, n) => {
+  const { port, calls } = await serveKnown(t, (req, res, n) => {
     setTimeout(() => res.writeHead(200, { 'Cache-Control': 'max-age=60' }).end(`<${n}>`), 20)
   })
   const [wire] = await askAtOnce(t, port, 1, () => get().repeat(5))

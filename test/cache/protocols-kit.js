@@ -2,6 +2,7 @@
 
 // Servers with an output cache, and what is asked of them over each protocol.
 
+const assert = require('node:assert/strict')
 const http2 = require('node:http2')
 const nodeHttp = require('node:http')
 const nodeHttps = require('node:https')
@@ -96,4 +97,27 @@ async function serveCached (t, handler, cache = true, options = {}) {
   return { ...cached, calls: () => calls }
 }
 
-module.exports = { kProtocols, ofCache, serveCached }
+/**
+ * Serves over one protocol. The handler gets all requests but the first one, whose answer was stored, and is forgotten: requests wait for
+ * each other only for what has been stored before.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {string} protocol
+ * @param {any} options of createServer()
+ * @param {(req: any, res: any, calls: number) => void} handler
+ * @param {Record<string, any>} [headers] of the first request that are part of the key, such as Host
+ * @param {string} [path] of the first request
+ * @returns {Promise<Cached & { calls: () => number }>}
+ */
+async function serveStoredBefore (t, protocol, options, handler, headers, path = '/') {
+  let calls = -1
+  const cached = await kProtocols[protocol](t, options, (req, res) => {
+    if (calls++ !== -1) return handler(req, res, calls)
+    res.writeHead(200, { 'Content-Type': 'text/plain', 'Cache-Control': 'public, max-age=60' }).end('first')
+  })
+  await cached.ask(path, headers)
+  assert.equal(cached.server.cache.flush(), 1)
+  return { ...cached, calls: () => calls }
+}
+
+module.exports = { kProtocols, ofCache, serveCached, serveStoredBefore }

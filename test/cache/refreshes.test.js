@@ -8,7 +8,7 @@ const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const { dial, get } = require('../helpers/client')
 const { silence, until } = require('../helpers/waiting')
-const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
+const { kProtocols, ofCache, serveCached, serveStoredBefore } = require('./protocols-kit')
 
 /** Older than max-age=5. */
 const kStale = { 'Cache-Control': 'public, max-age=5, stale-while-revalidate=60', Age: '10' }
@@ -152,9 +152,9 @@ test('refreshes that never end are given up after refreshTimeout, so that others
 })
 
 test('a request that waits for the cache to ask in its place asks itself after refreshTimeout', ofCache, async (t) => {
-  const { ask, calls, port } = await serveCached(t, (req, res, n) => {
+  const { ask, calls, port } = await serveStoredBefore(t, 'HTTP/1.1', { cache: { refreshTimeout: 300 } }, (req, res, n) => {
     if (n > 2) res.writeHead(200, kFresh).end(`<${n}>`)
-  }, { rules: 'rfc9111', refreshTimeout: 300 })
+  }, { Host: 'a' })
   const first = await dial(t, port)
   first.write(get())
   await until(() => calls() === 1, 'the first one has reached JavaScript')

@@ -127,8 +127,11 @@ describe('The cache of another process', { skip: kSkip }, () => {
     const clients = await Promise.all(Array.from({ length: 1000 }, () => connect(t, port)))
     // Half of them are connections of `a`, which has answered on them.
     await Promise.all(clients.map((client, index) => index % 2 === 0 ? client.request('/a/') : undefined))
+    const target = `/b/slow?getms=200&${kFresh}`
+    await clients[0].request(target)
+    await b.tell('cache', { name: 'b', call: 'flush' })
     const before = await b.tell('requests')
-    const answers = await Promise.all(clients.map((client) => client.request(`/b/slow?getms=200&${kFresh}`)))
+    const answers = await Promise.all(clients.map((client) => client.request(target)))
     assert.deepEqual([...new Set(answers.map(({ status, owner, headers }) => `${status} ${owner} ${headers['x-begun']}`))].length, 1)
     assert.equal(await b.tell('requests'), before + 1)
   })

@@ -15,9 +15,8 @@ using Event = LeadingLanes::Event;
 // A lane that keeps what it is told.
 struct Lane {
   explicit Lane(LeadingLanes* all) : lanes(all) {
-    lanes->Enter(this, [this](const std::string& key, uint64_t hash, Event event) {
-      told.push_back({key, hash, event});
-    });
+    lanes->Enter(this,
+                 [this](const std::string& key, Event event) { told.push_back({key, event}); });
   }
   ~Lane() { lanes->Leave(this); }
   Lane(const Lane&) = delete;
@@ -25,7 +24,6 @@ struct Lane {
 
   struct Told {
     std::string key;
-    uint64_t hash;
     Event event;
     bool operator==(const Told&) const = default;
   };
@@ -46,7 +44,7 @@ TEST(LeadingLanesTest, AKeyThatALaneHasClaimedIsFreeWhenTheLaneHasPassedItOrLeft
     EXPECT_FALSE(lanes.Claim(&a, "key"));
     lanes.Pass(&b, "key");
     EXPECT_TRUE(lanes.Claim(&a, "key"));
-    lanes.Finish(&a, "key", 0, Event::kUnknown);
+    lanes.Finish(&a, "key", Event::kUnknown);
     EXPECT_TRUE(lanes.Claim(&b, "key"));
   }
   EXPECT_TRUE(lanes.Claim(&a, "key"));
@@ -64,10 +62,10 @@ TEST(LeadingLanesTest, TellsThoseThatWaitWhatHasBecomeOfTheResponse) {
   EXPECT_FALSE(lanes.Begin(&b, "key"));
   EXPECT_FALSE(lanes.Begin(&b, "key"));
   EXPECT_TRUE(lanes.Begin(&c, "other"));
-  lanes.Finish(&b, "key", 7, Event::kStored);
+  lanes.Finish(&b, "key", Event::kStored);
   EXPECT_TRUE(b.told.empty());
-  lanes.Finish(&a, "key", 7, Event::kRefused);
-  EXPECT_EQ(b.told, (std::vector<Lane::Told>{{"key", 7, Event::kRefused}}));
+  lanes.Finish(&a, "key", Event::kRefused);
+  EXPECT_EQ(b.told, (std::vector<Lane::Told>{{"key", Event::kRefused}}));
   EXPECT_TRUE(a.told.empty());
   EXPECT_TRUE(c.told.empty());
   EXPECT_TRUE(lanes.Begin(&b, "key"));
@@ -84,10 +82,10 @@ TEST(LeadingLanesTest, LetsTheLaneLeadThatHasWaitedLongest) {
   lanes.Pass(&b, "key");
   EXPECT_TRUE(c.told.empty());
   lanes.Pass(&a, "key");
-  EXPECT_EQ(c.told, (std::vector<Lane::Told>{{"key", 0, Event::kLeadsNow}}));
+  EXPECT_EQ(c.told, (std::vector<Lane::Told>{{"key", Event::kLeadsNow}}));
   EXPECT_TRUE(b.told.empty());
-  lanes.Finish(&c, "key", 1, Event::kStored);
-  EXPECT_EQ(b.told, (std::vector<Lane::Told>{{"key", 1, Event::kStored}}));
+  lanes.Finish(&c, "key", Event::kStored);
+  EXPECT_EQ(b.told, (std::vector<Lane::Told>{{"key", Event::kStored}}));
   EXPECT_TRUE(lanes.Begin(&a, "key"));
   lanes.Pass(&a, "key");
   EXPECT_TRUE(lanes.Begin(&b, "key"));
@@ -105,9 +103,27 @@ TEST(LeadingLanesTest, PassesWhatALaneLeadsWhenItLeaves) {
     EXPECT_FALSE(lanes.Begin(&b, "one"));
     EXPECT_FALSE(lanes.Begin(&a, "three"));
   }
-  EXPECT_EQ(b.told, (std::vector<Lane::Told>{{"one", 0, Event::kLeadsNow}}));
-  lanes.Finish(&c, "three", 1, Event::kStored);
+  EXPECT_EQ(b.told, (std::vector<Lane::Told>{{"one", Event::kLeadsNow}}));
+  lanes.Finish(&c, "three", Event::kStored);
   EXPECT_TRUE(lanes.Begin(&c, "two"));
+}
+
+TEST(LeadingLanesTest, FreesAKeyThatALaneHasGivenUpWhoeverLeads) {
+  LeadingLanes lanes;
+  Lane a(&lanes);
+  Lane b(&lanes);
+  Lane c(&lanes);
+  EXPECT_TRUE(lanes.Begin(&a, "key"));
+  EXPECT_FALSE(lanes.Begin(&b, "key"));
+  EXPECT_FALSE(lanes.Begin(&c, "key"));
+  lanes.GiveUp("key");
+  EXPECT_EQ(b.told, (std::vector<Lane::Told>{{"key", Event::kUnknown}}));
+  EXPECT_EQ(c.told, b.told);
+  EXPECT_TRUE(a.told.empty());
+  EXPECT_TRUE(lanes.Begin(&b, "key"));
+  // The one that led before has no say any more.
+  lanes.Finish(&a, "key", Event::kStored);
+  EXPECT_FALSE(lanes.Begin(&c, "key"));
 }
 
 TEST(LeadingLanesTest, AsksTheLaneThatLeadsToLook) {
@@ -116,7 +132,7 @@ TEST(LeadingLanesTest, AsksTheLaneThatLeadsToLook) {
   lanes.Look("key");
   EXPECT_TRUE(lanes.Begin(&a, "key"));
   lanes.Look("key");
-  EXPECT_EQ(a.told, (std::vector<Lane::Told>{{"key", 0, Event::kLook}}));
+  EXPECT_EQ(a.told, (std::vector<Lane::Told>{{"key", Event::kLook}}));
 }
 
 TEST(LeadingLanesTest, LetsEachLaneAskForItselfBeyondItsBound) {
@@ -143,7 +159,7 @@ TEST(LeadingLanesTest, HasOneLeaderAmongThreads) {
     threads.emplace_back([&, number] {
       for (int round = 0; round < kRounds; ++round) {
         std::atomic<int> told = 0;  // 1 = go on, 2 = leads now.
-        lanes.Enter(&told, [&told](const std::string&, uint64_t, Event event) {
+        lanes.Enter(&told, [&told](const std::string&, Event event) {
           told = event == Event::kLeadsNow ? 2 : 1;
         });
         bool leads = lanes.Begin(&told, "key");
@@ -152,7 +168,7 @@ TEST(LeadingLanesTest, HasOneLeaderAmongThreads) {
         if (leads) {
           if (leading.fetch_add(1) != 0) has_failed = true;
           leading.fetch_sub(1);
-          if ((round + number) % 3 == 0) lanes.Finish(&told, "key", 0, Event::kStored);
+          if ((round + number) % 3 == 0) lanes.Finish(&told, "key", Event::kStored);
           if ((round + number) % 3 == 1) lanes.Pass(&told, "key");
         }
         lanes.Leave(&told);

@@ -42,6 +42,7 @@ const kSettings = {
   cacheStaleWhileRevalidate: 0,
   cacheStaleIfError: 0,
   cacheRefreshMs: 60_000,
+  cacheCoalesceMs: 5_000,
   cacheFlags: 0,
   cacheCodings: 0,
   cachePrefixes: [],

@@ -24,7 +24,7 @@ test('a server has no cache unless it is asked for', () => {
   assert.equal(take(false, { HTTPSYS_CACHE: 'rfc9111' }), null)
   assert.equal(take(undefined, { HTTPSYS_CACHE: '', HTTPSYS_CACHE_DURATION: '' }), null)
   assert.deepEqual(cacheConfig(null), {
-    cacheRules: 0, cacheDefaultSeconds: 0, cacheEntryBytesMax: 0, cacheStaleWhileRevalidate: 0, cacheStaleIfError: 0, cacheRefreshMs: 0, cacheFlags: 0, cacheCodings: 0, cacheHarmlessFields: [], cachePrefixes: []
+    cacheRules: 0, cacheDefaultSeconds: 0, cacheEntryBytesMax: 0, cacheStaleWhileRevalidate: 0, cacheStaleIfError: 0, cacheRefreshMs: 0, cacheCoalesceMs: 0, cacheFlags: 0, cacheCodings: 0, cacheHarmlessFields: [], cachePrefixes: []
   })
 })
 
@@ -38,6 +38,7 @@ test('true, an empty object and the variable mean RFC 9111 with its defaults', (
     whileRevalidate: 0,
     ifError: 0,
     refreshMs: 60_000,
+    coalesceMs: 5_000,
     heuristics: false,
     ignoreReload: false,
     status: false,
@@ -69,6 +70,12 @@ test('each switch has its bit for the lanes', () => {
 
 test('refreshTimeout is a time of both rule sets', () => {
   for (const rules of ['rfc9111', 'httpsys']) assert.equal(cacheConfig(take({ rules, refreshTimeout: 500 })).cacheRefreshMs, 500)
+})
+
+test('coalesceTimeout is a time of both rule sets, and may be 0', () => {
+  for (const rules of ['rfc9111', 'httpsys']) {
+    assert.deepEqual([{}, { coalesceTimeout: 0 }, { coalesceTimeout: 70 }].map((given) => cacheConfig(take({ rules, ...given })).cacheCoalesceMs), [5000, 0, 70])
+  }
 })
 
 test('true compresses with what the running Node has, and a list names what must be there', () => {
@@ -132,6 +139,8 @@ for (const [option, code] of /** @type {[any, string][]} */ ([
   [{ refreshTimeout: 0 }, 'ERR_OUT_OF_RANGE'],
   [{ refreshTimeout: 2 ** 31 }, 'ERR_OUT_OF_RANGE'],
   [{ refreshTimeout: '1m' }, 'ERR_INVALID_ARG_TYPE'],
+  [{ coalesceTimeout: -1 }, 'ERR_OUT_OF_RANGE'],
+  [{ coalesceTimeout: 2 ** 31 }, 'ERR_OUT_OF_RANGE'],
   [{ stale: { whileRevalidate: -1 } }, 'ERR_OUT_OF_RANGE'],
   [{ stale: { ifErrors: 1 } }, 'ERR_HTTPSYS_OPTION'],
   [{ heuristics: 1 }, 'ERR_INVALID_ARG_TYPE'],
@@ -164,7 +173,7 @@ test('HTTP.SYS keeps what responses ask for, and what it cannot do is refused by
   assert.equal(take(undefined, { HTTPSYS_CACHE_DURATION: '0' }, kWindows).duration, 0)
   const expected = { code: 'ERR_HTTPSYS_CAPABILITY', capability: 'cacheRules' }
   assert.throws(() => take(true, {}, kWindows), expected)
-  for (const more of [{ duration: 5 }, { cacheBytes: 2 ** 23 }, { portCacheBytes: 2 ** 23 }, { maxEntryBytes: 1 }, { status: true }, { prefixes: ['http://*:80/a/'] }, { compress: true }, { refreshTimeout: 500 }]) {
+  for (const more of [{ duration: 5 }, { cacheBytes: 2 ** 23 }, { portCacheBytes: 2 ** 23 }, { maxEntryBytes: 1 }, { status: true }, { prefixes: ['http://*:80/a/'] }, { compress: true }, { refreshTimeout: 500 }, { coalesceTimeout: 500 }]) {
     assert.throws(() => take({ rules: 'httpsys', ...more }, {}, kWindows), expected)
   }
   assert.throws(() => take(undefined, { HTTPSYS_CACHE_DURATION: '5' }, kWindows), expected)

@@ -100,6 +100,8 @@ export interface CacheConfig {
   cacheStaleIfError: number
   /** ms for which JavaScript may work on a request that the cache makes itself. */
   cacheRefreshMs: number
+  /** ms for which a request may wait for the answer to another one; 0 = none waits. */
+  cacheCoalesceMs: number
   /** Bits: 1 heuristic lifetimes, 2 requests cannot demand new responses, 4 answers have Cache-Status, 8 which says why one was not stored. */
   cacheFlags: number
   /** In which stored answers are compressed, of capabilities.cacheCodings. */

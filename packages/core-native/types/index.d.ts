@@ -127,6 +127,11 @@ export interface CommonCacheOptions {
    * of a client that has left. Then the request ends as if its client had left. Default 60,000. Not with HTTP.SYS.
    */
   refreshTimeout?: number
+  /**
+   * Milliseconds for which a request may wait for the answer to another one with its key, where the answer before was stored; then it goes to
+   * the application itself. 0: none waits. Default 5,000. Not with HTTP.SYS.
+   */
+  coalesceTimeout?: number
 }
 
 /** RFC 9111: the header of each response decides. ERR_HTTPSYS_CAPABILITY with HTTP.SYS. */

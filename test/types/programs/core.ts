@@ -29,7 +29,7 @@ core.createServer({ cache: { compress: true } })
 core.createServer({ cache: { rules: 'httpsys', compress: ['br', 'zstd', 'gzip'] } })
 // @ts-expect-error not one of those that are there
 core.createServer({ cache: { compress: ['deflate'] } })
-core.createServer({ cache: { stale: { whileRevalidate: 5, ifError: 60 }, heuristics: true, ignoreReload: true, status: 'debug', cacheBytes: 2 ** 24, maxEntryBytes: 1000, refreshTimeout: 5000 } })
+core.createServer({ cache: { stale: { whileRevalidate: 5, ifError: 60 }, heuristics: true, ignoreReload: true, status: 'debug', cacheBytes: 2 ** 24, maxEntryBytes: 1000, refreshTimeout: 5000, coalesceTimeout: 1000 } })
 const cached = core.createServer({ cache: { rules: 'httpsys', duration: 5, harmlessFields: ['X-Forwarded-For'] } }, (req, res) => {
   res.cacheDuration = 60
   res.end(req.url)

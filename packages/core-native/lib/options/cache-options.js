@@ -19,6 +19,7 @@ const { namesGiven } = require('./given-options')
  * @property {number} whileRevalidate seconds
  * @property {number} ifError seconds
  * @property {number} refreshMs for which JavaScript may work on a request that the cache makes itself
+ * @property {number} coalesceMs for which a request may wait for the answer to another one
  * @property {boolean} heuristics
  * @property {boolean} ignoreReload
  * @property {boolean} status whether answers have Cache-Status
@@ -49,11 +50,13 @@ const kDurationMax = 2 ** 32 - 1
 
 /** As long as proxies wait for the servers behind them. */
 const kRefreshMsDefault = 60_000
+/** As nginx' proxy_cache_lock_timeout: what takes longer is better asked for again. */
+const kCoalesceMsDefault = 5_000
 /** The longest time of a timer of Node. */
-const kRefreshMsMax = 2 ** 31 - 1
+const kTimeoutMsMax = 2 ** 31 - 1
 
 /** Those that Windows decides about. */
-const kOwnNames = ['cacheBytes', 'portCacheBytes', 'maxEntryBytes', 'status', 'prefixes', 'compress', 'refreshTimeout']
+const kOwnNames = ['cacheBytes', 'portCacheBytes', 'maxEntryBytes', 'status', 'prefixes', 'compress', 'refreshTimeout', 'coalesceTimeout']
 const kCommonNames = ['rules', ...kOwnNames]
 /** Options that one of the rule sets would ignore. @type {Record<string, string[]>} */
 const kNamesOf = { rfc9111: ['stale', 'heuristics', 'ignoreReload'], httpsys: ['duration', 'harmlessFields'] }
@@ -245,7 +248,8 @@ function takeCache (option, { capabilities, canonical, env = process.env }) {
     portBytes: readInteger(given.portCacheBytes, '.portCacheBytes', 0, kBytesMin, kPortBytesMax),
     entryBytesMax: readInteger(given.maxEntryBytes, '.maxEntryBytes', isRfc9111 ? kEntryBytesMax : kHttpSysEntryBytes, 1, kEntryBytesMax),
     ...readStale(given.stale),
-    refreshMs: readInteger(given.refreshTimeout, '.refreshTimeout', kRefreshMsDefault, 1, kRefreshMsMax),
+    refreshMs: readInteger(given.refreshTimeout, '.refreshTimeout', kRefreshMsDefault, 1, kTimeoutMsMax),
+    coalesceMs: readInteger(given.coalesceTimeout, '.coalesceTimeout', kCoalesceMsDefault, 0, kTimeoutMsMax),
     heuristics: readBoolean(given.heuristics, '.heuristics'),
     ignoreReload: readBoolean(given.ignoreReload, '.ignoreReload'),
     ...readStatus(given.status),
@@ -297,6 +301,7 @@ function cacheConfig (settings) {
     cacheStaleWhileRevalidate: settings.whileRevalidate,
     cacheStaleIfError: settings.ifError,
     cacheRefreshMs: settings.refreshMs,
+    cacheCoalesceMs: settings.coalesceMs,
     cacheFlags: (heuristics ? Flag.heuristics : 0) | (ignoreReload ? Flag.ignoreReload : 0) | (status ? Flag.status : 0) | (saysWhy ? Flag.saysWhy : 0),
     cacheCodings: settings.codings,
     cacheHarmlessFields: settings.harmlessFields,
@@ -312,6 +317,7 @@ const kNoCache = {
   cacheStaleWhileRevalidate: 0,
   cacheStaleIfError: 0,
   cacheRefreshMs: 0,
+  cacheCoalesceMs: 0,
   cacheFlags: 0,
   cacheCodings: 0,
   cacheHarmlessFields: [],

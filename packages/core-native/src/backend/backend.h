@@ -167,6 +167,8 @@ struct CacheSettings {
   uint32_t stale_if_error_s = 0;
   // How long JavaScript may work on a request that the cache makes itself.
   uint32_t refresh_ms = 60'000;
+  // How long a request may wait for the answer to another one with its key.
+  uint32_t coalesce_ms = 5'000;
   uint32_t flags = 0;
   // In which stored answers are compressed: bits by semantics' ContentCoding.
   uint32_t codings = 0;
@@ -178,7 +180,7 @@ struct CacheSettings {
   template <typename Visitor>
   void Fields(Visitor& visit) {
     visit(rules, default_s, entry_bytes_max, stale_while_revalidate_s, stale_if_error_s, refresh_ms,
-          flags, codings, prefixes, harmless_fields);
+          coalesce_ms, flags, codings, prefixes, harmless_fields);
   }
 };
 

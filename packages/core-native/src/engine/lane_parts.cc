@@ -18,7 +18,8 @@ LaneParts::LaneParts(const Wanted& wanted) {
   statics = std::make_unique<StaticRequests>(methods, answers.get(), input.get(), wanted.ahead,
                                              *wanted.post);
   waiting_misses = std::make_unique<WaitingMisses>(
-      loop, input.get(), output, &wanted.cache->asking_lanes().for_missing, *wanted.post);
+      loop, input.get(), output, &wanted.cache->asking_lanes().for_missing,
+      &wanted.cache->asking_lanes().storable, *wanted.post);
   refreshes = std::make_unique<Refreshes>(loop, wanted.cache, methods, &servers, transport.get(),
                                           input.get(), waiting_misses.get(), *wanted.post);
   captures = std::make_unique<Captures>(wanted.cache, waiting_misses.get(), output);
@@ -51,7 +52,7 @@ LaneParts::LaneParts(const Wanted& wanted) {
   protocols.Set(InputPhase::kWebSocket, websockets.get());
   protocols.Set(InputPhase::kHttp2, http2.get());
   expiry = std::make_unique<QueueExpiry>(wanted.attachments, answers.get(), http1->writer(),
-                                         http2->writer());
+                                         http2->writer(), captures.get());
   router->Start(exchanges.get(), answers.get(), relay_input.get(), http2->relayed());
   foreign = std::make_unique<ForeignAnswers>(wanted.arenas, methods, answers.get());
   gifts =
@@ -61,7 +62,7 @@ LaneParts::LaneParts(const Wanted& wanted) {
   router->links().set_cache_askers(gifts.get());
   router->caches().Start(foreign.get(), http1->writer(), http2->writer());
   reclaim = std::make_unique<RequestReclaim>(loop, wanted.attachments, &patience, router.get(),
-                                             input.get(), http2->unbegun());
+                                             input.get(), http2->unbegun(), captures.get());
   processor =
       std::make_unique<ReplyProcessor>(wanted.attachments, transport.get(), &protocols, http1.get(),
                                        http2.get(), websockets.get(), captures.get());

@@ -92,6 +92,7 @@ bool ReadCache(Napi::Object config, CacheSettings* cache) {
          ReadNumber(config, "cacheStaleWhileRevalidate", &cache->stale_while_revalidate_s) &&
          ReadNumber(config, "cacheStaleIfError", &cache->stale_if_error_s) &&
          ReadNumber(config, "cacheRefreshMs", &cache->refresh_ms) &&
+         ReadNumber(config, "cacheCoalesceMs", &cache->coalesce_ms) &&
          ReadNumber(config, "cacheFlags", &cache->flags) &&
          ReadNumber(config, "cacheCodings", &cache->codings) &&
          ReadStrings(config, "cachePrefixes", &cache->prefixes) &&

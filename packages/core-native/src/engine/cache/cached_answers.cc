@@ -212,8 +212,11 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
     // The answer to a request that is not the oldest one of its client stands behind others, which
     // may never end: nobody waits for that.
     const bool may_lead = asked.writer->IsTurn(*asked.connection);
+    // Answers of the URL are stored, or a default lifetime stores what says nothing else.
+    const bool has_default = asked.terms.options.default_seconds != 0 && asked.facts.is_harmless;
+    const bool is_storable = found != nullptr || is_variant() || has_default;
     const WaitingMisses::Turn turn =
-        waiting_->Join(asked.connection, exchange->key, exchange->hash, may_lead);
+        waiting_->Join(asked.connection, {exchange->key, exchange->hash, may_lead, is_storable});
     if (turn == WaitingMisses::Turn::kWaits) return Outcome::kWaiting;
     // Another lane has stored the response since, so that nobody leads any more.
     if (waiting_->has_claim() && !cache_->IsCurrent(mark_)) {
@@ -232,6 +235,7 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
     }
     exchange->leads = may_lead && (turn == WaitingMisses::Turn::kLeads ||
                                    turn == WaitingMisses::Turn::kLeadsAnew);
+    exchange->may_lead_late = !exchange->leads && asked.terms.coalesce_ms != 0;
   }
   if (exchange->is_background && refreshes_->TakeAwaited(asked.connection, &exchange->key)) {
     exchange->leads = true;

@@ -45,6 +45,15 @@ uint32_t AgeOf(const cache::EntryTerms& terms, uint64_t now_ms) {
   return cache::Judge(terms, {}, {}, now_ms).age_s;
 }
 
+// Returns true if the answer was refused, but the answer to the next request may be stored: this
+// one was invalidated while JavaScript made it, or is for a client that has the response already.
+bool IsForOne(const CacheExchange& exchange) {
+  const Capture& capture = *exchange.capture;
+  if (capture.state() != Capture::State::kRefused) return false;
+  return capture.refusal() == Refusal::kObsolete ||
+         (capture.refusal() == Refusal::kNotModified && !exchange.is_background);
+}
+
 // The fields that the cache adds to a response of JavaScript: lines with their ends.
 std::string FieldsOf(const CacheExchange& exchange) {
   const Capture* const capture = exchange.capture.get();
@@ -76,7 +85,7 @@ void Captures::Add(const Connection* connection, std::unique_ptr<CacheExchange> 
   }
   if (exchange != nullptr && exchange->leads) {
     exchange->connection = connection;
-    waiting_->Lead(connection, exchange->key);
+    waiting_->Lead(connection, exchange->key, exchange->hash);
   }
   exchanges.push_back(std::move(exchange));
 }
@@ -178,7 +187,17 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
   if (is_all) capture->OnEnd(Now(), is_said);
   NoteTarget(exchange);
   DropSuperseded(exchange);
+  LeadLate(connection, exchange);
   Decide(exchange);
+}
+
+// A client may have the whole answer before the lane knows that it has ended. Who asks then must
+// find it all the same.
+void Captures::LeadLate(const Connection* connection, CacheExchange* exchange) {
+  const bool is_storable = exchange->capture->state() == Capture::State::kCapturing;
+  if (!is_storable || !std::exchange(exchange->may_lead_late, false)) return;
+  exchange->leads = waiting_->LeadLate(connection, exchange->key, exchange->hash);
+  exchange->connection = connection;
 }
 
 void Captures::NoteTarget(CacheExchange* exchange) {
@@ -218,24 +237,23 @@ void Captures::OnBlock(Connection* connection, Capture* capture, const ReplyReco
 }
 
 void Captures::Decide(CacheExchange* exchange) {
-  if (!exchange->leads || exchange->is_decided) return;
+  if (exchange->is_decided) return;
   const Capture& capture = *exchange->capture;
   if (capture.state() != Capture::State::kRefused && capture.state() != Capture::State::kStored) {
     return;
   }
   exchange->is_decided = true;
   const bool is_refused = capture.state() == Capture::State::kRefused;
-  // The answer to the next request may be stored: this one was invalidated while JavaScript made
-  // it, or is for a client that has the response already.
-  const bool is_for_one = capture.refusal() == Refusal::kObsolete ||
-                          (capture.refusal() == Refusal::kNotModified && !exchange->is_background);
-  if (is_refused && is_for_one) {
-    return waiting_->OnLost(exchange->connection, exchange->key);
-  }
+  // An answer for a cookie says nothing about those for others, who alone wait.
+  const bool is_about_others =
+      !IsForOne(*exchange) && !exchange->has_failed && !capture.request().facts().has_cookie;
+  if (is_about_others) cache_->asking_lanes().storable.Note(exchange->hash, !is_refused);
+  if (!exchange->leads) return;
+  if (IsForOne(*exchange)) return waiting_->OnLost(exchange->connection, exchange->key);
   using Decision = WaitingMisses::Decision;
   Decision decision = is_refused ? Decision::kRefused : Decision::kStored;
   if (exchange->has_failed) decision = Decision::kFailed;
-  waiting_->OnDecided(exchange->key, exchange->hash, decision);
+  waiting_->OnDecided(exchange->key, decision);
 }
 
 // -- Answers of entries, in place of those of JavaScript.
@@ -433,6 +451,20 @@ void Captures::Lose(CacheExchange* exchange) {
 void Captures::LoseAll(Exchanges* exchanges) {
   for (const auto& exchange : *exchanges) Lose(exchange.get());
   exchanges->clear();
+}
+
+void Captures::OnTakenBack(const Connection* connection) {
+  if (exchanges_.empty()) return;
+  const auto found = exchanges_.find(connection);
+  // The request may be unknown here, as those of a server without a cache are.
+  if (found == exchanges_.end() || found->second.size() != connection->message.unanswered()) return;
+  const std::unique_ptr<CacheExchange> exchange = std::move(found->second.back());
+  found->second.pop_back();
+  if (found->second.empty()) exchanges_.erase(found);
+  // JavaScript is blocked: those that wait would wait for it behind the next one. Each finds an
+  // owner of its own.
+  const bool leads = exchange != nullptr && exchange->leads && !exchange->is_decided;
+  if (leads) waiting_->OnDecided(exchange->key, WaitingMisses::Decision::kUnknown);
 }
 
 void Captures::OnDetached(const Connection* connection) {

@@ -13,6 +13,7 @@
 #include "engine/cache/waiting_misses.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/output_pass.h"
+#include "engine/requests/withdrawals.h"
 #include "records/replies.h"
 
 namespace httpsys::engine {
@@ -59,8 +60,10 @@ struct CacheExchange {
   std::string status;     // The beginning of Cache-Status; empty = the answer has no such field.
   // Other requests wait for the answer, under `key` with this hash.
   bool leads = false;
+  // They may wait from the head of the answer on, if that says that the answer may be stored.
+  bool may_lead_late = false;
   const Connection* connection = nullptr;  // That of the request, if it leads.
-  bool is_decided = false;                 // They know what becomes of it.
+  bool is_decided = false;                 // It is known, also to them, what becomes of it.
   bool has_failed = false;                 // The answer is a failure of the application.
   std::string key;
   uint64_t hash = 0;
@@ -71,7 +74,7 @@ struct CacheExchange {
 
 // Sees each reply record before it is handled, so that a response is in the cache before its last
 // bytes leave. Thread: the lane.
-class Captures {
+class Captures final : public Withdrawals {
  public:
   // What becomes of a reply record.
   enum class Pass : uint8_t {
@@ -99,6 +102,11 @@ class Captures {
   void EndPass() { substitutes_.EndPass(); }
   void OnDetached(const Connection* connection);
 
+  // -- Withdrawals.
+
+  void OnTakenBack(const Connection* connection) override;
+  void OnRefused(const Connection* connection) override { OnDetached(connection); }
+
  private:
   // The unanswered requests of one connection, from the oldest one on; nullptr as for Add().
   using Exchanges = std::deque<std::unique_ptr<CacheExchange>>;
@@ -108,6 +116,7 @@ class Captures {
   Pass OnDestroy(Connection* connection, const ReplyRecord& reply, ReplyRecord* other);
   void Take(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply);
   void NoteTarget(CacheExchange* exchange);
+  void LeadLate(const Connection* connection, CacheExchange* exchange);
   void DropSuperseded(CacheExchange* exchange);
   // Answers with what is stored, if `text`, the head of JavaScript's response, says so.
   bool AnswerStored(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply,

@@ -39,11 +39,19 @@ bool LeadingLanes::Claim(const void* lane, const std::string& key) {
   return true;
 }
 
-void LeadingLanes::Finish(const void* lane, const std::string& key, uint64_t hash, Event event) {
+void LeadingLanes::Finish(const void* lane, const std::string& key, Event event) {
   const std::scoped_lock lock(mutex_);
   const auto found = keys_.find(key);
   if (found == keys_.end() || found->second.leader != lane) return;
-  for (const void* other : found->second.waiting) TellLane(other, key, hash, event);
+  for (const void* other : found->second.waiting) TellLane(other, key, event);
+  keys_.erase(found);
+}
+
+void LeadingLanes::GiveUp(const std::string& key) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = keys_.find(key);
+  if (found == keys_.end()) return;
+  for (const void* other : found->second.waiting) TellLane(other, key, Event::kUnknown);
   keys_.erase(found);
 }
 
@@ -56,13 +64,12 @@ void LeadingLanes::Pass(const void* lane, const std::string& key) {
 void LeadingLanes::Look(const std::string& key) {
   const std::scoped_lock lock(mutex_);
   const auto found = keys_.find(key);
-  if (found != keys_.end()) TellLane(found->second.leader, key, 0, Event::kLook);
+  if (found != keys_.end()) TellLane(found->second.leader, key, Event::kLook);
 }
 
-void LeadingLanes::TellLane(const void* lane, const std::string& key, uint64_t hash,
-                            Event event) const {
+void LeadingLanes::TellLane(const void* lane, const std::string& key, Event event) const {
   const auto found = lanes_.find(lane);
-  if (found != lanes_.end()) found->second(key, hash, event);
+  if (found != lanes_.end()) found->second(key, event);
 }
 
 LeadingLanes::Keys::iterator LeadingLanes::PassAt(Keys::iterator at) {
@@ -70,7 +77,7 @@ LeadingLanes::Keys::iterator LeadingLanes::PassAt(Keys::iterator at) {
   if (state.waiting.empty()) return keys_.erase(at);
   state.leader = state.waiting.front();
   state.waiting.erase(state.waiting.begin());
-  TellLane(state.leader, key, 0, Event::kLeadsNow);
+  TellLane(state.leader, key, Event::kLeadsNow);
   return std::next(at);
 }
 

@@ -23,15 +23,14 @@ class LeadingLanes {
   // What a lane is told about a key.
   enum class Event : uint8_t {
     kStored,    // The response of the lane that led is stored.
-    kRefused,   // It is not, which is remembered.
+    kRefused,   // It is not.
     kFailed,    // The application has failed.
     kUnknown,   // JavaScript could not be asked.
     kLeadsNow,  // The other lane has no response: this lane leads in its place.
     kLook,      // Others wait for this lane, for a while by now.
   };
-  // Is called by other threads and with the mutex: it must only post to the lane. `hash` is that of
-  // Finish(), otherwise 0.
-  using Tell = std::function<void(const std::string& key, uint64_t hash, Event event)>;
+  // Is called by other threads and with the mutex: it must only post to the lane.
+  using Tell = std::function<void(const std::string& key, Event event)>;
 
   LeadingLanes() = default;
   LeadingLanes(const LeadingLanes&) = delete;
@@ -49,9 +48,12 @@ class LeadingLanes {
   // Otherwise the lane does not wait.
   bool Claim(const void* lane, const std::string& key);
   // The response is known. No effect, as with Pass(), if the lane does not lead.
-  void Finish(const void* lane, const std::string& key, uint64_t hash, Event event);
+  void Finish(const void* lane, const std::string& key, Event event);
   // There will be no response: the lane that has waited longest leads.
   void Pass(const void* lane, const std::string& key);
+  // Nobody waits for the response any longer, whichever lane leads: tells kUnknown to those that
+  // do.
+  void GiveUp(const std::string& key);
   // Lets the lane that leads look whether its request still gets on.
   void Look(const std::string& key);
 
@@ -63,7 +65,7 @@ class LeadingLanes {
   using Keys = std::unordered_map<std::string, Key>;
 
   // With the mutex.
-  void TellLane(const void* lane, const std::string& key, uint64_t hash, Event event) const;
+  void TellLane(const void* lane, const std::string& key, Event event) const;
   // Returns the next key.
   Keys::iterator PassAt(Keys::iterator at);
 

@@ -20,6 +20,7 @@
 #include "cache/vary.h"
 #include "engine/cache/co_owners.h"
 #include "engine/cache/leading_lanes.h"
+#include "engine/cache/storable_keys.h"
 #include "http1/header_line.h"
 #include "semantics/content_coding.h"
 
@@ -165,6 +166,7 @@ class ProcessCache {
   struct AskingLanes {
     LeadingLanes for_missing;
     LeadingLanes for_stale;
+    StorableKeys storable;  // The keys of responses that others may wait for.
   };
   AskingLanes& asking_lanes() { return asking_lanes_; }
   cache::StoreCounts counts() const;

@@ -14,9 +14,6 @@
 namespace httpsys::engine {
 namespace {
 
-// No link to another member has this number.
-constexpr uint64_t kNoLink = UINT64_MAX;
-
 std::shared_ptr<RelayOrigin> OriginOf(const Connection* connection) {
   auto origin = std::make_shared<RelayOrigin>();
   const Connection* real = connection->real();
@@ -33,7 +30,7 @@ std::shared_ptr<RelayOrigin> OriginOf(const Connection* connection) {
     }
     origin->is_stream = connection->stream != nullptr;
   }
-  origin->link = kNoLink;
+  origin->link = RelayOrigin::kNoLink;
   return origin;
 }
 
@@ -173,7 +170,7 @@ void Refreshes::Forget(const Refresh& refresh) {
   keys_.erase(refresh.key);
   cache_->asking_lanes().for_stale.Pass(this, refresh.key);
   // Those that wait ask JavaScript themselves.
-  if (refresh.is_awaited) waiting_->OnDecided(refresh.key, 0, WaitingMisses::Decision::kUnknown);
+  if (refresh.is_awaited) waiting_->OnDecided(refresh.key, WaitingMisses::Decision::kUnknown);
 }
 
 }  // namespace httpsys::engine

@@ -74,6 +74,7 @@ std::shared_ptr<const CacheTerms> ServerCaches::Configure(uint32_t server_id,
   terms->options = OptionsOf(wanted);
   terms->harmless_fields = wanted.harmless_fields;
   terms->refresh_ms = wanted.refresh_ms;
+  terms->coalesce_ms = wanted.coalesce_ms;
   terms->tells_reason = (wanted.flags & CacheSettings::kTellsReason) != 0;
   terms->tells_status = terms->tells_reason || (wanted.flags & CacheSettings::kTellsStatus) != 0;
   terms->counters = server.counters;

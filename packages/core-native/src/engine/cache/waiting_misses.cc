@@ -18,12 +18,17 @@ void Count(const Connection* connection, CacheCounter counter) {
 }  // namespace
 
 WaitingMisses::WaitingMisses(uv_loop_t* loop, Input* input, OutputPass* output, LeadingLanes* lanes,
-                             FileOutput::Post post)
-    : loop_(loop), input_(input), output_(output), lanes_(lanes), post_(std::move(post)) {
+                             StorableKeys* keys, FileOutput::Post post)
+    : loop_(loop),
+      input_(input),
+      output_(output),
+      lanes_(lanes),
+      keys_(keys),
+      post_(std::move(post)) {
   uv_timer_init(loop_, &timer_);
   timer_.data = this;
-  lanes_->Enter(this, [this](const std::string& key, uint64_t hash, LeadingLanes::Event event) {
-    post_([this, key, hash, event] { OnEvent(key, hash, event); });
+  lanes_->Enter(this, [this](const std::string& key, LeadingLanes::Event event) {
+    post_([this, key, event] { OnEvent(key, event); });
   });
 }
 
@@ -34,8 +39,20 @@ void WaitingMisses::Close() {
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
 }
 
-WaitingMisses::Turn WaitingMisses::Join(Connection* connection, const std::string& key,
-                                        uint64_t hash, bool may_lead) {
+bool WaitingMisses::IsAwaited(const Miss& miss) const {
+  switch (keys_->Find(miss.hash)) {
+    case StorableKeys::Last::kStored:
+      return true;
+    case StorableKeys::Last::kNotStored:
+      return false;
+    case StorableKeys::Last::kUnknown:
+      break;
+  }
+  return miss.is_storable;
+}
+
+WaitingMisses::Turn WaitingMisses::Join(Connection* connection, const Miss& miss) {
+  const std::string& key = miss.key;
   DropClaim();
   if (resumed_ == connection) {
     resumed_ = nullptr;
@@ -50,23 +67,23 @@ WaitingMisses::Turn WaitingMisses::Join(Connection* connection, const std::strin
     if (found->second.key == key) return Turn::kWaits;
     TakeOut(connection);
   }
-  if (!remembered_.empty()) {
-    const Remembered& remembered = remembered_[hash % kRememberedMax];
-    if (remembered.hash == hash && uv_now(loop_) < remembered.until_ms) return Turn::kGoesOn;
-  }
+  const bool may_wait = connection->server()->config->cache()->coalesce_ms != 0;
+  if (!may_wait || !IsAwaited(miss)) return Turn::kGoesOn;
   const auto found = waits_.find(key);
-  if (found == waits_.end() && !may_lead) return Turn::kGoesOn;
+  if (found == waits_.end() && !miss.may_lead) return Turn::kGoesOn;
   if (waiting_.size() >= kWaitingAllMax) return Turn::kGoesOn;
   if (found == waits_.end()) {
     if (lanes_->Begin(this, key)) {
       claimed_.assign(key);
       return Turn::kLeads;
     }
-    waits_[key].is_elsewhere = true;
+    Wait& wait = waits_[key];
+    wait.hash = miss.hash;
+    wait.is_elsewhere = true;
   } else if (found->second.connections.size() >= kWaitingMax) {
     return Turn::kGoesOn;
   }
-  Add(connection, key, false);
+  Add(connection, {key, DeadlineOf(connection), false});
   Count(connection, CacheCounter::kCoalesced);
   return Turn::kWaits;
 }
@@ -78,39 +95,45 @@ void WaitingMisses::DropClaim() {
 }
 
 void WaitingMisses::WaitFirst(Connection* connection, const std::string& key) {
-  Add(connection, key, true);
+  Add(connection, {key, resumed_deadline_ms_, true});
 }
 
-void WaitingMisses::Add(Connection* connection, const std::string& key, bool is_first) {
-  std::deque<Connection*>& connections = waits_[key].connections;
-  connections.insert(is_first ? connections.begin() : connections.end(), connection);
-  Waiter waiter{key, 0, is_first};
-  const uint32_t timeout_ms = connection->server()->config->settings().queue_timeout_ms;
-  if (timeout_ms != 0) waiter.deadline_ms = uv_now(loop_) + timeout_ms;
-  const uint64_t deadline_ms = waiter.deadline_ms;
-  waiting_.emplace(connection, std::move(waiter));
+uint64_t WaitingMisses::DeadlineOf(const Connection* connection) const {
+  const ServerConfig& config = *connection->server()->config;
+  const uint32_t queue_ms = config.settings().queue_timeout_ms;
+  const uint32_t most_ms = config.cache()->coalesce_ms;
+  return uv_now(loop_) + (queue_ms == 0 ? most_ms : std::min(most_ms, queue_ms));
+}
+
+void WaitingMisses::Add(Connection* connection, Waiter waiter) {
+  std::deque<Connection*>& connections = waits_[waiter.key].connections;
+  connections.insert(waiter.was_first ? connections.begin() : connections.end(), connection);
   if (look_due_ms_ == 0) look_due_ms_ = uv_now(loop_) + kLookMs;
   ArmFor(look_due_ms_);
   // Servers differ in how long requests may wait.
-  if (deadline_ms != 0) ArmFor(deadline_ms);
+  ArmFor(waiter.deadline_ms);
+  waiting_.emplace(connection, std::move(waiter));
 }
 
-void WaitingMisses::Lead(const Connection* connection, const std::string& key) {
+void WaitingMisses::Lead(const Connection* connection, const std::string& key, uint64_t hash) {
   Wait& wait = waits_[key];
+  wait.hash = hash;
   wait.leader = connection;
   wait.was_held = false;
   wait.is_elsewhere = false;
   if (claimed_ == key) claimed_.clear();
 }
 
-void WaitingMisses::Remember(uint64_t hash) {
-  if (remembered_.empty()) remembered_.resize(kRememberedMax);
-  remembered_[hash % kRememberedMax] = {hash, uv_now(loop_) + kRememberedMs};
+bool WaitingMisses::LeadLate(const Connection* connection, const std::string& key, uint64_t hash) {
+  DropClaim();
+  if (waits_.contains(key) || !lanes_->Claim(this, key)) return false;
+  keys_->Note(hash, true);
+  Lead(connection, key, hash);
+  return true;
 }
 
-void WaitingMisses::OnDecided(const std::string& key, uint64_t hash, Decision decision) {
-  if (decision == Decision::kRefused) Remember(hash);
-  lanes_->Finish(this, key, hash, decision);
+void WaitingMisses::OnDecided(const std::string& key, Decision decision) {
+  lanes_->Finish(this, key, decision);
   const auto found = waits_.find(key);
   if (found == waits_.end()) return;
   if (found->second.connections.empty()) {
@@ -131,10 +154,9 @@ void WaitingMisses::OnLost(const Connection* connection, const std::string& key)
   post_([this, key] { LetNextLead(key); });
 }
 
-void WaitingMisses::OnEvent(const std::string& key, uint64_t hash, LeadingLanes::Event event) {
+void WaitingMisses::OnEvent(const std::string& key, LeadingLanes::Event event) {
   using Event = LeadingLanes::Event;
   if (is_closed_) return;
-  if (event == Event::kRefused) Remember(hash);
   const auto found = waits_.find(key);
   const bool waits_elsewhere = found != waits_.end() && found->second.is_elsewhere;
   switch (event) {
@@ -159,10 +181,11 @@ void WaitingMisses::OnEvent(const std::string& key, uint64_t hash, LeadingLanes:
   }
 }
 
-void WaitingMisses::Resume(Connection* connection, Turn turn, const std::string& key) {
+void WaitingMisses::Resume(Connection* connection, Turn turn, const Waiter& waiter) {
   resumed_ = connection;
-  resumed_key_ = key;
+  resumed_key_ = waiter.key;
   resumed_turn_ = turn;
+  resumed_deadline_ms_ = waiter.deadline_ms;
   input_->Resume(connection, kPauseOrder);
   // A request that was not looked up again has gone to somebody else, or has met an entry.
   resumed_ = nullptr;
@@ -180,7 +203,8 @@ void WaitingMisses::Release(const std::string& key, Turn turn) {
     if (waiting_.contains(connection)) released.push_back(connection);
   }
   for (Connection* connection : released) {
-    if (waiting_.erase(connection) != 0) Resume(connection, turn, key);
+    const auto node = waiting_.extract(connection);
+    if (!node.empty()) Resume(connection, turn, node.mapped());
   }
 }
 
@@ -197,9 +221,9 @@ void WaitingMisses::LetNextLead(const std::string& key) {
     Connection* const next = found->second.connections.front();
     found->second.connections.pop_front();
     // The second time it asks by itself, so that each failure costs one that waits.
-    const bool was_first = waiting_.at(next).was_first;
-    waiting_.erase(next);
-    Resume(next, was_first ? Turn::kLeads : Turn::kLeadsAnew, key);
+    const auto node = waiting_.extract(next);
+    const Waiter& waiter = node.mapped();
+    Resume(next, waiter.was_first ? Turn::kLeads : Turn::kLeadsAnew, waiter);
     const auto again = waiting_.find(next);
     // The lane asks JavaScript itself.
     if (again != waiting_.end() && again->second.key == key) return;
@@ -221,7 +245,7 @@ void WaitingMisses::OnDetached(Connection* connection) {
 void WaitingMisses::OnTimer() {
   timer_due_ms_ = 0;
   if (look_due_ms_ <= uv_now(loop_)) ReplaceHeldLeaders();
-  ReleaseOverdue();
+  GiveUpOverdue();
   look_due_ms_ = waiting_.empty() ? 0 : std::max(look_due_ms_, uv_now(loop_) + 1);
   if (look_due_ms_ != 0) ArmFor(look_due_ms_);
 }
@@ -257,27 +281,27 @@ void WaitingMisses::ReplaceLeader(const std::string& key) {
   LetNextLead(key);
 }
 
-void WaitingMisses::ReleaseOverdue() {
-  std::vector<Connection*> overdue;
-  const uint64_t now_ms = uv_now(loop_);
-  for (const auto& [key, wait] : waits_) {
-    for (Connection* connection : wait.connections) {
-      const uint64_t deadline_ms = waiting_.at(connection).deadline_ms;
-      if (deadline_ms != 0 && deadline_ms <= now_ms) overdue.push_back(connection);
-    }
-  }
-  for (Connection* connection : overdue) {
-    // Resuming one may close others.
-    if (!waiting_.contains(connection)) continue;
-    const std::string key = waiting_.at(connection).key;
-    TakeOut(connection);
-    Resume(connection, Turn::kGoesOn, key);
-  }
+// Whoever waits for longer than it may says that this answer is not worth waiting for: otherwise
+// each later request would wait as long for a handler that hangs.
+void WaitingMisses::GiveUp(const std::string& key) {
+  const auto found = waits_.find(key);
+  if (found == waits_.end()) return;
+  keys_->Note(found->second.hash, false);
+  lanes_->GiveUp(key);
+  Release(key, Turn::kGoesOn);
+}
+
+void WaitingMisses::GiveUpOverdue() {
+  std::vector<std::string> overdue;
   uint64_t next_ms = 0;
   for (const auto& [connection, waiter] : waiting_) {
-    if (waiter.deadline_ms == 0) continue;
-    next_ms = next_ms == 0 ? waiter.deadline_ms : std::min(next_ms, waiter.deadline_ms);
+    if (waiter.deadline_ms <= uv_now(loop_)) {
+      overdue.push_back(waiter.key);
+    } else {
+      next_ms = next_ms == 0 ? waiter.deadline_ms : std::min(next_ms, waiter.deadline_ms);
+    }
   }
+  for (const std::string& key : overdue) GiveUp(key);
   if (next_ms != 0) ArmFor(next_ms);
 }
 

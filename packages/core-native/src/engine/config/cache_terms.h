@@ -68,6 +68,8 @@ struct CacheTerms {
   bool tells_reason = false;                 // Which says why a response was not stored.
   // How long JavaScript may work on a request that the cache makes itself.
   uint32_t refresh_ms = 60'000;
+  // How long a request may wait for the answer to another one with its key; 0 = it never does.
+  uint32_t coalesce_ms = 5'000;
   std::shared_ptr<CacheCounters> counters;
   // The scope of a server without prefixes (KeyScope::port), or 0.
   uint32_t scope_of_everything = 0;

@@ -11,6 +11,9 @@ namespace httpsys::engine {
 // to another member, which relays its requests. Filled before the connection is made; later only
 // SharingMarks writes it.
 struct RelayOrigin {
+  // No link to another member has this number.
+  static constexpr uint64_t kNoLink = UINT64_MAX;
+
   uint64_t link = 0;  // The link to the member that relays.
   uint32_t id = 0;    // The relay's number on that link.
   // The bytes of answers given to the relay so far.
@@ -21,6 +24,9 @@ struct RelayOrigin {
   Addresses addresses;
   std::string facts;  // The client's TLS session, as kOpen has it; empty = no TLS.
   std::string trust;  // tls::Session::trust() of the client's TLS session.
+
+  // True for a request of the output cache of this process: its answer is of use here only.
+  bool is_own() const { return link == kNoLink; }
 };
 
 }  // namespace httpsys::engine

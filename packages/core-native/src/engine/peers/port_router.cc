@@ -37,6 +37,12 @@ bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_o
           PortAdmission::IsPinned(connection));
 }
 
+// True for a request that the output cache of this process makes.
+bool IsOwn(const Connection* connection) {
+  const RelayOrigin* const origin = connection->origin();
+  return origin != nullptr && origin->is_own();
+}
+
 // Sends the answers of the lane to earlier requests of the same read, which wait for the end of
 // that read otherwise. Returns false if the connection was closed.
 bool SendGathered(NativeAnswers* answers, Connection* connection) {
@@ -194,6 +200,10 @@ RequestRouter::Outcome PortRouter::FindOwner(Connection* connection, const http1
     owner = choice_.GivesBackTo(connection, target,
                                 PortAdmission::HasMore(head, input.size() - head_bytes));
   }
+  if (IsOwn(connection)) {
+    owner = target.own();
+    if (owner == nullptr) return moves_.Return(connection);
+  }
   if (owner == nullptr) {
     owner = choice_.Choose(port, connection, route->id, waiting_.HasWaited(connection));
   }
@@ -257,6 +267,8 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   if (table_.IsOpening(owner)) return waiting_.Wait(connection, route);
   if (!PortAdmission::IsAllowed(connection, **server, host, route)) return Outcome::kUnrouted;
   *route = RouteTo(owner, target, route->id);
+  // Such a request waits for this owner, whoever else could answer.
+  if (IsOwn(connection)) route->has_others = false;
   return Outcome::kHere;
 }
 

@@ -25,12 +25,13 @@ bool HasEnded(const Connection* connection) {
 
 RequestReclaim::RequestReclaim(uv_loop_t* loop, const Attachments* attachments,
                                LanePatience* patience, PortRouter* router, Input* input,
-                               UnbegunStreams* streams)
+                               UnbegunStreams* streams, Withdrawals* withdrawals)
     : attachments_(attachments),
       patience_(patience),
       router_(router),
       input_(input),
-      streams_(streams) {
+      streams_(streams),
+      withdrawals_(withdrawals) {
   uv_timer_init(loop, &timer_);
 }
 
@@ -158,6 +159,7 @@ bool RequestReclaim::CanTake(const Connection* connection, const Item& item,
 void RequestReclaim::Take(Connection* connection, const Item& item, std::string_view bytes) {
   // PortRouter::CountRequest() has counted it; its next owner counts it, too.
   PortStatistics::Change(connection->server()->requests[item.prefix_id], -1);
+  withdrawals_->OnTakenBack(connection);
   if (connection->stream != nullptr) {
     streams_->Withdraw(connection);
   } else {

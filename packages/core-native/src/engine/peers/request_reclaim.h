@@ -16,6 +16,7 @@
 #include "engine/connection/unread_requests.h"
 #include "engine/peers/port_router.h"
 #include "engine/requests/request_router.h"
+#include "engine/requests/withdrawals.h"
 
 namespace httpsys::engine {
 
@@ -27,7 +28,8 @@ namespace httpsys::engine {
 class RequestReclaim {
  public:
   RequestReclaim(uv_loop_t* loop, const Attachments* attachments, LanePatience* patience,
-                 PortRouter* router, Input* input, UnbegunStreams* streams);
+                 PortRouter* router, Input* input, UnbegunStreams* streams,
+                 Withdrawals* withdrawals);
   RequestReclaim(const RequestReclaim&) = delete;
   RequestReclaim& operator=(const RequestReclaim&) = delete;
   // Must be called before the loop is closed.
@@ -64,6 +66,7 @@ class RequestReclaim {
   PortRouter* router_;
   Input* input_;
   UnbegunStreams* streams_;
+  Withdrawals* withdrawals_;
   uv_timer_t timer_;
   std::unordered_map<const Attachment*, Sample> samples_;  // Taken with the timer's start.
   uint64_t looked_at_ms_ = 0;  // When Look() asked last whether a thread sleeps.

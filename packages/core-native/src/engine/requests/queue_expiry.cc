@@ -34,6 +34,7 @@ void QueueExpiry::RefuseUnread(Attachment* attachment, const UnreadRequests::Ite
   if (status == RouteStatus::kOffline && !has_queue) return;
   if (!attachment->claimed().Add(item.end, records::Claim::kRefused, attachment->requests()))
     return;
+  if (item.is_first) withdrawals_->OnRefused(connection);
   NativeAnswers::Unserved request{status};
   request.is_head_request = item.is_head;
   request.closes = request.was_queued = true;

@@ -6,6 +6,7 @@
 #include "engine/connection/attachments.h"
 #include "engine/connection/connection.h"
 #include "engine/requests/native_answer.h"
+#include "engine/requests/withdrawals.h"
 
 namespace httpsys::engine {
 
@@ -16,11 +17,12 @@ class QueueExpiry {
   // `connections` and `streams` write the answers on connections of HTTP/1.1 and on streams of
   // HTTP/2.
   QueueExpiry(const Attachments* attachments, NativeAnswers* answers, AnswerWriter* connections,
-              AnswerWriter* streams)
+              AnswerWriter* streams, Withdrawals* withdrawals)
       : attachments_(attachments),
         answers_(answers),
         connections_(connections),
-        streams_(streams) {}
+        streams_(streams),
+        withdrawals_(withdrawals) {}
   QueueExpiry(const QueueExpiry&) = delete;
   QueueExpiry& operator=(const QueueExpiry&) = delete;
 
@@ -42,6 +44,7 @@ class QueueExpiry {
   NativeAnswers* answers_;
   AnswerWriter* connections_;
   AnswerWriter* streams_;
+  Withdrawals* withdrawals_;
 };
 
 }  // namespace httpsys::engine

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+namespace httpsys::engine {
+
+// Whether the last response with a key was stored. A request waits for the answer to another one
+// only where there will probably be something to get: long polls and streams, whose answers are
+// never stored, must not wait for each other. Remembers the last key for each place of a table, so
+// that a key may be forgotten at any time. Thread: any.
+class StorableKeys {
+ public:
+  enum class Last : uint8_t { kUnknown, kStored, kNotStored };
+
+  // As many keys as most caches have entries that are asked for often: 128 KiB, whose pages exist
+  // once they are needed.
+  static constexpr size_t kKeysMax = 16 * 1024;
+
+  StorableKeys() : keys_(static_cast<Key*>(std::calloc(kKeysMax, sizeof(Key)))) {}
+  StorableKeys(const StorableKeys&) = delete;
+  StorableKeys& operator=(const StorableKeys&) = delete;
+
+  // `hash` is that of the key, the same for all lanes.
+  Last Find(uint64_t hash) const {
+    if (keys_ == nullptr) return Last::kUnknown;
+    const uint64_t known = PlaceOf(hash)->load(std::memory_order_relaxed);
+    if ((known | kStoredBit) != (hash | kStoredBit)) return Last::kUnknown;
+    return (known & kStoredBit) != 0 ? Last::kStored : Last::kNotStored;
+  }
+  void Note(uint64_t hash, bool is_stored) {
+    if (keys_ == nullptr) return;
+    const uint64_t known = is_stored ? hash | kStoredBit : hash & ~kStoredBit;
+    PlaceOf(hash)->store(known, std::memory_order_relaxed);
+  }
+
+ private:
+  using Key = std::atomic<uint64_t>;
+  static_assert(Key::is_always_lock_free);
+  // In place of the lowest bit of the hash.
+  static constexpr uint64_t kStoredBit = 1;
+
+  struct Free {
+    void operator()(Key* keys) const { std::free(keys); }
+  };
+
+  Key* PlaceOf(uint64_t hash) const { return &keys_[hash / 2 % kKeysMax]; }
+
+  std::unique_ptr<Key[], Free> keys_;
+};
+
+}  // namespace httpsys::engine
