@@ -175,6 +175,19 @@ TEST_F(CoOwnersTest, WhatAnotherOwnerMakesObsoleteIsNotFound) {
   EXPECT_EQ(Find("/a/1"), "new");
 }
 
+TEST_F(CoOwnersTest, WhoHasGoneBeforeItsCountersWereKnownKeepsNobodyFromStoring) {
+  EXPECT_EQ(Store("/a/1", "one"), Refusal::kNone);
+  Share({kOther});
+  EXPECT_EQ(Store("/a/2", "two"), Refusal::kObsolete);
+  owners().SetGone(this, kOther);
+  EXPECT_TRUE(owners().Missing(this).empty());
+  // It may have made this obsolete.
+  EXPECT_EQ(Find("/a/1"), "");
+  EXPECT_EQ(Store("/a/2", "two"), Refusal::kNone);
+  EXPECT_EQ(Find("/a/2"), "two");
+  EXPECT_FALSE(owners().IsShared(scope_));
+}
+
 TEST_F(CoOwnersTest, AFlushOfTheOtherOwnerIsOneOfThePrefix) {
   const uint32_t scope = cache_.Claim("http://*:8080/mine/");
   Share({kOther});

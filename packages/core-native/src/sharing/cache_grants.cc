@@ -15,6 +15,17 @@ void CacheGrants::EndReunion() {
   Tell();
 }
 
+// Members that are back have told how much memory their caches use, and those whose names vanished
+// with their processes use none. So the cache of a process that was started again need not wait for
+// the end of a reunion with its predecessor.
+void CacheGrants::EndReunionIfAll(const std::function<bool(uint64_t member)>& is_back) {
+  if (!is_reunion_) return;
+  for (const auto& [id, member] : record_->state.members()) {
+    if (!is_back(id) && !effects_->IsGone(id)) return;
+  }
+  EndReunion();
+}
+
 void CacheGrants::OnOwnWish() {
   shares_.Set(0, record_->self.pid, record_->cache);
   // Grants to this engine are applied at once.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "sharing/cache_shares.h"
@@ -19,6 +20,9 @@ class CacheGrants {
   // that nobody gets more until EndReunion().
   void Begin(bool may_come);
   void EndReunion();
+  // Ends the reunion before its time, if each member is back or has died. All members of the last
+  // term must be known.
+  void EndReunionIfAll(const std::function<bool(uint64_t member)>& is_back);
   void End() { shares_.Clear(); }
   // This engine wants something else, or nothing any more.
   void OnOwnWish();

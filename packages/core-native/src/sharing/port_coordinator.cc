@@ -32,7 +32,13 @@ using peer::FrameType;
 void PortCoordinator::Begin(const PortSuccession::Victory& victory, uint64_t now_ms) {
   // A newcomer knows at most what a coordinator has told it, who may not have been the last one.
   const bool is_newcomer = !std::exchange(record_->has_joined, true);
-  may_miss_members_ = std::exchange(record_->is_outdated, false) || is_newcomer;
+  const bool is_outdated = std::exchange(record_->is_outdated, false);
+  may_miss_members_ = is_outdated || is_newcomer;
+  // Who has lost a coordinator that was killed, and has met nobody else, knows whose caches there
+  // are.
+  may_miss_caches_ =
+      is_newcomer ||
+      (is_outdated && (record_->has_met_another || !effects_->IsGone(record_->lost.id)));
   descent_.Begin(victory);
   tell_at_ms_ = now_ms;
   const bool may_come = may_miss_members_ || !record_->state.members().empty();
@@ -61,6 +67,7 @@ void PortCoordinator::StepDown() {
   reunion_deadline_ms_ = 0;
   // If the successor ends before it has told its state, this engine may coordinate again.
   record_->is_outdated = true;
+  record_->has_met_another = true;
   has_unsynced_ = false;
   descent_.End();
 }
@@ -73,6 +80,8 @@ void PortCoordinator::Tick(uint64_t now_ms) {
   if (rank() != old_rank) reunion_deadline_ms_ = now_ms + limits::kReunionMs;
   if (rank() != 0 && reunion_deadline_ms_ != 0) TellSuccession(now_ms);
   if (reunion_deadline_ms_ != 0 && now_ms >= reunion_deadline_ms_) EndReunion(now_ms);
+  if (!may_miss_caches_ && rank() == 0)
+    caches_.EndReunionIfAll([this](uint64_t id) { return HasReturned(id); });
   DropSilent(now_ms);
   ExpireEntries(now_ms);
 }
@@ -187,6 +196,9 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
       session.is_moving = true;
       return true;
     case FrameType::kCacheWish:
+      // A newcomer says it before it is a member.
+      if (!may_miss_caches_ && rank() == 0)
+        caches_.EndReunionIfAll([this](uint64_t id) { return HasReturned(id); });
       return caches_.OnWish(link, session.credentials.pid, frame.payload);
     case FrameType::kState:
       queries_.OnState(link, frame.payload, now_ms);
@@ -558,6 +570,7 @@ void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
     // The successor has ended, or this coordinator would have yielded.
     reunion_deadline_ms_ = now_ms + limits::kReunionMs;
     may_miss_members_ = true;
+    may_miss_caches_ = true;
   }
   if (id != 0 && (!is_moving || effects_->IsGone(id))) RemoveMember(id, now_ms);
   CheckConfirmations(now_ms);

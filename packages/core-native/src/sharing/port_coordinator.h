@@ -146,6 +146,8 @@ class PortCoordinator {
   // they have joined a successor that has ended, or this engine was new on the port when it took
   // the place. They have until reunion_deadline_ms_.
   bool may_miss_members_ = false;
+  // The same of members that may use memory for caches.
+  bool may_miss_caches_ = false;
   uint64_t tell_at_ms_ = 0;  // When those that have not come back are told again.
   std::string told_key_;     // The newest ticket key that the members know.
 };

@@ -78,6 +78,8 @@ void PortMembership::Seek(uint64_t now_ms) {
       coordinator_ = visit.who;
       link_ = visit.link;
       rank_ = visit.rank;
+      record_->has_met_another = (record_->is_outdated && record_->has_met_another) ||
+                                 record_->lost.id == 0 || visit.who.pid != record_->lost.pid;
       record_->is_outdated = true;
       succession_.Expect(now_ms);
       peer::Hello hello;
@@ -565,6 +567,7 @@ void PortMembership::OnBroken(LinkId link, uint64_t now_ms) {
     return;
   }
   if (link == 0 || link != link_) return;
+  if (is_joined_) record_->lost = {coordinator_id_, coordinator_.pid};
   if (!Part(true, now_ms)) {
     retry_at_ms_ = now_ms + kRetryMs;
     return;

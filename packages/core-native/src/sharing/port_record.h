@@ -101,6 +101,15 @@ class PortRecord {
   // Others may have had a coordinator whose state this engine has not: it has met one that has told
   // nothing yet, or has been one that was succeeded.
   bool is_outdated = false;
+  // Valid with is_outdated: the one that it has met was no remainder of `lost`. A killed process
+  // lets others come in until the system has closed all of its sockets.
+  bool has_met_another = false;
+  // The coordinator whose end this engine has seen last, as its member.
+  struct Lost {
+    uint64_t id = 0;  // 0 = there is none.
+    uint32_t pid = 0;
+  };
+  Lost lost;
   bool has_failed = false;  // A registration was refused since the participant has looked.
   bool has_completed_removal = false;  // A removal was completed since the participant has looked.
   PortEffects* const effects;

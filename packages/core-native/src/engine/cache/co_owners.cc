@@ -125,6 +125,20 @@ void CoOwners::SetCounters(const void* user, uint64_t member,
   Publish();
 }
 
+void CoOwners::SetGone(const void* user, uint64_t member) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = users_.find(user);
+  if (found == users_.end()) return;
+  User& known = found->second;
+  if (!known.known.try_emplace(member, Known{nullptr}).second) return;
+  for (auto& [pair, owned] : known.owned) {
+    if (pair.second != member) continue;
+    generations_->OfScope(pair.first)->fetch_add(1, std::memory_order_acq_rel);
+    owned.view = MakeView(known, member);
+  }
+  Publish();
+}
+
 std::shared_ptr<CoOwners::View> CoOwners::MakeView(const User& user, uint64_t member) const {
   auto view = std::make_shared<View>();
   view->member = member;

@@ -73,6 +73,9 @@ class CoOwners {
   // Sets the counters of a member; nullptr = the member belongs to this process.
   void SetCounters(const void* user, uint64_t member,
                    std::shared_ptr<cache::FollowedCounters> counters);
+  // A member whose counters are not known has gone: it makes nothing obsolete any more. What is
+  // stored in its scopes is obsolete, because it may have done so before.
+  void SetGone(const void* user, uint64_t member);
 
   // -- For readers.
 

@@ -218,11 +218,19 @@ void ArenaLinks::SweepOwners() {
       owners.Sweep(this, LinkClockMs(), [this](uint32_t scope) { cache_->DropObsolete(scope); });
   owners_version_ = owners.version();
   if (owners_version_ != version) cache_->Announce();
-  for (const uint64_t member : owners.Missing(this)) Follow(member);
+  const std::vector<uint64_t> missing = owners.Missing(this);
+  for (const uint64_t member : missing) Follow(member);
+  has_missing_ = !missing.empty();
 }
 
 void ArenaLinks::Follow(uint64_t member) {
-  if (is_closed_ || given_up_.contains(member) || asked_.contains(member)) return;
+  if (is_closed_ || asked_.contains(member)) return;
+  // The routes still name a process that was killed. Who waited for its counters would store
+  // nothing so long.
+  if (!links_.contains(member) && sharing::IsGone(member)) {
+    return cache_->co_owners().SetGone(this, member);
+  }
+  if (given_up_.contains(member)) return;
   const auto found = links_.find(member);
   const bool has_room = found != links_.end() || links_.size() < limits::kCacheReadersMax;
   Channel* const channel = found != links_.end() ? found->second : nullptr;
@@ -347,13 +355,13 @@ void ArenaLinks::Sweep() {
 }
 
 void ArenaLinks::ArmTimer() {
-  const bool is_needed = !given_up_.empty() || !orphaned_.empty() || has_former_;
+  const bool is_needed = !given_up_.empty() || has_missing_ || !orphaned_.empty() || has_former_;
   if (!is_needed || is_closed_ || uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) {
     return;
   }
   uv_timer_start(
       &timer_, [](uv_timer_t* timer) { static_cast<ArenaLinks*>(timer->data)->Sweep(); },
-      doubtful_.empty() ? limits::kCacheAskMs : limits::kCacheTellMs, 0);
+      doubtful_.empty() && !has_missing_ ? limits::kCacheAskMs : limits::kCacheTellMs, 0);
 }
 
 }  // namespace httpsys::engine

@@ -80,6 +80,7 @@ class ArenaLinks final : public sharing::Channel::Handler {
   std::set<uint64_t> asked_;               // Members whose counters are on their way.
   uint64_t owners_version_ = 1;            // CoOwners::version() that was announced last.
   bool has_shared_ = false;                // By the routes other members own prefixes of ours.
+  bool has_missing_ = false;               // The counters of some owner are not known.
   bool has_former_ = false;                // CoOwners::Sweep() has more to do.
   std::map<uint64_t, uint64_t> given_up_;  // Until when (ms, uv_now()), by member.
   std::set<uint64_t> orphaned_;            // Members whose process was killed.
