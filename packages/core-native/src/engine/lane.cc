@@ -227,6 +227,7 @@ void Lane::OnTimeout(Connection* connection) {
   WakeUp();
   if (connection->phase() == InputPhase::kHandshake)
     return parts_->handshakes->OnTimeout(connection);
+  if (parts_->input->EndLeft(connection)) return;
   parts_->protocols.Of(connection->phase())->OnTimeout(connection);
 }
 

@@ -12,6 +12,10 @@ namespace httpsys::engine {
 namespace {
 
 constexpr int kGoodbyeBytesMax = 40;
+// How long a request of a client that has ended its direction waits for earlier answers of its
+// connection, or for the answer to another client, in ms: JavaScript that is busy for a moment has
+// answered by then. Who has left is not kept for longer.
+constexpr uint64_t kLeftBehindMs = 500;
 
 }  // namespace
 
@@ -37,24 +41,61 @@ void Input::OnReadable(Connection* connection) {
   if (ReceiveWindows::MustEndRead(*connection)) windows_.EndRead(connection, uv_now(loop_));
 }
 
-// Handles the peer's end at once, unless some requests are still in the socket: then the end is
-// found when they are read. A request that waits for a disk gets its answer if that comes soon: the
-// timer of the connection stops when the input goes on.
 void Input::OnDisconnect(Connection* connection) {
-  if ((connection->watch.pauses() & kPauseOrder) != 0) {
-    transport_->StartIdleTimer(connection, limits::kLeftMs);
-    return;
-  }
+  if (connection->server()->config->settings().allow_half_open) return;
   if ((connection->watch.pauses() & kPauseOver) != 0) {
     transport_->OnPeerEnded(connection);
     transport_->WatchLeft(connection);
     return;
   }
-  // A goodbye of TLS is not a request: the shortest request with its record is longer.
-  const int unread_max = connection->tls == nullptr ? 0 : kGoodbyeBytesMax;
-  int unread = 0;
-  if (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread > unread_max) return;
+  switch (FindAtEnd(*connection)) {
+    case AtEnd::kGoOn:
+      return;
+    case AtEnd::kWait:
+      // The timer of the connection stops when the input goes on.
+      return transport_->StartIdleTimer(
+          connection, connection->watch.waits_for_disk() ? limits::kLeftMs : kLeftBehindMs);
+    case AtEnd::kEnd:
+      return EndUnread(connection);
+  }
+}
+
+bool Input::EndLeft(Connection* connection) {
+  const WatchState& watch = connection->watch;
+  const bool is_left = watch.is_disconnect_told() && (watch.pauses() & kPauseOver) == 0 &&
+                       !connection->server()->config->settings().allow_half_open &&
+                       FindAtEnd(*connection) != AtEnd::kGoOn;
+  if (is_left) EndUnread(connection);
+  return is_left;
+}
+
+// The bytes that were read and not handled are requests that nobody has begun: as on Node, their
+// client has no use for answers.
+void Input::EndUnread(Connection* connection) {
+  DropKept(connection);
   OnReadFailed(connection, 0);
+}
+
+Input::AtEnd Input::FindAtEnd(const Connection& connection) {
+  const uint8_t pauses = connection.watch.pauses();
+  // JavaScript has the socket, or the request will have an owner soon, who hears of the end.
+  if ((pauses & kPauseUpgrade) != 0 || connection.sharing.is_waiting()) return AtEnd::kGoOn;
+  if ((pauses & kPauseOrder) != 0) {
+    // Those before it, the disk, or the answer to another client may never come. What waits for the
+    // output alone goes on, or ends, with that.
+    const bool waits_for_output = connection.message.unanswered() == 0 &&
+                                  !connection.watch.waits_for_disk() &&
+                                  OutputPass::UnsentBytes(connection) != 0;
+    return waits_for_output ? AtEnd::kGoOn : AtEnd::kWait;
+  }
+  // A goodbye of TLS is not a request: the shortest request with its record is longer.
+  const int unread_max = connection.tls == nullptr ? 0 : kGoodbyeBytesMax;
+  int unread = 0;
+  const bool has_unread = ioctl(connection.fd, FIONREAD, &unread) != 0 || unread > unread_max ||
+                          (connection.tls != nullptr && connection.tls->has_pending());
+  if ((pauses & kPausePipeline) != 0) return has_unread ? AtEnd::kWait : AtEnd::kEnd;
+  // Bytes of a body that JavaScript has not asked for come before the end.
+  return has_unread || connection.input.partial() != nullptr ? AtEnd::kGoOn : AtEnd::kEnd;
 }
 
 void Input::PauseForMemory(Connection* connection) {

@@ -38,9 +38,13 @@ class Input {
 
   // Reads what the socket has, at most limits::kReadsPerEvent times, and delivers it.
   void OnReadable(Connection* connection);
-  // Called when the client ended its direction while only kPausePipeline keeps the connection from
-  // being read. Treats it as the end of the input if the socket holds no further request.
+  // Called when the client ended its direction while the connection is not read. Treats it as the
+  // end of the input where it would be found next, and where what is before it waits for somebody
+  // who may never come.
   void OnDisconnect(Connection* connection);
+  // Called when the timer of the connection has fired. Returns true if that was for a client that
+  // has left, whose input has ended then.
+  bool EndLeft(Connection* connection);
   // Delivers bytes that were read elsewhere: by another process, or from the frames of HTTP/2.
   void Receive(Connection* connection, std::string_view bytes);
   // Removes a reason to pause. If none is left, delivers the bytes that were kept back and reads
@@ -116,6 +120,14 @@ class Input {
   bool ReadOnce(Connection* connection);
   ssize_t ReadMore(Connection* connection, Protocol* protocol, std::span<char> room, size_t* most);
   void OnReadFailed(Connection* connection, int error);
+  // What follows from the client's end while nothing is read.
+  enum class AtEnd : uint8_t {
+    kGoOn,  // Nothing: the end is found by reading, or comes with the output.
+    kWait,  // The request has some time.
+    kEnd,   // The input has ended.
+  };
+  static AtEnd FindAtEnd(const Connection& connection);
+  void EndUnread(Connection* connection);
   static void PauseForMemory(Connection* connection);
   void HandleKept(Connection* connection);
   size_t Handle(Connection* connection, std::string_view input);

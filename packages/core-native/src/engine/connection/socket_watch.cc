@@ -27,16 +27,14 @@ bool IsHeldBack(const Connection& connection) {
   return connection.is_throttled() || connection.output.queue()->file_at(0).part != nullptr;
 }
 
-// Returns true if the end of the client's direction is to be told although nothing is read: the
-// requests that nobody answers would otherwise outlive their client.
+// Returns true if the end of the client is to be told although nothing is read: whatever keeps the
+// lane from reading, the requests that nobody answers would otherwise outlive their client.
 bool WantsEnd(const Connection& connection) {
   const WatchState& watch = connection.watch;
-  const bool is_held_at_end =
-      (watch.pauses() & kPauseOver) != 0 && connection.is_held() && !connection.end.peer_ended();
-  const bool is_waiting = watch.pauses() == kPausePipeline || is_held_at_end ||
-                          (watch.pauses() == kPauseOrder && watch.is_end_wanted());
-  return is_waiting && !watch.is_disconnect_told() &&
-         !connection.server()->config->settings().allow_half_open;
+  if (watch.pauses() == 0 || watch.is_disconnect_told()) return false;
+  // Where nothing is read any more, the end is known, or follows the output.
+  return (watch.pauses() & kPauseOver) == 0 ||
+         (connection.is_held() && !connection.end.peer_ended());
 }
 
 }  // namespace

@@ -20,8 +20,9 @@ class WatchHandler {
   virtual void OnReadable(Connection* connection) = 0;
   // The socket has room again for the queued output.
   virtual void OnWritable(Connection* connection) = 0;
-  // The peer ended its direction while kPausePipeline was the only reason not to read, or
-  // kPauseOrder with WantEnd(), or while nothing is read any more and the output is held.
+  // The peer ended its direction while the connection is not read, for whatever reason; with
+  // kPauseOver only while the output is held. A peer that resets the connection is told by
+  // OnWatchFailed().
   virtual void OnDisconnect(Connection* connection) = 0;
   // The connection cannot be watched any more. `error` is a positive errno.
   virtual void OnWatchFailed(Connection* connection, int error) = 0;
@@ -51,17 +52,20 @@ class SocketWatch {
   }
   // Removes a reason. Returns true if none is left.
   static bool Resume(Connection* connection, PauseReason reason) {
-    connection->watch.pauses_ = static_cast<uint8_t>(connection->watch.pauses_ & ~reason);
-    return connection->watch.pauses_ == 0;
+    WatchState& watch = connection->watch;
+    watch.pauses_ = static_cast<uint8_t>(watch.pauses_ & ~reason);
+    if (watch.pauses_ != 0) return false;
+    // The end is found by reading, and is told again if reading stops before it.
+    watch.is_disconnect_told_ = false;
+    return true;
   }
   // Replaces all reasons by `reason`; 0 = none.
   static void PauseOnly(Connection* connection, uint8_t reason) {
     connection->watch.pauses_ = reason;
   }
-  // Whether OnDisconnect() is wanted while kPauseOrder is the only reason not to read: the request
-  // waits for a disk that may never answer.
-  static void WantEnd(Connection* connection, bool is_wanted) {
-    connection->watch.is_end_wanted_ = is_wanted;
+  // Notes that the next request waits for a disk.
+  static void SetWaitsForDisk(Connection* connection, bool waits) {
+    connection->watch.waits_for_disk_ = waits;
   }
   // Starts or stops the watcher according to the reasons to pause and to output that waits for the
   // socket.

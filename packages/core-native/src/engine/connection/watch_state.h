@@ -27,7 +27,7 @@ class WatchState {
  public:
   // The reasons not to read, a set of PauseReason.
   uint8_t pauses() const { return pauses_; }
-  bool is_end_wanted() const { return is_end_wanted_; }
+  bool waits_for_disk() const { return waits_for_disk_; }
   bool is_disconnect_told() const { return is_disconnect_told_; }
 
  private:
@@ -40,8 +40,8 @@ class WatchState {
   bool is_unwatchable_ : 1 = false;  // Initializing `poll_` has failed.
   bool is_left_alone_ : 1 = false;   // The connection is in SocketWatch's list of those left alone.
   bool is_pending_ : 1 = false;      // The connection is in SocketWatch's list of pending ones.
-  bool is_end_wanted_ : 1 = false;   // OnDisconnect() is wanted with kPauseOrder, too.
-  bool is_disconnect_told_ : 1 = false;  // OnDisconnect() has been called for the connection.
+  bool waits_for_disk_ : 1 = false;  // The next request waits for a disk (kPauseOrder).
+  bool is_disconnect_told_ : 1 = false;  // OnDisconnect() was called since reading has paused.
 };
 
 }  // namespace httpsys::engine

@@ -237,7 +237,7 @@ void StaticRequests::Await(Connection* connection, const std::shared_ptr<StaticS
   const auto [search, is_new] = searches_.try_emplace(key);
   search->second.connections.push_back(connection);
   waiting_.emplace(connection, Waiting{key, false, nullptr});
-  SocketWatch::WantEnd(connection, true);
+  SocketWatch::SetWaitsForDisk(connection, true);
   if (is_new) Search(site, path, MountPolicy::kRefuse);
 }
 
@@ -267,7 +267,7 @@ void StaticRequests::OnSearched(const std::shared_ptr<StaticSite>& site, const R
   const std::vector<Connection*> connections = std::move(search->second.connections);
   searches_.erase(search);
   for (Connection* connection : connections) {
-    SocketWatch::WantEnd(connection, false);
+    SocketWatch::SetWaitsForDisk(connection, false);
     Waiting& waiting = waiting_.at(connection);
     waiting.is_done = true;
     waiting.known = known;
@@ -288,7 +288,7 @@ void StaticRequests::OnSearched(const std::shared_ptr<StaticSite>& site, const R
 void StaticRequests::OnDetached(Connection* connection) {
   const auto found = waiting_.find(connection);
   if (found == waiting_.end()) return;
-  SocketWatch::WantEnd(connection, false);
+  SocketWatch::SetWaitsForDisk(connection, false);
   const auto search = searches_.find(found->second.key);
   if (search != searches_.end()) {
     Searching& searching = search->second;
