@@ -21,6 +21,7 @@ const core = require('./index.js')
 const { loadBinding } = require('./lib/backend/binding')
 const { setPinning } = require('./lib/http/insert-prototype')
 const { served } = require('./lib/http/served')
+const { readListenVariable } = require('./lib/listen/listen-variable')
 const { standIn } = require('./lib/options/stand-in')
 
 const kNames = /** @type {const} */ (['Server', 'createServer'])
@@ -43,6 +44,8 @@ let originals = null
  */
 function register () {
   if (originals !== null) return
+  // Before anything is replaced: a value that cannot be used ends the process.
+  standIn.mappings = readListenVariable()
   originals = []
   standIn.isRegistered = true
   setPinning(true)

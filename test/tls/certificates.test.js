@@ -339,12 +339,17 @@ test('a key beside the file that has both is no half', async (t) => {
   assert.equal(await certified(port, 'a.test'), 'a.test')
 })
 
-test('a folder whose files are empty or halves is refused', (t) => {
+/** @param {import('node:events').EventEmitter} server @returns {Promise<void>} rejects with the error that listen() emits */
+async function heard (server) {
+  await once(server, 'listening')
+}
+
+test('a folder whose files are empty or halves is refused', async (t) => {
   const { key, cert } = certificate('a.test')
   for (const files of [{ 'a.test.pem': '' }, { 'a.test.crt': '', 'a.test.key': '' }, { 'a.test.crt': cert, 'a.test.key': '' }, { 'a.test.key': key }]) {
     const folder = temporaryFolder(t)
     for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(folder, name), text)
-    assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ ({ certificateDirectory: folder })),
+    await assert.rejects(heard(core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ ({ certificateDirectory: folder }))),
       { code: 'ERR_HTTPSYS_SSLCERT', message: /is empty|there is no a\.test\.crt beside it/ })
   }
 })
@@ -364,44 +369,38 @@ test('a bound file that is emptied changes nothing, and a warning names it', { t
   assert.equal(await certified(port, 'a.test'), 'first.test')
 })
 
-test('an element of certificates without a certificate, its key or its host is refused', () => {
+test('an element of certificates without a certificate, its key or its host is refused', async () => {
   const { key, cert } = certificate('a.test')
-  const refused = (/** @type {any} */ element) => {
-    try {
-      core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ ({ certificates: [{ host: 'ok.test', key, cert }, element] }))
-    } catch (error) {
-      return error
-    }
-    assert.fail('it listens')
-  }
+  const given = (/** @type {any} */ element) =>
+    core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ ({ certificates: [{ host: 'ok.test', key, cert }, element] }))
   for (const element of [{ host: 'b.test', key }, { host: 'b.test', cert }, { host: 'b.test' }, { host: 'b.test', key: '', cert: '' }, { prefix: 'https://b.test:1/', key: Buffer.alloc(0), cert }]) {
-    const error = refused(element)
+    const [error] = await once(given(element), 'error')
     assert.equal(error.code, 'ERR_HTTPSYS_TLS_CERTIFICATE')
     assert.equal(error.host, 'b.test')
     assert.match(error.message, /^"b\.test" needs a certificate: there is /)
   }
-  assert.throws(() => { throw refused({ key, cert }) }, { code: 'ERR_INVALID_ARG_TYPE', message: 'An element of "certificates" needs "host" or "prefix"' })
+  assert.throws(() => given({ key, cert }), { code: 'ERR_INVALID_ARG_TYPE', message: 'An element of "certificates" needs "host" or "prefix"' })
 })
 
-test('listen() takes an empty key and certificate for none, and refuses one without the other', (t) => {
+test('listen() takes an empty key and certificate for none, and refuses one without the other', async (t) => {
   environment(t, { HTTPSYS_SSLCERT: path.join(temporaryFolder(t), 'none.json') })
   const { createAdapter } = require('@httpsys/express-adapter')
   const { key, cert } = certificate('a.test')
   const refused = { code: 'ERR_HTTPSYS_TLS_CERTIFICATE', message: /needs a certificate: (none was given|there is a )/ }
   for (const options of [{ key: '', cert: '' }, { key: [], cert: [] }, { key }, { cert }, { key, cert: '' }]) {
-    assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ (options)), refused)
-    assert.throws(() => https.createServer(options).listen('https://*:1/'), refused)
-    assert.throws(() => createAdapter(() => {}, options).listen(0), refused)
-    assert.throws(() => createAdapter(() => {}).listen('/nowhere/a.sock', options), refused)
+    await assert.rejects(heard(core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ (options))), refused)
+    await assert.rejects(heard(https.createServer(options).listen('https://*:1/')), refused)
+    await assert.rejects(heard(createAdapter(() => {}, options).listen(0)), refused)
+    await assert.rejects(heard(createAdapter(() => {}).listen('/nowhere/a.sock', options)), refused)
   }
   // Node's constructor has errors of its own for these.
   for (const options of [{ key: Buffer.alloc(0), cert: Buffer.alloc(0) }, { pfx: '' }]) {
-    assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ (options)), refused)
+    await assert.rejects(heard(core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ (options))), refused)
   }
 })
 
 test('a folder without certificates is refused', async (t) => {
-  assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ ({ certificateDirectory: temporaryFolder(t) })),
+  await assert.rejects(heard(core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ ({ certificateDirectory: temporaryFolder(t) }))),
     { code: 'ERR_HTTPSYS_SSLCERT' })
 })
 
@@ -429,7 +428,7 @@ test('a prefix finds the certificate that is bound to its host and port', async 
   server.close()
   cli('delete', 'sslcert', `*:${port}`)
   assert.deepEqual(bindings.listBindings(), [])
-  assert.throws(() => core.createServer().listen(/** @type {any} */ (`https://127.0.0.1:${port}/`)), { code: 'ERR_HTTPSYS_TLS_CERTIFICATE' })
+  await assert.rejects(heard(core.createServer().listen(/** @type {any} */ (`https://127.0.0.1:${port}/`))), { code: 'ERR_HTTPSYS_TLS_CERTIFICATE' })
 })
 
 test('bindings of files that are none are refused, and so is a file of bindings that is broken', (t) => {

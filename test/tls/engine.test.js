@@ -112,9 +112,9 @@ test('versions, hosts and callbacks that createServer() was given hold beside a 
   }
 })
 
-test('an https.Server without a certificate does not listen on an https:// prefix that none is bound to', (t) => {
+test('an https.Server without a certificate does not listen on an https:// prefix that none is bound to', async (t) => {
   withoutBindings(t)
-  assert.throws(() => https.createServer().listen('https://127.0.0.1:1/'), { code: 'ERR_HTTPSYS_TLS_CERTIFICATE' })
+  await assert.rejects(once(https.createServer().listen('https://127.0.0.1:1/'), 'listening'), { code: 'ERR_HTTPSYS_TLS_CERTIFICATE' })
 })
 
 test('servers of Node\'s lenient parser take no prefixes, which they would ignore with their scheme', async (t) => {

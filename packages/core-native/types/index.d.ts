@@ -352,6 +352,13 @@ export interface PrefixListenOptions extends CertificateOptions, Omit<TlsOptions
    * server listens on it in place of sockets of its own, and other processes of the port share it.
    */
   fd?: number
+  /** As the option of `createServer()`, for these prefixes. Default: what `createServer()` was told. */
+  stripPrefix?: boolean
+  /**
+   * Gives requests the header `X-Forwarded-Prefix` with the path that `stripPrefix: true` takes off (`/shop`), in the place of what a client
+   * says. Default false.
+   */
+  forwardedPrefix?: boolean
   /**
    * Names the request queue of the prefixes, so that other processes can take requests from it, too. 1 to 255
    * characters. Default: a queue of this server's own; in a worker of node:cluster one of the application's.
@@ -437,10 +444,10 @@ export class Server<
    * @throws ERR_HTTPSYS_OPTION when one would be ignored (https://github.com/httpsys/httpsys/blob/main/docs/options.md)
    * @throws ERR_SERVER_ALREADY_LISTEN, ERR_INVALID_ARG_VALUE … as `net.Server#listen`
    *
-   * Emits 'error' with EADDRINUSE when another process has the prefix (`error.prefix`, `error.pid`), EACCES when the port is
-   * reserved for others (for a prefix that is, it is thrown), ERR_HTTPSYS_PORT_NAME when another user
+   * Emits 'error' with EADDRINUSE when another process has the prefix (`error.prefix`, `error.pid`), EACCES when the port
+   * or the prefix is reserved for others, ERR_HTTPSYS_PORT_NAME when another user
    * has the name of the port, ERR_HTTPSYS_PEER_VERSION, ERR_HTTPSYS_PORT_COORDINATOR.
-   * Throws ERR_HTTPSYS_TLS_CERTIFICATE, ERR_HTTPSYS_TLS_OPTION, ERR_HTTPSYS_SSLCERT for https:// prefixes.
+   * For https:// prefixes it throws ERR_HTTPSYS_TLS_OPTION, and emits ERR_HTTPSYS_TLS_CERTIFICATE and ERR_HTTPSYS_SSLCERT.
    */
   listen (prefix: string | string[], options: PrefixListenOptions, callback?: () => void): this
   listen (prefixes: string[], callback?: () => void): this

@@ -50,6 +50,7 @@ export declare const kTlsError: unique symbol
 export declare const kOnCertificate: unique symbol
 export declare const kResource: unique symbol
 export declare const kResourceEnded: unique symbol
+export declare const kStripped: unique symbol
 export declare const kEndHeld: unique symbol
 export declare const kBodyLimit: unique symbol
 export declare const kCachePolicy: unique symbol
@@ -95,6 +96,7 @@ export interface Symbols {
   readonly kOnCertificate: typeof kOnCertificate
   readonly kResource: typeof kResource
   readonly kResourceEnded: typeof kResourceEnded
+  readonly kStripped: typeof kStripped
   readonly kEndHeld: typeof kEndHeld
   readonly kBodyLimit: typeof kBodyLimit
   readonly kCachePolicy: typeof kCachePolicy
@@ -122,7 +124,7 @@ export interface EngineListener {
   cache: { readonly isRfc9111: boolean } | null
   /** The folders that the server serves. */
   statics: { readonly isEmpty: boolean }
-  own: { stripPrefix: boolean, maxRequestBodySize: number, maxRequestBodySizeCeiling: number, serverHeader: boolean }
+  own: { maxRequestBodySize: number, maxRequestBodySizeCeiling: number, serverHeader: boolean }
   /** The application's own class, or ours. */
   IncomingMessage: new (socket: EngineSocket) => EngineRequest
   ServerResponse: new (req: EngineRequest, options: ResponseOptions) => EngineResponse
@@ -329,6 +331,8 @@ export interface BodyLimit {
 export interface EngineRequest extends http.IncomingMessage, PrivateRequest {
   [kResource]: AsyncResource | null
   [kResourceEnded]: boolean
+  /** Taken off `url`, where no `baseUrl` says so. */
+  [kStripped]?: string
   [kEndHeld]: boolean
   [kBodyLimit]?: BodyLimit
   [kDetachAbortSignal] (): void

@@ -170,7 +170,7 @@ test('options of TLS beside http:// prefixes alone are refused', () => {
   }
 })
 
-test('options of TLS without any certificate are refused', (t) => {
+test('options of TLS without any certificate are refused', async (t) => {
   const before = process.env.HTTPSYS_SSLCERT
   process.env.HTTPSYS_SSLCERT = path.join(os.tmpdir(), 'httpsys-nowhere', 'sslcert.json')
   t.after(() => { before === undefined ? delete process.env.HTTPSYS_SSLCERT : process.env.HTTPSYS_SSLCERT = before })
@@ -181,7 +181,7 @@ test('options of TLS without any certificate are refused', (t) => {
     [undefined, ['/nowhere/s', { ca: pair().cert }]],
     [{ ca: pair().cert }, ['https://127.0.0.1:1/']]
   ])) {
-    assert.throws(() => createAdapter(answer, created).listen(...args), { code: 'ERR_HTTPSYS_TLS_CERTIFICATE' })
+    await assert.rejects(once(createAdapter(answer, created).listen(...args), 'listening'), { code: 'ERR_HTTPSYS_TLS_CERTIFICATE' })
   }
 })
 

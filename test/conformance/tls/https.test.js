@@ -6,6 +6,7 @@ const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const https = require('node:https')
+const path = require('node:path')
 const net = require('node:net')
 const nodeTls = require('node:tls')
 const core = require('@httpsys/core-native')
@@ -259,6 +260,17 @@ test('an https prefix takes key and cert from listen(), beside a plain one on th
   assert.equal(seen.size, 2)
 })
 
-test('an https prefix without a certificate is refused by name', () => {
-  assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://127.0.0.1:1/')), { code: 'ERR_HTTPSYS_TLS_CERTIFICATE' })
+test('an https prefix without a certificate is refused by name, behind listen(), and the server may listen elsewhere then', async (t) => {
+  const server = core.createServer()
+  /** @type {number[]} */
+  const heard = []
+  const failed = once(server.listen(/** @type {any} */ ('https://127.0.0.1:1/'), () => heard.push(1)), 'error')
+  const [error] = await failed
+  assert.equal(error.code, 'ERR_HTTPSYS_TLS_CERTIFICATE')
+  assert.match(error.stack, new RegExp(`\\n    at .*${path.basename(__filename)}`))
+  assert.equal(server.listening, false)
+  t.after(() => server.close())
+  server.listen(0, () => heard.push(2))
+  await once(server, 'listening')
+  assert.deepEqual(heard, [1, 2], 'a callback waits for the next listen(), as behind EADDRINUSE')
 })

@@ -29,11 +29,11 @@ function declare (code, Base, describe) {
 }
 
 const PrefixSyntaxError = declare('ERR_HTTPSYS_PREFIX_SYNTAX', TypeError,
-  /** @param {string} input @param {string} problem @param {string} [path] a correct one, where a path may stand */
-  (input, problem, path) => ({
-    message: path === undefined
-      ? `${JSON.stringify(input)} is not a URL prefix: ${problem}. A correct one is "http://*:8080/shop/"`
-      : `${JSON.stringify(input)} is no path${problem === '' ? '' : `: ${problem}`}; write "${path}"`,
+  /** @param {string} input @param {string} problem @param {string | null} [meant] what to write instead: a prefix, or a path where one may stand */
+  (input, problem, meant) => ({
+    message: typeof meant === 'string' && meant.startsWith('/')
+      ? `${JSON.stringify(input)} is no path${problem === '' ? '' : `: ${problem}`}; write "${meant}"`
+      : `${JSON.stringify(input)} is not a URL prefix: ${problem}` + (meant ? `; write "${meant}"` : '. A correct one is "http://*:8080/shop/"'),
     input
   }))
 
@@ -41,7 +41,8 @@ const ListenArgsError = declare('ERR_HTTPSYS_LISTEN_ARGS', TypeError,
   /** @param {string} problem */
   (problem) => ({
     message: `listen(): ${problem}. Call it as listen(prefix | prefix[] | { prefix, … }[, options][, callback]) ` +
-      'or with the arguments of net.Server.listen()'
+      'or with the arguments of net.Server.listen()',
+    problem
   }))
 
 const OptionError = declare('ERR_HTTPSYS_OPTION', TypeError,
@@ -237,9 +238,10 @@ const WsInternalsError = declare('ERR_HTTPSYS_WS_INTERNALS', Error,
   }))
 
 const EnvironmentError = declare('ERR_HTTPSYS_ENVIRONMENT', TypeError,
-  /** @param {string} variable @param {string} value @param {string} expected */
-  (variable, value, expected) => ({
-    message: `The environment variable ${variable} must be ${expected}. Received ${JSON.stringify(value)}`,
+  /** @param {string} variable @param {string} value @param {string} expected @param {string} [problem] in place of both: what is wrong, and where */
+  (variable, value, expected, problem) => ({
+    message: `The environment variable ${variable} ` +
+      (problem === undefined ? `must be ${expected}. Received ${JSON.stringify(value)}` : `cannot be used: ${problem}`),
     variable
   }))
 

@@ -9,7 +9,6 @@ const { Buffer } = require('node:buffer')
 const { nodeProcess } = require('../node-private/node-process')
 const R = require('../records/records')
 const { loadBinding } = require('../backend/binding')
-const { splitTarget } = require('../prefixes/url-prefix')
 const {
   kOutgoingUniqueHeaders, kNeedDrain, kDetachAbortSignal, kOptimizeEmptyRequests, drainTicks, contextsAreFrames
 } = require('../node-private/node-internals')
@@ -30,6 +29,7 @@ const { answerBegins, answerEnds, emitClose, endResource, flushHeldEnd } = requi
 const { State, isLight, publish } = require('./socket-state')
 const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
 const { idleTimeout, idleTimeoutOf, tellIdleTimeout } = require('./short-way')
+const { forwardPrefix, namePrefix } = require('./request-prefix')
 const { served } = require('./served')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
@@ -156,10 +156,11 @@ function onRequest (lane, socket, words, bytes, at) {
     req.httpVersion = minor === 1 ? '1.1' : '1.0'
   }
   joinDuplicates(req, joinsDuplicates(server))
-  if (listener.prefixes.haveNames) namePrefix(req, listener, words[w + Word.kRequestPrefixId])
+  if (listener.prefixes.haveNames) namePrefix(req, listener.prefixes, words[w + Word.kRequestPrefixId])
   req.method = listener.methods[packed & Mask.kRequestMethod]
   setUpgrade(req, false)
   const raw = lane.readLines(words, w + (R.kRequestFixedBytes >>> 2), lines, text, skip)
+  if (listener.prefixes.haveNames) forwardPrefix(raw, listener.prefixes, words[w + Word.kRequestPrefixId])
   const told = raw.length
   const kept = limitLines(server, raw)
   if (kept < told) flags |= kIsCut
@@ -189,18 +190,6 @@ function onRequest (lane, socket, words, bytes, at) {
     socket[kReceiving] = null
     if (!isBodyRefused(socket, req)) resource.runInAsyncScope(complete, undefined, req, res)
   }
-}
-
-/** @param {EngineRequest} req @param {import('../../types/internal').EngineListener} listener @param {number} id of the prefix */
-function namePrefix (req, listener, id) {
-  const { names, paths } = listener.prefixes
-  req.urlPrefix = names[id]
-  if (!listener.own.stripPrefix) return
-  const { base, rest } = splitTarget(paths[id], /** @type {string} */ (req.url))
-  // The request looks as below a router that is mounted there: Express and connect build on these two.
-  req.originalUrl = req.url
-  req.baseUrl = base
-  req.url = rest
 }
 
 /** @param {EngineServer} server @returns {number} entries of rawHeaders that become headers; 0 and below is no limit */

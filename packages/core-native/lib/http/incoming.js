@@ -6,7 +6,7 @@ const http = require('node:http')
 const { splitTarget } = require('../prefixes/url-prefix')
 const { addHeaderLine: stockAddHeaderLine } = require('../node-private/node-internals')
 require('./body-limit')
-const { kResource, kResourceEnded, kEndHeld } = require('./symbols')
+const { kResource, kResourceEnded, kEndHeld, kStripped } = require('./symbols')
 
 // Field names with a remembered rule. Applications meet some dozens; a client that invents names
 // only makes the rest take Node's own way.
@@ -83,7 +83,7 @@ function urlPrefixPath () {
   if (typeof urlPrefix !== 'string') return undefined
   const path = urlPrefix.slice(urlPrefix.indexOf('/', urlPrefix.indexOf('://') + 3))
   // Routers shorten `url` and leave the whole one here, as stripPrefix does.
-  const { base } = splitTarget(path, this.originalUrl ?? /** @type {string} */ (this.url))
+  const base = this[kStripped] ?? splitTarget(path, this.originalUrl ?? /** @type {string} */ (this.url)).base
   Object.defineProperty(this, 'urlPrefixPath', { value: base, configurable: true, writable: true })
   return base
 }

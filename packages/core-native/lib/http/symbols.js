@@ -45,6 +45,8 @@ module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   /** On a request: its async resource, whether that has ended, whether the request's end was held back (see exchange.js). */
   kResource: Symbol('httpsys.resource'),
   kResourceEnded: Symbol('httpsys.resourceEnded'),
+  /** On a request: the part of its path that was taken off `url`, where no `baseUrl` says so. */
+  kStripped: Symbol('httpsys.stripped'),
   kEndHeld: Symbol('httpsys.endHeld'),
   /** On a request whose body has a limit of its own: that limit (see body-limit.js). */
   kBodyLimit: Symbol('httpsys.bodyLimit'),

@@ -37,17 +37,22 @@ function impliedBy ({ prefixes: [{ text }] }, handle) {
 }
 
 /**
- * A server on a port gets every request that nobody else has registered there, so it needs the right to that prefix. Prefixes that
- * listen() was given have been checked before.
+ * Why a server may not have what it wants to register. A server on a port gets every request that nobody else has registered there, so
+ * it needs the right to that prefix.
  *
- * @param {Plan} plan @param {import('./listen-args').SharingOptions} sharing @returns {Error | null} why the server may not have it
+ * @param {Plan} plan @param {import('./listen-args').SharingOptions} sharing @returns {Error | null}
  */
 function refusalOf (plan, sharing) {
-  if (!plan.isPlain || isAnyPort(plan)) return null
-  const [{ host = '::', port }] = plan.endpoints
+  if (isAnyPort(plan)) return null
   try {
-    const refusal = findRefusal(plan.prefixes[0].text, applicationOf(sharing))
-    return refusal && Object.assign(refusal, { address: host, port })
+    const who = applicationOf(sharing)
+    for (const { text } of plan.prefixes) {
+      const refusal = findRefusal(text, who)
+      if (refusal === null) continue
+      const [{ host = '::', port }] = plan.endpoints
+      return plan.isPlain ? Object.assign(refusal, { address: host, port }) : refusal
+    }
+    return null
   } catch (error) {
     return /** @type {Error} */ (error)
   }

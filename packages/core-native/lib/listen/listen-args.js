@@ -4,16 +4,16 @@
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
 const os = require('node:os')
-const { hasHandle } = require('../node-private/server')
-const { checkRegistration, whoAmI } = require('../prefixes/reservations')
+const { whoAmI } = require('../prefixes/reservations')
 const { namesGiven, withInherited } = require('../options/given-options')
 const { nearest } = require('../base/nearest')
-const { ListenArgsError, OptionError, PrefixSyntaxError } = require('../base/errors')
-const { kCloseOptions, kPlaceOf, kQueueOptions, refuseIgnored } = require('../options/option-names')
+const { ListenArgsError, OptionError } = require('../base/errors')
+const { kCloseOptions, kPlaceOf, kPrefixListenOptions, kQueueOptions, refuseIgnored } = require('../options/option-names')
 const { kAdapterTls, kTlsOptions, splitOptions } = require('../options/tls-options')
 const { kLoopback4, kLoopback6 } = require('../prefixes/places')
 const { parseUrlPrefix } = require('../prefixes/url-prefix')
-const { keyOf } = require('../prefixes/prefixes')
+const { Way, keyOf } = require('../prefixes/prefixes')
+const { isOptions, isPort, mappedForm, prefixForm, refuseAddress, refuseHost } = require('./listen-forms')
 const { standIn } = require('../options/stand-in')
 
 /**
@@ -49,19 +49,20 @@ const { standIn } = require('../options/stand-in')
  * @property {UrlPrefix[]} prefixes each once, in the order given
  * @property {import('node:net').ListenOptions} options without port and host
  * @property {number} [fd] a bound socket of one of the ports
+ * @property {number} [way] how requests look, bits of Way; absent = as createServer() was told
  * @property {GivenTlsOptions | null} tls options of TLS, null = none was given
  * @property {SharingOptions} sharing
  * @property {(() => void) | undefined} callback
  */
 
 // Options of listen() with prefixes that say how, not where: Node's, and ours.
-const kOptions = ['backlog', 'signal', 'exclusive', 'ipv6Only', 'fd', ...kQueueOptions]
+const kOptions = ['backlog', 'signal', 'exclusive', 'ipv6Only', 'fd', 'stripPrefix', ...kPrefixListenOptions, ...kQueueOptions]
 const kQueueModes = ['create', 'createOrAttach', 'attach']
 const kQueueNameMax = 255
 // How long requests wait for a successor: as long as a process may need to start, and far below what clients and proxies wait.
 const kRestartMsDefault = 10_000
 const kRestartMsMax = 300_000
-const kPlaces = ['port', 'host', 'path', 'handle', '_handle']
+const kPlaces = ['port', 'path', 'handle', '_handle']
 
 /**
  * @param {unknown[]} args
@@ -70,26 +71,14 @@ const kPlaces = ['port', 'host', 'path', 'handle', '_handle']
  * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_LISTEN_ARGS
  */
 function classifyListen (args, { isSecure = false } = {}) {
+  const form = prefixForm(args) ?? mappedForm(args)
+  if (form !== null) return planOf(form)
   const [first] = args
-  if (typeof first === 'string' && first.includes('://')) return planOf([first], args.slice(1))
-  if (Array.isArray(first)) return planOf(first, args.slice(1))
-  const given = /** @type {GivenOptions} */ (first)
-  if (typeof first !== 'object' || first === null || hasHandle(first) || (given.prefix === undefined && given.prefixes === undefined)) {
-    refuseIgnoredByListen(args, isSecure)
-    const options = typeof first === 'object' && first !== null && !hasHandle(first) ? given : {}
-    const { exclusive } = options
-    return { kind: 'node', args, tls: options[kAdapterTls] ?? null, sharing: readSharing(isPort(options) ? options : { exclusive }, true) }
-  }
-  const { prefix, prefixes, ...options } = withInherited(given)
-  if (prefix !== undefined && prefixes !== undefined) throw new ListenArgsError('"prefix" and "prefixes" exclude each other')
-  if (prefixes !== undefined && !Array.isArray(prefixes)) throw new ListenArgsError('"prefixes" must be an array')
-  return planOf(prefixes ?? [prefix].flat(), [options, ...args.slice(1)])
-}
-
-/** @param {{ path?: unknown, fd?: unknown }} options of listen() @returns {boolean} whether Node takes them for a port, not for a path or a descriptor */
-function isPort (options) {
-  const { path, fd } = options
-  return !(typeof fd === 'number' && fd >= 0) && ('port' in options || path === undefined)
+  refuseAddress(first)
+  refuseIgnoredByListen(args, isSecure)
+  const options = /** @type {GivenOptions} */ (isOptions(first) ? first : {})
+  const { exclusive } = options
+  return { kind: 'node', args, tls: options[kAdapterTls] ?? null, sharing: readSharing(isPort(options) ? options : { exclusive }, { isPort: true }) }
 }
 
 /**
@@ -100,7 +89,7 @@ function isPort (options) {
  * @param {boolean} isSecure
  */
 function refuseIgnoredByListen ([first, ...others], isSecure) {
-  if (typeof first === 'object' && first !== null && !hasHandle(first)) {
+  if (isOptions(first)) {
     if (isPort(first)) refuseIgnored('listen({ port })', first, kQueueOptions)
     else refuseIgnored('listen() without a port', first, [])
   }
@@ -114,8 +103,9 @@ function refuseIgnoredByListen ([first, ...others], isSecure) {
 
 // Workers of one node:cluster application are one queue without being told. On a port they are that whatever its name;
 // with `exclusive` what one listens on is its own, as on Node.
-/** @param {Pick<GivenOptions, 'queueName' | 'queueMode' | 'exclusive'>} options @param {boolean} [isPort] listen(port) @returns {SharingOptions} */
-function readSharing ({ queueName, queueMode, exclusive }, isPort = false) {
+// Servers of one process that HTTPSYS_LISTEN maps are one queue, too: on stock Node they may listen on several addresses of the port.
+/** @param {Pick<GivenOptions, 'queueName' | 'queueMode' | 'exclusive'>} options @param {{ isPort?: boolean, isMapped?: boolean }} [form] @returns {SharingOptions} */
+function readSharing ({ queueName, queueMode, exclusive }, { isPort = false, isMapped = false } = {}) {
   if (queueName !== undefined && (typeof queueName !== 'string' || queueName === '' || queueName.length > kQueueNameMax)) {
     throw new ListenArgsError(`"queueName" must be a string of 1 to ${kQueueNameMax} characters`)
   }
@@ -125,13 +115,13 @@ function readSharing ({ queueName, queueMode, exclusive }, isPort = false) {
   if (queueMode !== undefined && queueMode !== 'create' && queueName === undefined) {
     throw new ListenArgsError(`"queueMode" '${queueMode}' needs a "queueName"`)
   }
-  const isWorker = cluster.isWorker && queueName === undefined && !exclusive
+  const isImplied = (cluster.isWorker || isMapped) && queueName === undefined && !exclusive
   const mode = isPort && cluster.isWorker && queueName !== undefined ? 'createOrAttach' : 'create'
   return {
-    queueName: isWorker ? `cluster ${process.ppid}` : queueName ?? '',
-    queueMode: isWorker ? 'createOrAttach' : queueMode ?? mode,
+    queueName: isImplied ? cluster.isWorker ? `cluster ${process.ppid}` : `process ${process.pid}` : queueName ?? '',
+    queueMode: isImplied ? 'createOrAttach' : queueMode ?? mode,
     exclusive: Boolean(exclusive),
-    isImplied: isWorker,
+    isImplied,
     restartMs: 0
   }
 }
@@ -173,53 +163,76 @@ function restartMs (options) {
 }
 
 /**
- * @param {unknown[]} texts
- * @param {unknown[]} rest
+ * @param {import('./listen-forms').PrefixForm} form
  * @returns {PrefixPlan}
+ * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_LISTEN_ARGS, ERR_INVALID_ARG_TYPE
  */
-function planOf (texts, rest) {
-  const { options, callback } = readRest(rest)
+function planOf ({ texts, rest, mapping }) {
   const parsed = distinct(texts.map(readPrefix))
   if (parsed.length === 0) throw new ListenArgsError('the list of prefixes is empty')
+  const { options, callback } = readRest(rest, parsed)
   const { tls, others } = splitOptions(options)
-  if (tls !== null && parsed.every(({ scheme }) => scheme === 'http')) {
-    throw new OptionError('listen() without an https:// prefix', Object.keys(tls)[0])
-  }
-  const { ipv6Only, queueName, queueMode, exclusive, fd, ...how } = /** @type {GivenOptions} */ (others)
+  if (tls !== null && parsed.every(({ scheme }) => scheme === 'http')) refusePlain(parsed[0], Object.keys(tls))
+  const { ipv6Only, queueName, queueMode, exclusive, fd, stripPrefix, forwardedPrefix, ...how } = /** @type {GivenOptions} */ (others)
   if (fd !== undefined && !(Number.isInteger(fd) && fd >= 0)) throw new ListenArgsError('"fd" beside a prefix must be a number, 0 or above')
   if (fd !== undefined && ipv6Only !== undefined) throw new ListenArgsError('"fd" and "ipv6Only" exclude each other')
-  const sharing = readSharing({ queueName, queueMode, exclusive })
-  const who = applicationOf(sharing)
-  for (const { prefix } of parsed) checkRegistration(prefix, who)
+  const way = readWay({ stripPrefix, forwardedPrefix }, mapping !== undefined)
   return {
     kind: 'prefixes',
     endpoints: endpointsOf(parsed, ipv6Only),
     prefixes: parsed,
     options: how,
     ...(fd !== undefined && { fd }),
+    ...(way !== undefined && { way }),
     tls,
-    sharing,
+    sharing: readSharing({ queueName, queueMode, exclusive }, { isMapped: mapping !== undefined }),
     callback
   }
+}
+
+/** @param {UrlPrefix} prefix with http @param {string[]} names of options of TLS @returns {never} */
+function refusePlain ({ host, port, path }, names) {
+  throw new OptionError('listen() without an https:// prefix', names[0], undefined,
+    `an https prefix. Write "https://${host}:${port}${path}", or leave ${names.join(' and ')} out`)
+}
+
+/**
+ * @param {Pick<GivenOptions, 'stripPrefix' | 'forwardedPrefix'>} options
+ * @param {boolean} isMapped the program knows node:http alone, and sees what it would see behind a proxy that strips
+ * @returns {number | undefined} bits of Way; undefined: as createServer() was told
+ */
+function readWay ({ stripPrefix, forwardedPrefix }, isMapped) {
+  for (const [name, value] of Object.entries({ stripPrefix, forwardedPrefix })) {
+    if (value === undefined || typeof value === 'boolean') continue
+    throw Object.assign(
+      new TypeError(`The "options.${name}" property must be of type boolean. Received ${value === null ? 'null' : `type ${typeof value}`}`), { code: 'ERR_INVALID_ARG_TYPE' })
+  }
+  if (forwardedPrefix === true && stripPrefix !== true) throw new OptionError('listen() without "stripPrefix: true"', 'forwardedPrefix')
+  if (stripPrefix === undefined) return undefined
+  return !stripPrefix ? 0 : Way.kStrips | (isMapped ? Way.kHides : 0) | (forwardedPrefix === true ? Way.kForwards : 0)
 }
 
 /** @param {unknown} text @returns {UrlPrefix} */
 function readPrefix (text) {
   if (typeof text !== 'string') throw new ListenArgsError(`a URL prefix is a string, not ${text === null ? 'null' : `of type ${typeof text}`}`)
-  if (!text.includes('://')) throw new PrefixSyntaxError(text, 'it must begin with "http://" or "https://", in lower case')
   return parseUrlPrefix(text)
 }
 
-/** @param {unknown[]} rest what follows the prefixes: options, callback, both or neither */
-function readRest (rest) {
+/** @param {unknown[]} rest what follows the prefixes: options, a host, a callback @param {UrlPrefix[]} parsed */
+function readRest (rest, parsed) {
   const given = rest.filter((arg) => arg !== undefined && arg !== null)
   const callback = typeof given.at(-1) === 'function' ? /** @type {() => void} */ (given.pop()) : undefined
-  const options = given.reduce((/** @type {Record<string, unknown>} */ all, arg) => {
-    if (typeof arg !== 'object') throw new ListenArgsError(`after a prefix come options and a callback, not ${String(arg)}`)
-    return { ...all, ...withInherited(arg) }
-  }, {})
+  /** @type {Record<string, unknown>} */
+  const options = {}
+  for (const arg of given) {
+    // listen(port, host) of a program that was given a prefix for its port.
+    if (typeof arg === 'string') options.host = arg
+    else if (typeof arg === 'object' && arg !== null) Object.assign(options, withInherited(arg))
+    else throw new ListenArgsError(`after a prefix come options and a callback, not ${String(arg)}`)
+  }
   for (const name of Object.keys(options)) {
-    if (options[name] === undefined) {
+    if (name === 'host' && (options.host ?? undefined) !== undefined) refuseHost(parsed, options.host)
+    if (options[name] === undefined || name === 'host') {
       delete options[name]
       continue
     }
@@ -275,4 +288,4 @@ function hasLoopback6 () {
   return Object.values(os.networkInterfaces()).flat().some((entry) => entry?.address === kLoopback6)
 }
 
-module.exports = { applicationOf, classifyListen, endpointsOf, isWildcard, kQueueModes, readPrefix, restartMs }
+module.exports = { applicationOf, classifyListen, endpointsOf, isWildcard, kQueueModes, planOf, readPrefix, restartMs }

@@ -37,4 +37,27 @@ function raisedAt (error, origin) {
   return error
 }
 
-module.exports = { bindError, listenError, raisedAt }
+// Codes of errors whose cause is not in the call of listen(), but in files of the machine and in what others have.
+const kOfMachine = new Set([
+  'EACCES', 'ERR_HTTPSYS_ENVIRONMENT', 'ERR_HTTPSYS_SSLCERT', 'ERR_HTTPSYS_SYSTEM_CERTIFICATE', 'ERR_HTTPSYS_TLS_CERTIFICATE', 'ERR_HTTPSYS_URLACL'
+])
+
+/**
+ * Does a step of listen().
+ *
+ * @param {() => void} step
+ * @returns {Error | null} an error that depends on the machine: it is to be emitted, as Node emits EADDRINUSE
+ * @throws what is wrong with the call
+ */
+function failureOf (step) {
+  try {
+    step()
+    return null
+  } catch (error) {
+    const failure = /** @type {NodeJS.ErrnoException} */ (error)
+    if (failure.code === undefined || !kOfMachine.has(failure.code)) throw error
+    return failure
+  }
+}
+
+module.exports = { bindError, failureOf, listenError, raisedAt }

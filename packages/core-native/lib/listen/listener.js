@@ -28,7 +28,7 @@ const { copyTlsSettings, refusesManyHeaders } = require('../node-private/node-in
 const { connectionOptionsOf, connectionsOf, emitCloseIfDrained, handleOf, requiresHost } = require('../node-private/server')
 const { EngineServerResponse } = require('../http/outgoing')
 const { unwatch } = require('./live-reservations')
-const { Prefixes } = require('../prefixes/prefixes')
+const { Prefixes, Way } = require('../prefixes/prefixes')
 const { parseUrlPrefix } = require('../prefixes/url-prefix')
 const { introduce, onRegistered, release, withdraw } = require('./registrations')
 const { SocketsBeside } = require('./sockets-beside')
@@ -176,7 +176,7 @@ class Listener {
       }
     }
     if (this.http2.isWanted === true && !loadBinding().hasHttp2) throw new Http2UnavailableError()
-    this.prefixes = new Prefixes()
+    this.prefixes = new Prefixes(this.own.stripPrefix ? Way.kStrips : 0)
     /** The folders whose files the lanes serve. */
     this.statics = new StaticMounts()
     /** Open connections in HTTP mode. @type {EngineListener['sockets']} */
@@ -228,6 +228,8 @@ class Listener {
     this.sharing = { queueName: '', queueMode: 'create', exclusive: false, isImplied: false, restartMs: 0 }
     /** The call of listen(), whose stack its errors get. @type {Error | null} */
     this.origin = null
+    /** Why that call will fail, as far as it is known before its host is looked up. @type {Error | null} */
+    this.failure = null
     /** The places that listen() is to open, when it was given prefixes. @type {import('./endpoints').Plan | null} */
     this.plan = null
     /** From listen() until Node knows its host: `opening` is not set so far. */

@@ -44,10 +44,14 @@ class Opening {
     this.listenAsNode = listenAsNode
     this.origin = this.listener.origin
     this.listener.origin = null
+    /** What is known before anything is opened. */
+    this.failure = this.listener.failure
+    this.listener.failure = null
   }
 
   run () {
     const { addressType, fd } = this.bound
+    if (this.failure !== null) return this.refuse(this.failure)
     if (isServedByNode(this.server)) return this.listen()
     const isPort = typeof fd !== 'number' && addressType !== -1
     // Pipes, sockets that somebody else has bound, those of a cluster's primary.
@@ -66,6 +70,9 @@ class Opening {
 
   /** @param {unknown} error of a listen() that has opened nothing */
   refuse (error) {
+    // That of a cluster's primary, if there is one.
+    handleOf(this.server)?.close()
+    setHandle(this.server, null)
     this.fail(error)
     this.listener.listenFailed()
   }

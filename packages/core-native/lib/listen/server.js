@@ -16,6 +16,7 @@ const { closeUnneeded, giveToNode, hasPort, openFor, ownEndpoint } = require('./
 const { argsOfWorker } = require('./cluster-worker')
 const { applicationOf, classifyListen, readPrefix, restartMs } = require('./listen-args')
 const { schemeOf } = require('./implied-prefix')
+const { failureOf } = require('./listen-error')
 const { isServedByNode, servedByNode } = require('./served-by-node')
 const { Listener, theEngine } = require('./listener')
 const { catchUp: catchUpWithReservations, watch: watchReservations } = require('./live-reservations')
@@ -85,11 +86,11 @@ function methodsOf (Base) {
       listener.asksPrimary = toPrimary !== null
       listener.isLookingUp = true
       if (plan.kind === 'node') {
-        listener.preparePortTls(plan)
+        listener.failure = failureOf(() => listener.preparePortTls(plan))
         return super.listen(...(/** @type {ListenArgs} */ (toPrimary ?? plan.args)))
       }
       if (plan.fd !== undefined && !isServedHere(this)) throw new CapabilityError('listen({ prefix, fd })', 'listensOnSockets', loadBinding().capabilities.name)
-      listener.prepareTls(plan)
+      listener.failure = failureOf(() => listener.prepareTls(plan))
       listenOnPrefixes(this, plan, Base)
       return this
     }
@@ -390,7 +391,7 @@ function listenOnPrefixes (server, plan, Base) {
   const listener = server[kListener]
   listener.plan = {
     endpoints: plan.endpoints,
-    prefixes: plan.prefixes.map((parsed) => ({ id: listener.prefixes.add(parsed), port: parsed.port, text: parsed.prefix })),
+    prefixes: plan.prefixes.map((parsed) => ({ id: listener.prefixes.add(parsed, plan.way), port: parsed.port, text: parsed.prefix })),
     isPlain: false,
     fd: plan.fd
   }

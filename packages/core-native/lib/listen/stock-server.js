@@ -11,8 +11,11 @@ const { refuseBehind, refuseIgnoredByServer } = require('../options/option-names
 const { findCertificates, trustedBy } = require('../tls/certificate-sources')
 const { CreatedTls, certificatesForPort } = require('../tls/listen-tls')
 const { kSourceOptions, kTrustOptions } = require('../options/tls-options')
-const { classifyListen, restartMs } = require('./listen-args')
+const { applicationOf, classifyListen, restartMs } = require('./listen-args')
+const { failureOf, raisedAt } = require('./listen-error')
+const { checkRegistration } = require('../prefixes/reservations')
 const { copyTlsSettings } = require('../node-private/node-internals')
+const { nodeProcess } = require('../node-private/node-process')
 const { contextOptions } = require('../node-private/tls')
 
 const { Server: StockServer } = http
@@ -36,14 +39,25 @@ function methodsOf (Base) {
       const plan = classifyListen(args, { isSecure: isSecureServer })
       const { isAdapter } = /** @type {CreatedTls} */ (created.get(this))
       const hasCertificate = isSecureServer && hasItsOwn(this)
+      const origin = new Error()
       if (plan.kind === 'node') {
-        if (plan.tls !== null || (isAdapter && !hasCertificate)) useTls(this, certificatesForPort(withThose(this, plan.tls), plan.args))
+        if (plan.tls !== null || (isAdapter && !hasCertificate)) {
+          const failure = failureOf(() => useTls(this, certificatesForPort(withThose(this, plan.tls), plan.args)))
+          if (failure !== null) return emitLater(this, failure, origin, plan.args.at(-1))
+        }
         return super.listen(...(/** @type {[options?: import('node:net').ListenOptions, callback?: () => void]} */ (plan.args)))
       }
       if (plan.fd !== undefined) throw new CapabilityError('listen({ prefix, fd })', 'listensOnSockets', 'node')
       const secure = plan.prefixes.filter(({ scheme }) => scheme === 'https')
       const isKept = secure.length === 0 || (hasCertificate && plan.tls === null)
-      const sources = isKept ? null : findCertificates(withThose(this, plan.tls), secure)
+      /** @type {import('../tls/certificate-sources').Sources | null} */
+      let sources = null
+      const failure = failureOf(() => {
+        const who = applicationOf(plan.sharing)
+        for (const { prefix } of plan.prefixes) checkRegistration(prefix, who)
+        if (!isKept) sources = findCertificates(withThose(this, plan.tls), secure)
+      })
+      if (failure !== null) return emitLater(this, failure, origin, plan.callback)
       if (isSecureServer && sources !== null) useTls(this, sources)
       const [own, ...others] = plan.endpoints
       const isSecure = (/** @type {{ port: number }} */ { port }) => plan.prefixes.some((prefix) => prefix.port === port && prefix.scheme === 'https')
@@ -86,6 +100,13 @@ function methodsOf (Base) {
 
 function filesError () {
   return new CapabilityError('Serving a folder', 'servesFiles', 'node')
+}
+
+/** @template {http.Server} T @param {T} server @param {Error} failure of listen() @param {Error} origin @param {unknown} callback which waits for the next listen() @returns {T} */
+function emitLater (server, failure, origin, callback) {
+  if (typeof callback === 'function') server.once('listening', /** @type {() => void} */ (callback))
+  nodeProcess.nextTick(() => server.emit('error', raisedAt(failure, origin)))
+  return server
 }
 
 /** @param {http.Server} server @param {import('../options/tls-options').GivenTlsOptions | null} tls options of listen() */

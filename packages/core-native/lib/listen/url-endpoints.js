@@ -3,6 +3,7 @@
 // Listening where the operating system's own HTTP server listens: it is told URLs, not given sockets. Node's
 // listen() has run up to the moment when it would bind; what stands in for its handle is a UrlHandle.
 
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
 const net = require('node:net')
 const { setImmediate } = require('node:timers')
 const { loadBinding } = require('../backend/binding')
@@ -81,9 +82,11 @@ class UrlHandle {
  * @throws what listen() is to emit
  */
 function openQueue (listener) {
-  const { queueName, queueMode, isImplied } = listener.sharing
+  const { sharing } = listener
   const { capabilities } = loadBinding()
-  if (isImplied) throw new UrlSharingError('queueName')
+  if (sharing.isImplied && cluster.isWorker) throw new UrlSharingError('queueName')
+  // Of servers of one process that HTTPSYS_LISTEN maps each has a queue of its own.
+  const { queueName, queueMode } = sharing.isImplied ? { queueName: '', queueMode: 'create' } : sharing
   if (queueName !== '' && !capabilities.namedQueues) throw new CapabilityError('listen({ queueName })', 'namedQueues', capabilities.name)
   const { status, property, isAttached } = listener.open().native.openQueue(listener.id, queueName, kQueueModes.indexOf(queueMode))
   if (status === 0) return isAttached

@@ -12,6 +12,8 @@ const { kSourceOptions } = require('./tls-options')
 const { standIn } = require('./stand-in')
 
 const kPrefixOptions = ['prefix', 'prefixes']
+/** Of listen() with prefixes, beside `stripPrefix`, which createServer() takes, too. */
+const kPrefixListenOptions = ['forwardedPrefix']
 const kQueueOptions = ['queueName', 'queueMode']
 const kCloseOptions = ['restart', 'waitMs']
 
@@ -20,6 +22,7 @@ const kPlaceOf = new Map([
   ...kServerOptions.map((name) => /** @type {[string, string]} */ ([name, 'createServer() and createAdapter()'])),
   ...kSourceOptions.map((name) => /** @type {[string, string]} */ ([name, 'https.createServer(), createAdapter(), and listen() with an https:// prefix'])),
   ...kPrefixOptions.map((name) => /** @type {[string, string]} */ ([name, 'listen({ … })'])),
+  ...kPrefixListenOptions.map((name) => /** @type {[string, string]} */ ([name, 'listen() with a prefix'])),
   ...kQueueOptions.map((name) => /** @type {[string, string]} */ ([name, 'listen({ … })'])),
   ...kCloseOptions.map((name) => /** @type {[string, string]} */ ([name, 'close()']))
 ])
@@ -113,4 +116,4 @@ function refuseUnknown (where, options, known) {
   }
 }
 
-module.exports = { kCloseOptions, kOurs, kPlaceOf, kQueueOptions, refuseBehind, refuseIgnored, refuseIgnoredByServer, refuseMisplaced, refuseMisspelt, refuseUnknown }
+module.exports = { kCloseOptions, kOurs, kPlaceOf, kPrefixListenOptions, kQueueOptions, refuseBehind, refuseIgnored, refuseIgnoredByServer, refuseMisplaced, refuseMisspelt, refuseUnknown }

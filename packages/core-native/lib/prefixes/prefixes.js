@@ -11,6 +11,16 @@ const { comparablePath } = require('./url-prefix')
 // never name a newer prefix.
 const kRetiredIdsKept = 256
 
+/** Bits of how the requests of a prefix look to JavaScript; 0: as their clients have sent them. */
+const Way = {
+  /** `url` begins below the prefix. */
+  kStrips: 1,
+  /** As behind a proxy that strips: no `originalUrl` and no `baseUrl` tell of it. */
+  kHides: 2,
+  /** X-Forwarded-Prefix is the server's own. */
+  kForwards: 4
+}
+
 // Prefixes by something that many of them have in common, with how many have it and one of them.
 class Groups {
   #keyOf
@@ -54,6 +64,10 @@ class Prefixes {
   names = []
   /** The paths of these names. @type {string[]} */
   paths = []
+  /** Bits of Way for these names. @type {number[]} */
+  ways = []
+  /** Those of a prefix that is added without any. */
+  #way
   /** @type {Map<string, { id: number, parsed: UrlPrefix }>} */
   #entries = new Map()
   /** Ids without a prefix, the oldest first. @type {number[]} */
@@ -75,6 +89,11 @@ class Prefixes {
   #isTold = false
   /** The prefix of a server that was given a port: everything at its address, registered as id 0. @type {UrlPrefix | null} */
   implied = null
+
+  /** @param {number} [way] bits of Way that prefixes have unless they are added with others */
+  constructor (way = 0) {
+    this.#way = way
+  }
 
   get size () {
     return this.#entries.size
@@ -158,10 +177,10 @@ class Prefixes {
     return this.#entries.get(keyOf(parsed))?.id
   }
 
-  /** @param {UrlPrefix} parsed @returns {number} its id */
-  add (parsed) {
+  /** @param {UrlPrefix} parsed @param {number} [way] bits of Way @returns {number} its id */
+  add (parsed, way = this.#way) {
     const id = this.#retired.length > kRetiredIdsKept ? /** @type {number} */ (this.#retired.shift()) : this.names.length
-    this.#set(id, parsed)
+    this.#set(id, parsed, way)
     return id
   }
 
@@ -169,7 +188,7 @@ class Prefixes {
   makeExplicit (implied) {
     if (!this.isImplied) return
     this.#retired = this.#retired.filter((id) => id !== 0)
-    this.#set(0, implied)
+    this.#set(0, implied, this.#way)
   }
 
   /** @param {UrlPrefix} parsed one of held() @returns {number} the id that it had */
@@ -194,10 +213,11 @@ class Prefixes {
     this.#leave(lost)
   }
 
-  /** @param {number} id @param {UrlPrefix} parsed */
-  #set (id, parsed) {
+  /** @param {number} id @param {UrlPrefix} parsed @param {number} way */
+  #set (id, parsed, way) {
     this.names[id] = parsed.prefix
     this.paths[id] = parsed.path
+    this.ways[id] = way
     this.haveNames = true
     this.#entries.set(keyOf(parsed), { id, parsed })
     this.#enter(parsed)
@@ -253,4 +273,4 @@ function keyOf ({ scheme, host, port, path }) {
   return `${scheme}://${host}:${port}${comparablePath(path)}`
 }
 
-module.exports = { Prefixes, keyOf }
+module.exports = { Prefixes, Way, keyOf }

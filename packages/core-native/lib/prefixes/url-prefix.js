@@ -36,12 +36,13 @@ const kName = /^(?:[a-z0-9_-]{1,63}\.)*(?!\d+$)[a-z0-9_-]{1,63}$/
  */
 function parseUrlPrefix (text) {
   /** @param {string} problem @returns {never} */
-  const refuse = (problem) => { throw new PrefixSyntaxError(text, problem) }
+  const refuse = (problem) => { throw new PrefixSyntaxError(text, problem, prefixLike(text)) }
 
   const [, scheme, rest] = /^(https?):\/\/(.*)$/s.exec(text) ??
     refuse('it must begin with "http://" or "https://", in lower case')
   const slash = rest.indexOf('/')
   const authority = slash === -1 ? rest : rest.slice(0, slash)
+  if (isBareIpv6(authority)) refuse('an IPv6 address stands in brackets')
   const [, written, portText] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(authority) ??
     refuse(`"${authority}" is not a host and a port (an IPv6 address stands in brackets)`)
   const { host, bind } = readHost(written, refuse)
@@ -50,6 +51,40 @@ function parseUrlPrefix (text) {
   return {
     scheme: /** @type {'http' | 'https'} */ (scheme), host, port, path, prefix: `${scheme}://${host}:${port}${path}`, bind
   }
+}
+
+/** @param {string} authority @returns {boolean} whether it is an IPv6 address without its brackets, perhaps with a port */
+function isBareIpv6 (authority) {
+  return net.isIPv6(authority.replace(/(?<=:.*):\d+$/, '')) || net.isIPv6(authority)
+}
+
+/**
+ * The prefix that was probably meant, for a message: an address without its scheme, a scheme in upper case or with wrong slashes, an IPv6
+ * address without brackets.
+ *
+ * @param {string} text that is no prefix, such as `localhost:8080` and `http:/*:8080/shop`
+ * @returns {string | null} null: it resembles none, such as the path of a Unix socket
+ */
+function prefixLike (text) {
+  const [, scheme, rest] = /^(https?)(?::\/*|\/\/+)(.+)$/is.exec(text) ?? ['', 'http', kAddress.test(text) ? text : '']
+  const [, authority, path] = /** @type {RegExpExecArray} */ (/^([^/]*)(.*)$/s.exec(/^\d+(?:\/|$)/.test(rest) ? `*:${rest}` : rest))
+  const [, address, port = ''] = /** @type {RegExpExecArray} */ (/^(.*?)(:\d+)?$/s.exec(authority))
+  const host = isBareIpv6(authority) ? net.isIPv6(address) ? `[${address}]${port}` : `[${authority}]` : authority
+  const candidate = `${scheme.toLowerCase()}://${host}${path}`
+  if (authority === '' || candidate === text) return null
+  try {
+    return parseUrlPrefix(candidate).prefix
+  } catch {
+    return null
+  }
+}
+
+/** A host and a port, perhaps with a path. */
+const kAddress = /^[^/\\\0]*:\d+(?:\/.*)?$/s
+
+/** @param {string} text @returns {boolean} whether it looks like an address, and not like the path of a Unix socket */
+function isAddressLike (text) {
+  return kAddress.test(text) || prefixLike(text) !== null
 }
 
 /**
@@ -235,4 +270,4 @@ function splitTarget (prefixPath, target) {
   return { base: path.slice(0, end), rest: `${origin ?? ''}${rest === '' ? '/' : rest}${query}` }
 }
 
-module.exports = { comparablePath, decodedPath, matchesPath, parsePath, parseUrlPrefix, splitTarget }
+module.exports = { comparablePath, decodedPath, isAddressLike, matchesPath, parsePath, parseUrlPrefix, prefixLike, splitTarget }

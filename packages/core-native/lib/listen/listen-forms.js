@@ -1,0 +1,110 @@
+'use strict'
+
+// The forms in which listen() may be given URL prefixes: those of ours, and those of Node where a program passes a prefix as its port,
+// because somebody has configured one.
+
+const net = require('node:net')
+const { hasHandle } = require('../node-private/server')
+const { ListenArgsError, PrefixSyntaxError } = require('../base/errors')
+const { standIn } = require('../options/stand-in')
+const { withInherited } = require('../options/given-options')
+const { isAddressLike, prefixLike } = require('../prefixes/url-prefix')
+
+/**
+ * Prefixes as they were given, and what follows them.
+ *
+ * @typedef {object} PrefixForm
+ * @property {unknown[]} texts
+ * @property {unknown[]} rest options, a host, a callback
+ * @property {import('../options/stand-in').Mapping} [mapping] HTTPSYS_LISTEN has put them in the place of a port
+ */
+
+/** @param {unknown} value @returns {value is string} */
+function isPrefixText (value) {
+  return typeof value === 'string' && value.includes('://')
+}
+
+/** @param {unknown} first argument of listen() @returns {first is Record<string, unknown>} */
+function isOptions (first) {
+  return typeof first === 'object' && first !== null && !hasHandle(first)
+}
+
+/** @param {{ path?: unknown, fd?: unknown }} options of listen() @returns {boolean} whether Node takes them for a port, not for a path or a descriptor */
+function isPort (options) {
+  const { path, fd } = options
+  return !(typeof fd === 'number' && fd >= 0) && ('port' in options || path === undefined)
+}
+
+/**
+ * @param {unknown[]} args of listen()
+ * @returns {PrefixForm | null} null: they name no prefix
+ * @throws ERR_HTTPSYS_LISTEN_ARGS
+ */
+function prefixForm ([first, ...others]) {
+  if (isPrefixText(first)) return { texts: [first], rest: others }
+  if (Array.isArray(first)) return { texts: first, rest: others }
+  if (!isOptions(first)) return null
+  const { prefix, prefixes, ...options } = withInherited(first)
+  if (prefix !== undefined && prefixes !== undefined) throw new ListenArgsError('"prefix" and "prefixes" exclude each other')
+  if (prefixes !== undefined && !Array.isArray(prefixes)) throw new ListenArgsError('"prefixes" must be an array')
+  if (prefixes !== undefined) return { texts: prefixes, rest: [options, ...others] }
+  if (prefix !== undefined) return { texts: [prefix].flat(), rest: [options, ...others] }
+  // Programs pass what PORT has.
+  const { port, path, ...how } = options
+  if (isPrefixText(port)) return { texts: [port], rest: [{ ...how, path }, ...others] }
+  if (isPrefixText(path) && (port === undefined || port === null)) return { texts: [path], rest: [how, ...others] }
+  return null
+}
+
+/**
+ * The prefixes that HTTPSYS_LISTEN has for the port that a program asks for.
+ *
+ * @param {unknown[]} args of listen()
+ * @returns {PrefixForm | null}
+ */
+function mappedForm ([first, ...others]) {
+  const { mappings } = standIn
+  if (!standIn.isRegistered || mappings === null) return null
+  const options = isOptions(first) ? first : {}
+  const port = first === options ? isPort(options) ? options.port : undefined : first
+  const mapping = typeof port === 'number' || (typeof port === 'string' && port.trim() !== '') ? mappings.get(Number(port)) : undefined
+  if (mapping === undefined) return null
+  // A program learns its port from address(), and may listen on further addresses of it, as Fastify does for "localhost".
+  for (const own of mapping.ports) if (!mappings.has(own)) mappings.set(own, mapping)
+  const { signal, backlog = others.find((arg) => typeof arg === 'number') } = options
+  const callback = others.at(-1)
+  return { texts: mapping.prefixes, rest: [{ ...mapping.options, signal, backlog }, ...typeof callback === 'function' ? [callback] : []], mapping }
+}
+
+/**
+ * Refuses the name of a Unix socket that was meant to be an address. Absolute paths, and those that begin with ./, are left alone.
+ *
+ * @param {unknown} first argument of listen()
+ * @throws ERR_HTTPSYS_PREFIX_SYNTAX
+ */
+function refuseAddress (first) {
+  const path = isOptions(first) && !isPort(first) ? first.path : first
+  if (typeof path !== 'string' || Number(path) >= 0) return
+  if (!isAddressLike(path)) return
+  throw new PrefixSyntaxError(path, `listen() would make a Unix socket of that name, which is "./${path}" if it is wanted`, prefixLike(path))
+}
+
+/**
+ * Refuses a host beside prefixes that is not theirs. An unspecified address contradicts none, nor does "localhost" contradict every host:
+ * programs add these unasked.
+ *
+ * @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes
+ * @param {unknown} host
+ * @throws ERR_HTTPSYS_LISTEN_ARGS
+ */
+function refuseHost ([{ scheme, host: own, port, path }], host) {
+  const isUnsaid = host === '' || host === '0.0.0.0' || host === '::'
+  const isSame = host === own || `[${host}]` === own || (host === 'localhost' && (own === '*' || own === '+'))
+  if (isUnsaid || isSame) return
+  const name = typeof host !== 'string' ? null : net.isIPv6(host) ? `[${host}]` : host
+  throw new ListenArgsError(`the host is part of the prefix, and ${JSON.stringify(host)} is another one` +
+    (name === null ? '' : `; write "${scheme}://${name}:${port}${path}"`) +
+    '. For Fastify: fastify({ serverFactory: (handler) => http.createServer(handler) }), then app.ready(() => app.server.listen(prefix))')
+}
+
+module.exports = { isOptions, isPort, mappedForm, prefixForm, refuseAddress, refuseHost }
