@@ -32,6 +32,10 @@ const kPayloadMax = 16 * 1024
 const kUnreadMax = 1024 * 1024
 
 const [number = '1', port = '8080'] = process.argv.slice(2)
+if (!/^\d+$/.test(number) || !/^\d+$/.test(port)) {
+  console.log('node examples/301-megachat.js [number of this process] [port]')
+  process.exit(number === '--help' ? 0 : 1)
+}
 const prefix = `http://*:${port}/${number}/`
 const rooms = new Rooms()
 

@@ -7,13 +7,15 @@ const http = require('node:http')
 const nodeHttps = require('node:https')
 const { EnvironmentError, OptionError, WsInternalsError } = require('./lib/base/errors')
 const { checkRuntime } = require('./lib/base/runtime')
+const { warnOfUnknownVariables } = require('./lib/options/variables')
 
 // HTTPSYS_BACKEND=node chooses stock Node explicitly; it is the reference column of every suite.
 const backend = process.env.HTTPSYS_BACKEND || 'engine'
 if (backend !== 'node' && backend !== 'engine') {
   throw new EnvironmentError('HTTPSYS_BACKEND', backend, '"engine" or "node"')
 }
-if (backend === 'engine') checkRuntime()
+checkRuntime(backend)
+warnOfUnknownVariables()
 const { Server, createServer } = backend === 'node' ? require('./lib/listen/stock-server') : require('./lib/listen/server')
 const https = backend === 'node' ? require('./lib/listen/stock-https-server') : require('./lib/listen/https-server')
 const { EngineIncomingMessage } = require('./lib/http/incoming')
@@ -23,7 +25,7 @@ const { shrinkListeners } = require('./lib/node-private/emitter')
 const { nodeProcess } = require('./lib/node-private/node-process')
 const { hasHandle } = require('./lib/node-private/server')
 const { withInherited } = require('./lib/options/given-options')
-const { kServerOptions } = require('./lib/options/server-options')
+const { kNodeServerOptions, kServerOptions } = require('./lib/options/server-options')
 const { refuseMisplaced, refuseMisspelt, refuseUnknown } = require('./lib/options/option-names')
 const { webSocketOpener } = backend === 'node' ? { webSocketOpener: () => () => null } : require('./lib/websocket/web-socket-channel')
 const { flushCache, setCachePolicy } = backend === 'node' ? require('./lib/listen/stock-cache') : require('./lib/listen/output-cache')
@@ -57,6 +59,7 @@ const face = {
     hasHandle,
     frames: { kFrameFin: R.kFrameFin, kFrameCompress: R.kFrameCompress },
     kAdapterTls,
+    kNodeServerOptions,
     kServerOptions,
     kTlsOptions,
     matchesPath,

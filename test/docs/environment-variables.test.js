@@ -7,6 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { test } = require('node:test')
 const { listFiles } = require('../../tools/lib/project')
+const variables = require('../../packages/core-native/lib/options/variables')
 
 const kRoot = path.join(__dirname, '..', '..')
 
@@ -40,8 +41,13 @@ const kMacros = new Set([...codeBelow(['packages', 'test', 'benchmarks']).matchA
 const variablesIn = (code) => [...new Set(namesIn(code))].filter((name) => !kMacros.has(name) && !kWarnings.includes(name)).sort()
 
 test('docs/options.md names each environment variable that a package reads, and no other', () => {
-  const code = codeBelow(['packages'], /[/\\](test|test-native|test-windows|fuzz)[/\\]/)
+  const code = codeBelow(['packages'], /[/\\](test|test-native|test-windows|fuzz)[/\\]|options[/\\]variables\.js$/)
   assert.deepEqual(variablesIn(code), kForUsers)
+})
+
+test('a warning names each environment variable that neither page has', () => {
+  assert.deepEqual(variables.kForUsers, kForUsers)
+  assert.deepEqual(variables.kForDevelopers, [...kForDevelopers].sort())
 })
 
 test('CONTRIBUTING.md names each environment variable that scripts and tests read beside those, and no other', () => {

@@ -84,6 +84,14 @@ describe('A program that HTTPSYS_LISTEN gives a prefix', { skip: kSkip }, () => 
     assert.deepEqual([JSON.parse(text).url, JSON.parse(text).urlPrefixPath], ['/cart', '/SHOP'])
   })
 
+  it('sees what is below one of its prefixes, and the whole path of another', async (t) => {
+    const [asked, port] = [await freePort(), await freePort()]
+    const prefixes = [`strip:http://127.0.0.1:${port}/chat/`, `http://127.0.0.1:${port}/socket.io/`]
+    await take(start(t, [kProgram, JSON.stringify({ port: asked })], table(asked, { prefixes })), 1)
+    assert.equal((await ask(port, '/chat/main.js')).url, '/main.js')
+    assert.equal((await ask(port, '/socket.io/?EIO=4')).url, '/socket.io/?EIO=4')
+  })
+
   it('sees the whole path without "strip:", and takes the port of PORT without a number', async (t) => {
     const [asked, port] = [await freePort(), await freePort()]
     const told = start(t, [kProgram, JSON.stringify({ port: asked })], { PORT: String(asked), HTTPSYS_LISTEN: `http://127.0.0.1:${port}/shop/` })

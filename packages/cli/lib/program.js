@@ -69,7 +69,7 @@ function describe (context, exitWith) {
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help for a command')
     .helpCommand('help [command...]', 'print help for a command')
-    .configureOutput({ writeOut: context.out, writeErr: context.err })
+    .configureOutput({ writeOut: context.out, writeErr: context.err, outputError: (text, write) => write(text.replace(/^error: /, 'httpsys: ')) })
     .configureHelp({ helpWidth: 100 })
     .exitOverride()
     .showHelpAfterError('(--help says more)')

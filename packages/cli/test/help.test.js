@@ -38,7 +38,7 @@ test('the help command finds commands below others', async () => {
   for (const unknown of [['add', 'nothing'], ['nothing', 'sslcert'], ['add', 'sslcert', 'more'], ['serve', 'public']]) {
     const { code, out, err } = await runHere('help', ...unknown)
     assert.deepEqual([code, out], [2, ''])
-    assert.match(err, /^error: unknown command '(?:nothing|more|public)'\n/)
+    assert.match(err, /^httpsys: unknown command '(?:nothing|more|public)'\n/)
   }
 })
 

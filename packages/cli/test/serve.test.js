@@ -133,7 +133,7 @@ test('what fails says what to do', kOptions, async (t) => {
   t.after(() => taken.close())
   const { port } = taken.address()
   const failures = [
-    [[path.join(folder, 'none')], 1, /^httpsys: .*none does not exist\. Name one that does\n$/],
+    [[path.join(folder, 'none')], 1, /^httpsys: .*none does not exist; \S+ does\n$/],
     [[path.join(folder, 'a.js')], 1, /^httpsys: .*a\.js is no folder\. Name the folder that it is in\n$/],
     [[folder, `http://127.0.0.1:${port}/`], 1, /^httpsys: listen EADDRINUSE: .*\. Name another prefix, such as http:\/\/\*:8081\/, behind the folder\n$/],
     [[folder, 'https://no.example:1/'], 1, /^httpsys: "https:\/\/no\.example:1\/" needs a certificate: none was given, and none is bound to its host and port\. Give --dev-cert to try it, bind one with "httpsys add sslcert", or name an http:\/\/ prefix\n$/],

@@ -76,7 +76,7 @@ test('what is not understood exits with 2 and points to the help', async (t) => 
   const { file, run } = commandLine(t)
   const mistakes = [
     [['add', 'urlacl', '*:80', '--app', 'A'], /^httpsys: "\*:80" is not a URL prefix: /],
-    [['add', 'urlacl', 'http://*/'], /^error: name who may register it, with --app or --user\n\(--help says more\)\n$/],
+    [['add', 'urlacl', 'http://*/'], /^httpsys: name who may register it, with --app or --user\n\(--help says more\)\n$/],
     [['add', 'urlacl', 'http://*/', '--app', ''], /^httpsys: "app:" must be "app:<name>" or /],
     [['add', 'urlacl', '--app', 'A'], /missing required argument 'prefix'/],
     [['add', 'urlacl', 'http://*/', '--app'], /argument missing/],

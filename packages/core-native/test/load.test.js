@@ -61,7 +61,7 @@ test('a platform of which no run is known is told, once, with what else there is
   const { status, stderr } = run(scratch, `${pretend} ${kListens}`)
   assert.equal(status, 0, stderr)
   assert.equal(stderr.split('HTTPSYS_PLATFORM').length, 2, stderr)
-  assert.match(stderr, /core-darwin-arm64 has been compiled .* docs\/platforms\.md .* HTTPSYS_BACKEND=node/)
+  assert.match(stderr, /core-darwin-arm64 has been compiled .*\/docs\/platforms\.md .* HTTPSYS_BACKEND=node/)
 })
 
 test('without any package the error names the platform, each cause and what helps', kRoom, (t) => {

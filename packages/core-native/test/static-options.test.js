@@ -93,7 +93,7 @@ test('times are read as by the package ms', () => {
 const kRefused = [
   [null, 'ERR_INVALID_ARG_TYPE', /"options" argument/],
   ['index', 'ERR_INVALID_ARG_TYPE', /"options" argument/],
-  [{ setHeaders () {} }, 'ERR_HTTPSYS_OPTION', /has no option "setHeaders"; did you mean "headers"\?/],
+  [{ setHeaders () {} }, 'ERR_HTTPSYS_OPTION', /has no option "setHeaders": a function cannot run on an I\/O thread; "headers" takes fixed values/],
   [{ maxage: 1 }, 'ERR_HTTPSYS_OPTION', /did you mean "maxAge"\?/],
   [{ dotFiles: 'allow' }, 'ERR_HTTPSYS_OPTION', /did you mean "dotfiles"\?/],
   [{ root: '/' }, 'ERR_HTTPSYS_OPTION', /has no option "root"/],

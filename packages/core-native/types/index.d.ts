@@ -682,6 +682,7 @@ export const internals: {
   refuseUnknown (where: string, options: object, known: string[]): void
   /** What `createServer()` takes beside Node's options. */
   kServerOptions: string[]
+  kNodeServerOptions: string[]
   /** Options of TLS: Node's, and where certificates come from. */
   kTlsOptions: string[]
   /** Tells options of TLS from others; `tls` is null when there are none. */

@@ -19,11 +19,7 @@ const { kAdapterTls } = core.internals
 const kForeignEvents = new Set(['upgrade', 'connect', 'checkContinue', 'checkExpectation', 'dropRequest'])
 
 const kOptions = [
-  'IncomingMessage', 'ServerResponse', 'allowHalfOpen', 'connectionsCheckingInterval', 'headersTimeout', 'highWaterMark',
-  'httpValidation', 'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout',
-  'keepAliveTimeoutBuffer', 'maxHeaderSize', 'noDelay', 'optimizeEmptyRequests', 'pauseOnConnect', 'rejectNonStandardBodyWrites',
-  'requestTimeout', 'requireHostHeader', 'shouldUpgradeCallback', 'uniqueHeaders',
-  ...core.internals.kServerOptions, ...core.internals.kTlsOptions
+  ...core.internals.kNodeServerOptions, ...core.internals.kServerOptions, ...core.internals.kTlsOptions
 ]
 // Options of listen(), beside those of TLS.
 const kListenOptions = [
@@ -65,6 +61,9 @@ class Adapter {
 
   /** @param {string} path @param {string | URL} root @param {StaticFilesOptions} [options] */
   static (path, root, options = {}) {
+    if (typeof path === 'string' && !path.startsWith('/') && root === undefined) {
+      throw Object.assign(new TypeError(`static(path, folder): the path of the URL comes first. Write static('/', ${JSON.stringify(path)})`), { code: 'ERR_INVALID_ARG_VALUE' })
+    }
     if (typeof path === 'string' && path.includes('://')) {
       throw Object.assign(
         new TypeError(`The argument 'path' must be a path, below each prefix of the adapter; server.serveFiles() takes a URL prefix. Received '${path}'`),

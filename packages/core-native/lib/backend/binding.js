@@ -7,6 +7,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { NativeLoadError } = require('../base/errors')
+const { pageUrl } = require('../base/pages')
 const { kProven, platformNames, tryAddon } = require('./platform')
 
 const kPackage = path.join(__dirname, '..', '..')
@@ -57,7 +58,7 @@ function installedPlatforms () {
 /** @param {string} name */
 function warnOfUnproven (name) {
   process.emitWarning(
-    `${name} has been compiled and, as far as is known, never been run. docs/platforms.md has the table of platforms; ` +
+    `${name} has been compiled and, as far as is known, never been run. ${pageUrl('platforms.md')} has the table of platforms; ` +
     'HTTPSYS_BACKEND=node uses stock Node instead', { code: 'HTTPSYS_PLATFORM' })
 }
 

@@ -3,6 +3,7 @@
 // The engine of this JavaScript environment (main thread or worker): its lanes, their memory, and the
 // loop that turns request records into calls. What a record means is connection.js' business.
 
+const fs = require('node:fs')
 const { availableParallelism } = require('node:os')
 const { performance } = require('node:perf_hooks')
 const R = require('../records/records')
@@ -45,12 +46,12 @@ class Engine {
       control: new Int32Array(new SharedArrayBuffer(R.kControlWords * 4)),
       segments: Array.from({ length: kSegmentsPerLane }, () => new Uint8Array(new ArrayBuffer(kSegmentBytes)))
     }))
-    this.native = new binding.Engine({
+    this.native = withLimit(() => new binding.Engine({
       lanes: memory,
       methods,
       dispatch: (lane, segment, start, end) => this.#dispatch(lane, segment, start, end),
       registered: handlers.registered
-    })
+    }))
     this.lanes = memory.map((m, i) => new Lane(this, i, this.native, m, binding.capabilities.listensOnSockets))
     // process.exit(), an uncaught exception and a natural end all come past here.
     process.on('exit', () => this.#drainToTheEnd())
@@ -187,6 +188,22 @@ class Engine {
         this.handlers.thrown(error)
       }
     }
+  }
+}
+
+/** Names the limit that keeps the engine from starting. @template T @param {() => T} start @returns {T} */
+function withLimit (start) {
+  try {
+    return start()
+  } catch (thrown) {
+    const error = /** @type {Error} */ (thrown)
+    if (!/too many open files/.test(error.message)) throw error
+    let limit = ''
+    try {
+      limit = /^Max open files\s+(\d+)/m.exec(fs.readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? ''
+    } catch {} // There is no descriptor for it, or the system does not tell.
+    error.message += `: the limit of open files${limit === '' ? '' : ` is ${limit}`} (ulimit -n, LimitNOFILE= of systemd)`
+    throw error
   }
 }
 

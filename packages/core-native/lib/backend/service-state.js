@@ -3,11 +3,11 @@
 // The ports of this user that are in use, and what their members tell about them. A process that can make a socket can
 // choose its name and answer as a member: nothing here is trusted, everything is bounded.
 
-const fs = require('node:fs')
 const util = require('node:util')
 const { clearTimeout, setTimeout } = require('node:timers')
 const { loadBinding } = require('./binding')
 const { ServiceStateError } = require('../base/errors')
+const { readStart } = require('./proc-file')
 const { useRuntimeDirectory } = require('./runtime-directory')
 const { checkCacheState, checkServiceState } = require('./service-state-check')
 
@@ -55,8 +55,6 @@ const { checkCacheState, checkServiceState } = require('./service-state-check')
  */
 
 const kProcNetUnix = '/proc/net/unix'
-// A hundred thousand sockets; what lies behind is not looked at.
-const kProcBytesMax = 16 * 1024 * 1024
 const kOthersMax = 1000
 // The coordinator is given one second by the native side.
 const kTimeoutMs = 3000
@@ -103,25 +101,6 @@ function filesOf (text, start) {
     const digits = at === -1 ? '' : line.slice(at + before.length)
     return /^[1-9]\d{0,4}$/.test(digits) && Number(digits) <= 65535 ? [Number(digits)] : []
   })
-}
-
-/** @param {string} file of unknown length, as those of /proc are */
-function readStart (file) {
-  const fd = fs.openSync(file, 'r')
-  try {
-    /** @type {Buffer[]} */
-    const pieces = []
-    for (let length = 0; length < kProcBytesMax;) {
-      const piece = Buffer.alloc(64 * 1024)
-      const read = fs.readSync(fd, piece)
-      if (read === 0) break
-      pieces.push(piece.subarray(0, read))
-      length += read
-    }
-    return Buffer.concat(pieces).toString('latin1')
-  } finally {
-    fs.closeSync(fd)
-  }
 }
 
 /**

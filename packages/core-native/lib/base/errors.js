@@ -3,6 +3,8 @@
 // Every error code of ours, declared once. docs/errors.md explains the same list. What Node has a code
 // for keeps Node's (`EADDRINUSE`, `ERR_INVALID_ARG_TYPE`, …).
 
+const { pageUrl } = require('./pages')
+
 /** @typedef {Error & { readonly code: string }} CodedError */
 
 /** @type {string[]} */
@@ -46,9 +48,11 @@ const ListenArgsError = declare('ERR_HTTPSYS_LISTEN_ARGS', TypeError,
   }))
 
 const OptionError = declare('ERR_HTTPSYS_OPTION', TypeError,
-  /** @param {string} where @param {string} option @param {string} [nearest] @param {string} [place] where it belongs */
-  (where, option, nearest, place) => ({
-    message: `${where} has no option "${option}"${nearest !== undefined ? `; did you mean "${nearest}"?` : place !== undefined ? `: it belongs to ${place}` : ''}`,
+  /** @param {string} where @param {string} option @param {string} [nearest] @param {string} [place] where it belongs @param {string} [hint] in place of both */
+  (where, option, nearest, place, hint) => ({
+    message: `${where} has no option "${option}"` + (hint !== undefined
+      ? `: ${hint}`
+      : nearest !== undefined ? `; did you mean "${nearest}"?` : place !== undefined ? `: it belongs to ${place}` : ''),
     option
   }))
 
@@ -101,7 +105,7 @@ const CapabilityError = declare('ERR_HTTPSYS_CAPABILITY', Error,
   /** @param {string} what @param {string} capability @param {string} backend @param {string} [reason] */
   (what, capability, backend, reason) => ({
     message: `${what} needs "${capability}", which the backend "${backend}" does not have${reason === undefined ? '' : `: ${reason}`}. ` +
-      'docs/windows.md says which backend has what',
+      `${pageUrl('windows.md')} says which backend has what`,
     capability
   }))
 
@@ -191,6 +195,9 @@ const ServiceStateError = declare('ERR_HTTPSYS_SERVICE_STATE', Error,
 
 /** @param {LoadFailure} failure @returns {string} */
 function cureOf ({ platform, failures, folder, installed }) {
+  if (failures.some(({ error }) => /** @type {NodeJS.ErrnoException} */ (error).code === 'ERR_DLOPEN_DISABLED')) {
+    return '  Node\'s permission model forbids addons: add --allow-addons, or leave --permission (--experimental-permission) out.'
+  }
   if (failures[0]?.name.startsWith('HTTPSYS_ADDON=')) return '  Name a file of this version and platform, or none.'
   const others = installed.filter((name) => name !== platform)
   return [
@@ -203,21 +210,30 @@ function cureOf ({ platform, failures, folder, installed }) {
   ].join('\n')
 }
 
+/** Of the cause of a load error Node prints a stack of its own loader: the message has said the rest. @param {(Error & { requireStack?: unknown }) | undefined} error */
+function onOneLine (error) {
+  if (error === undefined) return undefined
+  error.stack = `${error.name}: ${error.message.split('\n')[0]}`
+  delete error.requireStack
+  return error
+}
+
 const NativeLoadError = declare('ERR_HTTPSYS_NATIVE_LOAD', Error,
   /** @param {LoadFailure} failure */
   (failure) => ({
     message: `The native part for ${failure.platform} could not be loaded into Node.js ${process.version}:\n` +
       `${failure.failures.map(({ name, error }) => `  ${name}: ${error.message.split('\n')[0]}\n`).join('')}${cureOf(failure)}`,
     // A package that is missing says less than a file that was refused.
-    cause: (failure.failures.find(({ error }) => /** @type {NodeJS.ErrnoException} */ (error).code !== 'MODULE_NOT_FOUND') ?? failure.failures[0])?.error,
+    cause: onOneLine((failure.failures.find(({ error }) => /** @type {NodeJS.ErrnoException} */ (error).code !== 'MODULE_NOT_FOUND') ?? failure.failures[0])?.error),
     platform: failure.platform
   }))
 
 const UnsupportedRuntimeError = declare('ERR_HTTPSYS_UNSUPPORTED_RUNTIME', Error,
-  /** @param {string} runtime */
+  /** @param {string} runtime its name, or the version of Node */
   (runtime) => ({
-    message: `@httpsys/core-native runs on Node.js 20 and later, not on ${runtime}. HTTPSYS_BACKEND=node uses the ` +
-      "runtime's own node:http instead",
+    message: /^v\d/.test(runtime)
+      ? `@httpsys/core-native needs Node 20 or newer; this is ${runtime}`
+      : `@httpsys/core-native runs on Node.js 20 and later, not on ${runtime}. HTTPSYS_BACKEND=node uses the runtime's own node:http instead`,
     runtime
   }))
 

@@ -315,7 +315,7 @@ function openPort (server, group, backlog, done, deadline = performance.now() + 
 function openOwn (server, group, meets, done) {
   const listener = server[kListener]
   const { native } = listener.open()
-  const { opened, failure } = bindAll(group.endpoints)
+  const { opened, failure } = bindAll(group)
   const port = group.port || (failure === null ? portOf(opened[0].handle) : 0)
   if (failure !== null || meets === null || port === 0) {
     if (meets !== null && port !== 0) native.leave(port)
@@ -337,13 +337,13 @@ function openOwn (server, group, meets, done) {
   })
 }
 
-/** @param {Endpoint[]} endpoints @returns {{ opened: Opened[], failure: Error | null }} */
-function bindAll (endpoints) {
+/** @param {Group} group @returns {{ opened: Opened[], failure: Error | null }} */
+function bindAll ({ endpoints, isPlain }) {
   /** @type {Opened[]} */
   const opened = []
   for (const endpoint of endpoints) {
     const handle = endpoint.given ?? bind(endpoint)
-    if (typeof handle === 'number') return { opened, failure: listenError(handle, endpoint.host ?? '::', endpoint.port) }
+    if (typeof handle === 'number') return { opened, failure: listenError(handle, endpoint.host ?? '::', endpoint.port, { isPlain }) }
     opened.push({ endpoint, handle, isShared: false, isForeign: endpoint.given !== undefined, hasMore: opened.length + 1 < endpoints.length })
   }
   return { opened, failure: null }
@@ -377,7 +377,7 @@ function joinPort (server, group, backlog, done) {
       if (feeder !== undefined) handle = socketless(server, endpoint, feeder, backlog)
       if (typeof handle === 'number') {
         const inUse = handle === kErrnoEADDRINUSE ? group.inUse?.() : undefined
-        failure = inUse ?? listenError(handle, endpoint.host ?? '::', endpoint.port)
+        failure = inUse ?? listenError(handle, endpoint.host ?? '::', endpoint.port, group)
         break
       }
       opened.push({ endpoint, handle, isShared: at !== -1 || feeder !== undefined, isForeign: given !== undefined })

@@ -7,6 +7,7 @@ const https = require('node:https')
 const { ServerTls } = require('../tls/server-tls')
 const { findCertificates } = require('../tls/certificate-sources')
 const { refuseBehind, refuseIgnored, refuseIgnoredByServer, refuseMisplaced } = require('../options/option-names')
+const { explained } = require('../tls/explain-pem')
 const { CreatedTls } = require('../tls/listen-tls')
 const { kSourceOptions, refuseUnsupported } = require('../options/tls-options')
 const { loadBinding } = require('../backend/binding')
@@ -105,7 +106,7 @@ function Server (options, requestListener) {
     }
   }
   watchSettings(this)
-  Reflect.apply(StockServer, this, [options, requestListener])
+  explained(options ?? {}, () => Reflect.apply(StockServer, this, [options, requestListener]))
   attach(this, options)
   this[kListener].isSecure = true
   this[kListener].created = created

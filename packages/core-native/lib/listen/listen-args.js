@@ -49,7 +49,7 @@ const { standIn } = require('../options/stand-in')
  * @property {UrlPrefix[]} prefixes each once, in the order given
  * @property {import('node:net').ListenOptions} options without port and host
  * @property {number} [fd] a bound socket of one of the ports
- * @property {number} [way] how requests look, bits of Way; absent = as createServer() was told
+ * @property {(number | undefined)[]} [ways] how requests of each prefix look, bits of Way; undefined = as createServer() was told
  * @property {GivenTlsOptions | null} tls options of TLS, null = none was given
  * @property {SharingOptions} sharing
  * @property {(() => void) | undefined} callback
@@ -168,7 +168,8 @@ function restartMs (options) {
  * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_LISTEN_ARGS, ERR_INVALID_ARG_TYPE
  */
 function planOf ({ texts, rest, mapping }) {
-  const parsed = distinct(texts.map(readPrefix))
+  const places = distinct(texts.map((text, at) => ({ parsed: readPrefix(text), strips: mapping?.strips[at] === true })))
+  const parsed = places.map((place) => place.parsed)
   if (parsed.length === 0) throw new ListenArgsError('the list of prefixes is empty')
   const { options, callback } = readRest(rest, parsed)
   const { tls, others } = splitOptions(options)
@@ -176,14 +177,14 @@ function planOf ({ texts, rest, mapping }) {
   const { ipv6Only, queueName, queueMode, exclusive, fd, stripPrefix, forwardedPrefix, ...how } = /** @type {GivenOptions} */ (others)
   if (fd !== undefined && !(Number.isInteger(fd) && fd >= 0)) throw new ListenArgsError('"fd" beside a prefix must be a number, 0 or above')
   if (fd !== undefined && ipv6Only !== undefined) throw new ListenArgsError('"fd" and "ipv6Only" exclude each other')
-  const way = readWay({ stripPrefix, forwardedPrefix }, mapping !== undefined)
+  const ways = readWays(places, { stripPrefix, forwardedPrefix }, mapping !== undefined)
   return {
     kind: 'prefixes',
     endpoints: endpointsOf(parsed, ipv6Only),
     prefixes: parsed,
     options: how,
     ...(fd !== undefined && { fd }),
-    ...(way !== undefined && { way }),
+    ...(ways.some((way) => way !== undefined) && { ways }),
     tls,
     sharing: readSharing({ queueName, queueMode, exclusive }, { isMapped: mapping !== undefined }),
     callback
@@ -192,24 +193,26 @@ function planOf ({ texts, rest, mapping }) {
 
 /** @param {UrlPrefix} prefix with http @param {string[]} names of options of TLS @returns {never} */
 function refusePlain ({ host, port, path }, names) {
-  throw new OptionError('listen() without an https:// prefix', names[0], undefined,
-    `an https prefix. Write "https://${host}:${port}${path}", or leave ${names.join(' and ')} out`)
+  throw new OptionError('listen() without an https:// prefix', names[0], undefined, undefined,
+    `it needs an https prefix. Write "https://${host}:${port}${path}", or leave ${names.join(' and ')} out`)
 }
 
 /**
+ * @param {{ strips: boolean }[]} places
  * @param {Pick<GivenOptions, 'stripPrefix' | 'forwardedPrefix'>} options
  * @param {boolean} isMapped the program knows node:http alone, and sees what it would see behind a proxy that strips
- * @returns {number | undefined} bits of Way; undefined: as createServer() was told
+ * @returns {(number | undefined)[]} bits of Way of each; undefined: as createServer() was told
  */
-function readWay ({ stripPrefix, forwardedPrefix }, isMapped) {
+function readWays (places, { stripPrefix, forwardedPrefix }, isMapped) {
   for (const [name, value] of Object.entries({ stripPrefix, forwardedPrefix })) {
     if (value === undefined || typeof value === 'boolean') continue
     throw Object.assign(
       new TypeError(`The "options.${name}" property must be of type boolean. Received ${value === null ? 'null' : `type ${typeof value}`}`), { code: 'ERR_INVALID_ARG_TYPE' })
   }
-  if (forwardedPrefix === true && stripPrefix !== true) throw new OptionError('listen() without "stripPrefix: true"', 'forwardedPrefix')
-  if (stripPrefix === undefined) return undefined
-  return !stripPrefix ? 0 : Way.kStrips | (isMapped ? Way.kHides : 0) | (forwardedPrefix === true ? Way.kForwards : 0)
+  const isAny = stripPrefix === true || places.some(({ strips }) => strips)
+  if (forwardedPrefix === true && !isAny) throw new OptionError('listen() without "stripPrefix: true"', 'forwardedPrefix')
+  const stripping = Way.kStrips | (isMapped ? Way.kHides : 0) | (forwardedPrefix === true ? Way.kForwards : 0)
+  return places.map(({ strips }) => strips || stripPrefix === true ? stripping : stripPrefix === false ? 0 : undefined)
 }
 
 /** @param {unknown} text @returns {UrlPrefix} */
@@ -244,10 +247,10 @@ function readRest (rest, parsed) {
   return { options, callback }
 }
 
-/** @param {UrlPrefix[]} parsed those that differ in more than case */
-function distinct (parsed) {
+/** @template {{ parsed: UrlPrefix }} T @param {T[]} places @returns {T[]} those whose prefixes differ in more than case */
+function distinct (places) {
   const seen = new Set()
-  return parsed.filter((prefix) => !seen.has(keyOf(prefix)) && seen.add(keyOf(prefix)))
+  return places.filter(({ parsed }) => !seen.has(keyOf(parsed)) && seen.add(keyOf(parsed)))
 }
 
 /**

@@ -11,6 +11,8 @@ const { planOf, readPrefix } = require('./listen-args')
 
 const kVariable = 'HTTPSYS_LISTEN'
 const kPortMax = 65535
+/** Before a prefix: its path is taken off. */
+const kStrip = 'strip:'
 
 /** @param {string} problem @returns {never} @throws ERR_HTTPSYS_ENVIRONMENT */
 function refuse (problem) {
@@ -30,11 +32,13 @@ function problemOf (error) {
 
 /**
  * @param {string} place of the options, for an error; '' has none
- * @param {[place: string, text: unknown][]} prefixes
+ * @param {[place: string, text: unknown][]} given prefixes, with "strip:" where their path is to be taken off
  * @param {Record<string, unknown>} options of listen()
  * @returns {Mapping}
  */
-function readMapping (place, prefixes, options) {
+function readMapping (place, given, options) {
+  const strips = given.map(([, text]) => typeof text === 'string' && text.startsWith(kStrip))
+  const prefixes = given.map(([where, text], at) => /** @type {[string, unknown]} */ ([where, strips[at] ? String(text).slice(kStrip.length) : text]))
   for (const [where, text] of prefixes) {
     try {
       readPrefix(text)
@@ -47,8 +51,9 @@ function readMapping (place, prefixes, options) {
   // A name is there so that several processes share the queue.
   const all = options.queueName !== undefined && options.queueMode === undefined ? { ...options, queueMode: 'createOrAttach' } : options
   try {
-    const { prefixes: parsed } = planOf({ texts, rest: [all] })
-    return { prefixes: texts, options: all, ports: [...new Set(parsed.map(({ port }) => port))] }
+    const mapping = { prefixes: texts, strips, options: all, ports: /** @type {number[]} */ ([]) }
+    const { prefixes: parsed } = planOf({ texts, rest: [all], mapping })
+    return { ...mapping, ports: [...new Set(parsed.map(({ port }) => port))] }
   } catch (error) {
     return refuse(place + problemOf(error))
   }
@@ -76,14 +81,14 @@ function readTable (text) {
 
 /** @param {string} text [port=][strip:]prefix @param {string | undefined} portVariable PORT @returns {Map<number, Mapping>} */
 function readShort (text, portVariable) {
-  const [, given, strip, prefix] = /** @type {RegExpExecArray} */ (/^(?:([^=:/]*)=)?(strip:)?(.*)$/s.exec(text))
+  const [, given, prefix] = /** @type {RegExpExecArray} */ (/^(?:([^=:/]*)=)?(.*)$/s.exec(text))
   const port = (given ?? portVariable ?? '').trim()
   if (!isPort(port)) {
     refuse(given !== undefined
       ? `${JSON.stringify(port)} before "=" is no port that a program can ask for, 1 to ${kPortMax}`
       : `it names no port, and PORT is ${port === '' ? 'not set' : JSON.stringify(port)}. Write the port that the program asks for in front: "3000=${text}"`)
   }
-  return new Map([[Number(port), readMapping('', [['', prefix.trim()]], strip === undefined ? {} : { stripPrefix: true })]])
+  return new Map([[Number(port), readMapping('', [['', prefix.trim()]], {})]])
 }
 
 /**

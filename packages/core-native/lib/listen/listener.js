@@ -15,6 +15,7 @@ const { seconds, takeHttpSys } = require('../options/http-sys-options')
 const { kVerbosities, takeEngineOptions, takeHttp2 } = require('../options/server-options')
 const { findCertificates } = require('../tls/certificate-sources')
 const { LiveBindings } = require('../tls/live-bindings')
+const { explained } = require('../tls/explain-pem')
 const { CreatedTls, certificatesForPort, impliedPrefix } = require('../tls/listen-tls')
 const { useRuntimeDirectory } = require('../backend/runtime-directory')
 const { refuseUnsupported } = require('../options/tls-options')
@@ -320,7 +321,7 @@ class Listener {
   #useTls (options, find) {
     refuseUnsupported(options)
     const sources = find()
-    const reader = new StockHttpsServer(sources.options)
+    const reader = explained(sources.options, () => new StockHttpsServer(sources.options))
     if (this.isSecure) {
       const own = /** @type {ServerTls} */ (this.tls)
       copyTlsSettings(reader, /** @type {ListenHttpsServer} */ (this.server))

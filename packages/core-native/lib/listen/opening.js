@@ -3,7 +3,7 @@
 // server._listen2(), where Node's listen() has sorted its arguments and looked up the host: by its cases, what the server listens on.
 
 const net = require('node:net')
-const { clearInterval, setInterval } = require('node:timers')
+const { clearInterval, setImmediate, setInterval } = require('node:timers')
 const { loadBinding } = require('../backend/binding')
 const { listenAgain } = require('../http/closing')
 const { kListener } = require('../http/symbols')
@@ -46,10 +46,17 @@ class Opening {
     this.listener.origin = null
     /** What is known before anything is opened. */
     this.failure = this.listener.failure
+    /** False: others had to be asked. */
+    this.isWithinListen = true
     this.listener.failure = null
   }
 
   run () {
+    this.open()
+    this.isWithinListen = false
+  }
+
+  open () {
     const { addressType, fd } = this.bound
     if (this.failure !== null) return this.refuse(this.failure)
     if (isServedByNode(this.server)) return this.listen()
@@ -65,7 +72,10 @@ class Opening {
 
   /** @param {unknown} error */
   fail (error) {
-    nodeProcess.nextTick(emitError, this.server, raisedAt(error, this.origin))
+    const failure = raisedAt(/** @type {Error} */ (error), this.origin)
+    if (this.isWithinListen) nodeProcess.nextTick(emitError, this.server, failure)
+    // Node prints the line of an uncaught error only where it calls JavaScript itself, and the answers of others come from the addon.
+    else setImmediate(emitError, this.server, failure)
   }
 
   /** @param {unknown} error of a listen() that has opened nothing */

@@ -3,6 +3,7 @@
 // The output cache of a server: answers that requests get before JavaScript hears of them. On the engine the lanes keep it, by the rules
 // that the server was created with; with HTTP.SYS the kernel does, which keeps what it is told to and says nothing about it.
 
+const http = require('node:http')
 const R = require('../records/records')
 const { loadBinding } = require('../backend/binding')
 const { describeEntry } = require('../backend/cache-entry')
@@ -92,6 +93,7 @@ function setCachePolicy (res, given) {
   }
   // Behind other responses of its connection it has no socket so far; its request has.
   const socket = /** @type {import('../../types/internal').EngineSocket | undefined} */ (res.socket ?? res.req?.socket)
+  if (!(res instanceof http.ServerResponse)) throw wrongType('res', 'argument', 'a response of a server of @httpsys/core-native', res)
   if (socket?.[kLane] === undefined) throw new CapabilityError('setCachePolicy() for a response of Node\'s own code', 'caches', 'node')
   if (socket.server[kListener].cache === null && loadBinding().capabilities.cacheRules) throw new CacheOffError('setCachePolicy()')
   setPolicy(res, socket, { policy: kPolicies[policy], seconds })

@@ -7,6 +7,7 @@ const path = require('node:path')
 const { loadBinding } = require('../backend/binding')
 const { CoordinatorError, PortNameError } = require('../base/errors')
 const { checkRuntimeDirectory, runtimeDirectory } = require('../backend/runtime-directory')
+const { pageUrl } = require('../base/pages')
 const { systemError, systemErrorText } = require('../base/system-error')
 
 /**
@@ -40,7 +41,7 @@ function describe (port, { uid, pid }) {
   const who = uid === undefined ? `${which} that does not answer` : `${which} of user ${uid}`
   const look = pid === 0 ? `ss -xap | grep -F '${name.slice(1)}'` : `ps -fp ${pid}`
   return `the name ${name}, under which processes of this user share port ${port}, is taken by ${who}. As root, see who it is with ` +
-    `"${look}"; end it, or set HTTPSYS_RUNTIME_DIRECTORY for all processes that share ports (docs/port-sharing.md)`
+    `"${look}"; end it, or set HTTPSYS_RUNTIME_DIRECTORY for all processes that share ports (${pageUrl('port-sharing.md')})`
 }
 
 /** @param {number} port @param {Stranger} stranger @param {string} prefix */

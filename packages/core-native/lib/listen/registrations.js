@@ -29,6 +29,9 @@ const { systemErrorText, systemError } = require('../base/system-error')
 
 const { EACCES, EADDRINUSE, ECANCELED, EINVAL, ENOENT, ENOSPC, EPROTO, ETIMEDOUT } = os.constants.errno
 
+/** Names of queues that nobody has given: those of workers of a cluster, and of a process that HTTPSYS_LISTEN maps. */
+const kImpliedQueue = /^(?:cluster|process) \d+$/
+
 /** Callbacks by token. @type {Map<number, (result: RegistrationResult) => void>} */
 const pending = new Map()
 let lastToken = 0
@@ -89,7 +92,7 @@ function register (listener, wanted, callback) {
   }
   /** @param {RegistrationResult} result */
   const finish = (result) => {
-    if (result.error !== 0) return callback(registrationError(result, wanted, queueName), [], [])
+    if (result.error !== 0) return callback(registrationError(result, wanted, sharing.isImplied ? '' : queueName), [], [])
     listener.ports.add(wanted.port)
     callback(null, result.sockets, result.fed)
   }
@@ -138,6 +141,7 @@ function conflictText ({ pid, prefix, queue, reason, wanted }, { port, prefixes:
   const mine = wanted || first
   const there = `${prefix === mine ? prefix : `${mine}: ${prefix}`} is already registered by process ${pid}`
   const theirs = JSON.stringify(queue)
+  const isNamed = queue !== '' && !kImpliedQueue.test(queue)
   const ours = JSON.stringify(queueName)
   switch (reason) {
     case 'exclusiveThere':
@@ -150,6 +154,7 @@ function conflictText ({ pid, prefix, queue, reason, wanted }, { port, prefixes:
       return `${mine}: process ${pid} has ${prefix}, and a port speaks either http or https. Use the same scheme, another port, or ` +
         'prefixes whose hosts are IP addresses, not the same one, for both'
     case 'otherQueue':
+      if (!isNamed) return `${there}, which names no queue. Choose another prefix, or give both servers the same queueName`
       return `${there} for the queue ${theirs}, which is not ${ours}. Choose another prefix, or give both servers the same queueName`
     case 'terms':
       return `${mine}: process ${pid} has ${prefix}, and asks clients for certificates by other rules. Clients name a host ` +
@@ -158,7 +163,7 @@ function conflictText ({ pid, prefix, queue, reason, wanted }, { port, prefixes:
     case 'queueMode':
       return `${there} for the same queue ${theirs}, and queueMode 'create' wants the prefix to be free. 'createOrAttach' or 'attach' shares it`
     case 'prefix':
-      if (queue !== '') return `${there} for the queue ${theirs}. Choose another prefix, or share it with queueName: ${theirs}, queueMode: 'createOrAttach'`
+      if (isNamed) return `${there} for the queue ${theirs}. Choose another prefix, or share it with queueName: ${theirs}, queueMode: 'createOrAttach'`
       if (queueName !== '') return `${there}, which names no queue. Choose another prefix, or give that server queueName: ${ours}, too`
       return `${there}. Choose another prefix, or share it by giving both servers the same queueName`
     default:
@@ -182,7 +187,7 @@ function registrationError (result, wanted, queueName) {
       const text = conflictText(result, wanted, queueName)
       if (!isPlain) return withText(text)
       // The error is Node's, which people and programs look for; `pid` says who has the port.
-      const error = wanted.inUse?.() ?? listenError(errno, endpoints[0].host ?? '::', port)
+      const error = wanted.inUse?.() ?? listenError(errno, endpoints[0].host ?? '::', port, { isMember: true })
       if (result.reason !== 'plain') error.message += `: ${text}`
       return Object.defineProperties(error, { prefix: { value: prefix }, pid: { value: pid } })
     }

@@ -391,7 +391,7 @@ function listenOnPrefixes (server, plan, Base) {
   const listener = server[kListener]
   listener.plan = {
     endpoints: plan.endpoints,
-    prefixes: plan.prefixes.map((parsed) => ({ id: listener.prefixes.add(parsed, plan.way), port: parsed.port, text: parsed.prefix })),
+    prefixes: plan.prefixes.map((parsed, at) => ({ id: listener.prefixes.add(parsed, plan.ways?.[at]), port: parsed.port, text: parsed.prefix })),
     isPlain: false,
     fd: plan.fd
   }

@@ -68,11 +68,18 @@ function readRoot (root) {
     stats = fs.statSync(absolute)
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-    const problem = code === 'ENOENT' ? 'does not exist' : `cannot be read (${message})`
-    throw new FilesError(`The folder ${absolute} ${problem}. Name one that does`, { root: absolute, cause: error })
+    const from = path.isAbsolute(given) ? '' : ` (${JSON.stringify(given)}, from the working directory)`
+    const problem = code === 'ENOENT' ? `does not exist; ${nearestFolder(absolute)} does` : `cannot be read (${message})`
+    throw new FilesError(`The folder ${absolute}${from} ${problem}`, { root: absolute, cause: error })
   }
   if (!stats.isDirectory()) throw new FilesError(`${absolute} is no folder. Name the folder that it is in`, { root: absolute })
   return absolute
+}
+
+/** @param {string} missing absolute @returns {string} the folder above it that exists */
+function nearestFolder (missing) {
+  const above = path.dirname(missing)
+  return above === missing || fs.existsSync(above) ? above : nearestFolder(above)
 }
 
 /**

@@ -7,8 +7,8 @@ const { OptionError } = require('../base/errors')
 const { namesGiven } = require('./given-options')
 const { lenientOption } = require('./lenient')
 const { misspelt, nearest } = require('../base/nearest')
-const { kServerOptions } = require('./server-options')
-const { kSourceOptions } = require('./tls-options')
+const { kNodeServerOptions, kServerOptions } = require('./server-options')
+const { kSourceOptions, kTlsOptions } = require('./tls-options')
 const { standIn } = require('./stand-in')
 
 const kPrefixOptions = ['prefix', 'prefixes']
@@ -63,6 +63,21 @@ function refuseIgnored (where, options, accepted) {
   if (!standIn.isRegistered) refuseMisplaced(where, options, accepted)
 }
 
+/** Names that were warned of. @type {Set<string>} */
+const warned = new Set()
+
+/** Warns of what is nearly an option of Node's, which Node ignores, as it ignores everything that it does not know. @param {unknown} options of createServer() */
+function warnOfMisspelt (options) {
+  if (typeof options !== 'object' || options === null) return
+  for (const name of Object.keys(options)) {
+    if (warned.has(name) || kNodeServerOptions.includes(name) || kTlsOptions.includes(name)) continue
+    const meant = misspelt(name, kNodeServerOptions)
+    if (meant === undefined) continue
+    warned.add(name)
+    process.emitWarning(`createServer() ignores "${name}"; did you mean "${meant}"?`, { code: 'HTTPSYS_OPTION_IGNORED' })
+  }
+}
+
 /**
  * Refuses options of ours that a server would ignore.
  *
@@ -72,6 +87,7 @@ function refuseIgnored (where, options, accepted) {
  */
 function refuseIgnoredByServer (options, sources = []) {
   const lenient = lenientOption(options)
+  if (!standIn.isRegistered) warnOfMisspelt(options)
   if (lenient === null) refuseIgnored('createServer()', options, [...kServerOptions, ...sources])
   else refuseIgnored(`createServer() with "${lenient}"`, options, sources.filter((name) => name === 'devCert'))
 }

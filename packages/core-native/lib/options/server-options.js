@@ -36,6 +36,14 @@ const kBounds = {
 /** Options whose 0 means no limit, although it is below the least. */
 const kOrNone = ['maxBandwidth']
 
+/** Node's own, of all versions that are supported. */
+const kNodeServerOptions = [
+  'IncomingMessage', 'ServerResponse', 'allowHalfOpen', 'connectionsCheckingInterval', 'headersTimeout', 'highWaterMark',
+  'httpValidation', 'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout',
+  'keepAliveTimeoutBuffer', 'maxHeaderSize', 'noDelay', 'optimizeEmptyRequests', 'pauseOnConnect', 'rejectNonStandardBodyWrites',
+  'requestTimeout', 'requireHostHeader', 'shouldUpgradeCallback', 'uniqueHeaders'
+]
+
 /** All that createServer() takes beside Node's. */
 const kServerOptions = [...Object.keys(kDefaults), 'http2', 'httpSys', 'cache']
 
@@ -141,4 +149,4 @@ function takeEngineOptions (options) {
   return /** @type {typeof kDefaults} */ (own)
 }
 
-module.exports = { kServerOptions, kVerbosities, takeEngineOptions, takeHttp2 }
+module.exports = { kNodeServerOptions, kServerOptions, kVerbosities, takeEngineOptions, takeHttp2 }

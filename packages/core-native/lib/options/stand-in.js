@@ -6,6 +6,7 @@
 /**
  * @typedef {object} Mapping of one port
  * @property {string[]} prefixes
+ * @property {boolean[]} strips whether the path of the prefix is taken off, whatever `options` say
  * @property {Record<string, unknown>} options of listen()
  * @property {number[]} ports of the prefixes
  *

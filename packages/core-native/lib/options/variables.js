@@ -1,0 +1,36 @@
+'use strict'
+
+// The environment variables whose names begin with HTTPSYS_. Others are probably misspelt: a warning names them, because everything else
+// would ignore them in silence.
+
+const { isMainThread } = require('node:worker_threads')
+const { nearest } = require('../base/nearest')
+
+const kBegin = 'HTTPSYS_'
+
+/** Those of docs/options.md. */
+const kForUsers = [
+  'HTTPSYS_ADDON', 'HTTPSYS_ALIGN_AFTER', 'HTTPSYS_APP', 'HTTPSYS_BACKEND', 'HTTPSYS_CACHE', 'HTTPSYS_CACHE_DURATION', 'HTTPSYS_ERROR_LOG',
+  'HTTPSYS_HTTPAPI', 'HTTPSYS_IO_THREADS', 'HTTPSYS_LISTEN', 'HTTPSYS_REGISTER_REPORT', 'HTTPSYS_RUNTIME_DIRECTORY', 'HTTPSYS_SSLCERT',
+  'HTTPSYS_URLACL'
+]
+
+/** Those of CONTRIBUTING.md, which tests and scripts of the repository read. */
+const kForDevelopers = [
+  'HTTPSYS_CACHE_SEED', 'HTTPSYS_CACHE_STEPS', 'HTTPSYS_CACHE_TESTS', 'HTTPSYS_COMPAT_COUNT', 'HTTPSYS_COMPAT_OVER', 'HTTPSYS_COMPAT_OVER_REPORT',
+  'HTTPSYS_COMPAT_RESULTS', 'HTTPSYS_CO_OWNERS_SECONDS', 'HTTPSYS_FUZZ_MS', 'HTTPSYS_FUZZ_SECONDS', 'HTTPSYS_FUZZ_SEED', 'HTTPSYS_HTTPAPI_DOUBLE',
+  'HTTPSYS_JOBS', 'HTTPSYS_MODEL_SEED', 'HTTPSYS_MODEL_STEPS', 'HTTPSYS_MUTANT', 'HTTPSYS_SANITIZED', 'HTTPSYS_SANITIZER', 'HTTPSYS_SCREENSHOTS',
+  'HTTPSYS_THOROUGH'
+]
+
+/** Warns of each variable that nobody reads; once for a process. @param {NodeJS.ProcessEnv} [env] */
+function warnOfUnknownVariables (env = process.env) {
+  if (!isMainThread) return
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith(kBegin) || kForUsers.includes(name) || kForDevelopers.includes(name)) continue
+    const meant = nearest(name.slice(kBegin.length), kForUsers.map((known) => known.slice(kBegin.length)))
+    process.emitWarning(`${name} is no variable of httpsys${meant === undefined ? '' : `; did you mean ${kBegin}${meant}?`}`, { code: 'HTTPSYS_UNKNOWN_VARIABLE' })
+  }
+}
+
+module.exports = { kForDevelopers, kForUsers, warnOfUnknownVariables }
