@@ -6,6 +6,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { ensureNode } = require('../lib/node-version')
+const { executeOnePort } = require('./one-port')
 const { executePrograms } = require('./programs')
 const { kJobs, forEachParallel, listFiles } = require('../lib/project')
 const { cleanEnvironment, emptyFolder, expand, kRegister, readLines, requestsIn, start } = require('./child')
@@ -197,6 +198,7 @@ async function inItsFolder ({ elsewhere }, folder, work) {
  */
 function execute (suite, folder, mode, scratch) {
   emptyFolder(scratch)
+  if (suite.runner === 'one-port' && suite.source.kind === 'own') return executeOnePort(suite.source, mode, scratch)
   if (suite.source.kind === 'own') return executePrograms(suite.source, mode)
   if (suite.runner === 'node-core') return executeNodeCore(suite, folder, mode, scratch)
   return inItsFolder(suite, folder, (home) => executeWhole(suite, home, mode, scratch))

@@ -6,6 +6,7 @@
 const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
+const { ensureNode } = require('../lib/node-version')
 const { findProgram, forEachParallel, listFiles, run } = require('../lib/project')
 const { kRegister, programs, runProgram } = require('../../test/differential/run-program')
 
@@ -46,7 +47,7 @@ function hasDependencies (lock) {
  * @param {string} cache a folder
  * @returns {Promise<string>} a folder whose name tells the suite
  */
-async function ensurePrograms ({ name, programs: folder, lock }, cache) {
+async function ensurePrograms ({ name, programs: folder, lock, node }, cache) {
   if (lock === undefined || hasDependencies(lock)) return folder.replace(/programs$/, name)
   const installed = path.join(cache, cachedName(lock))
   if (!fs.existsSync(path.join(installed, kReady))) {
@@ -56,7 +57,8 @@ async function ensurePrograms ({ name, programs: folder, lock }, cache) {
     for (const file of inputs(lock)) fs.cpSync(path.join(lock, file), path.join(installed, file))
     const npm = findProgram('npm')
     if (npm === null) throw new Error('npm is missing: it comes with Node')
-    const options = { cwd: installed, env: { NODE_ENV: '', NEXT_TELEMETRY_DISABLED: '1' }, quiet: true }
+    const onNode = node === undefined ? {} : { PATH: `${path.dirname(await ensureNode(node))}${path.delimiter}${process.env.PATH}` }
+    const options = { cwd: installed, env: { NODE_ENV: '', NEXT_TELEMETRY_DISABLED: '1', NUXT_TELEMETRY_DISABLED: '1', ...onNode }, quiet: true }
     await run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], options)
     await run(npm, ['run', '--if-present', '--silent', 'build'], options)
     fs.writeFileSync(path.join(installed, kReady), '')

@@ -49,6 +49,7 @@ const { kRoot } = require('../lib/project')
  * @property {string} version
  * @property {string} programs their folder
  * @property {string} [lock] the folder of the lock file with what they require
+ * @property {string} [node] major version of Node that installs and builds that, and runs it
  */
 
 /**
@@ -63,7 +64,7 @@ const { kRoot } = require('../lib/project')
  * @typedef {object} Suite
  * @property {string} name on the command line and in the table
  * @property {DebianSource | NpmSource | PypiSource | GitSource | OwnSource | FolderSource} source
- * @property {'mocha' | 'node-test' | 'node-core' | 'wire' | 'cache-tests' | 'differential'} runner
+ * @property {'mocha' | 'node-test' | 'node-core' | 'wire' | 'cache-tests' | 'differential' | 'one-port'} runner
  * @property {string[]} files arguments of mocha; globs below the suite for node-test, byFile and wire; a pattern for node-core
  * @property {string} [version] of the suite, where the package that brings it has one of its own
  * @property {number} [limitSeconds] for one run of all tests
@@ -118,6 +119,13 @@ function nodeTest (name, version, files = ['test/**/*.test.js']) {
 function differential (name, programs, lock) {
   const { version } = require('../../packages/core-native/package.json')
   return { name, source: { kind: 'own', name, version, programs, lock }, runner: 'differential', files: [] }
+}
+
+/** @returns {Suite} programs that share a port by HTTPSYS_LISTEN */
+function onePort () {
+  const { version } = require('../../packages/core-native/package.json')
+  const lock = path.join(kRoot, 'test', 'compat', 'one-port')
+  return { name: 'one-port', source: { kind: 'own', name: 'one-port', version, programs: path.join(lock, 'programs'), lock, node: '24' }, runner: 'one-port', files: [] }
 }
 
 const kRequireEnv = ['--require', './test/support/env.js']
@@ -179,6 +187,7 @@ const kCacheTests = kCacheCheckout === undefined
 const kPlain = [
   differential('differential', path.join(kDifferential, 'programs')), // npm test runs these by themselves
   differential('frameworks', path.join(kDifferential, 'frameworks', 'programs'), path.join(kDifferential, 'frameworks')),
+  onePort(),
   { ...mocha('express', '4.18.2', [...kEnv, 'test/acceptance/']), fast: {} },
   expressOver('express-4.22', '4.22.3'),
   expressOver('express-5', '5.3.0', { fast: {} }),
