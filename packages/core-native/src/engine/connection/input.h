@@ -81,6 +81,10 @@ class Input {
     connection->input.waits_for_segment_ = waits;
   }
 
+  // The bytes of the read that is being handled, as they came: what has been handled, too. Empty
+  // while bytes are handled that were kept back.
+  std::string_view segment() const { return segment_; }
+
   // -- Bytes that are kept back.
 
   // Keeps bytes behind those that are kept already.
@@ -90,10 +94,6 @@ class Input {
   // Keeps these bytes in place of those that are kept already.
   static void KeepOnly(Connection* connection, std::string bytes) {
     connection->input.partial_ = std::make_unique<std::string>(std::move(bytes));
-  // The bytes of the read that is being handled, as they came: what has been handled, too. Empty
-  // while bytes are handled that were kept back.
-  std::string_view segment() const { return segment_; }
-
   }
   // Keeps bytes before those that are kept already.
   static void KeepBefore(Connection* connection, std::string_view bytes) {
