@@ -45,7 +45,7 @@ class WaitingRequestsTest : public testing::Test, public InputHandler, public Re
     transport_->set_input_handler(this);
     server_.attachment = own_attachment_.get();
     server_.config = ServerConfig::Create({});
-    waiting_ = std::make_unique<WaitingRequests>(&loop_, input_.get(), &table_);
+    waiting_ = std::make_unique<WaitingRequests>(&loop_, input_.get());
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
     peer_ = ends[1];
@@ -93,9 +93,6 @@ class WaitingRequestsTest : public testing::Test, public InputHandler, public Re
   CountingProtocol protocol_;
   Protocols protocols_;
   LaneServer server_;
-  LaneServers servers_;
-  PortStatistics statistics_;
-  PortTable table_{&servers_, &statistics_};
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Input> input_;
   std::unique_ptr<WaitingRequests> waiting_;

@@ -275,6 +275,8 @@ export interface EngineOptions {
    * offset in control[kDispatchResume]: after a throw native goes on there.
    */
   dispatch: (lane: number, segment: number, start: number, end: number) => number
+  /** Bytes of requests in the process that JavaScript has not begun, above which requests are parked; 64 MiB unless it is given. */
+  queueBytes?: number
   /** Called with the results of register() that other members had a say in. */
   registered?: (result: RegistrationResult) => void
 }

@@ -39,14 +39,14 @@ export interface EngineServerOptions {
    */
   pipelinedRequestsMax?: number
   /**
-   * The server's request queue: requests that it was given and that its JavaScript has not begun. Further ones are
-   * answered with 503 (`http503Verbosity`). 0 means no limit; default 1000, as HTTP.SYS.
+   * The server's request queue: requests for it that its JavaScript has not begun. Further ones are
+   * answered with 503 (`http503Verbosity`). 0 means no limit, which is the default; with HTTP.SYS it is 1000.
    */
   queueLimit?: number
   /**
    * Milliseconds that a request may wait for its JavaScript, while that is busy: it is answered with 503 then, and not
    * begun any more (HTTP_TIMEOUT_LIMIT_INFO's RequestQueue). One behind others of its connection waits for those first.
-   * 0 means no limit; default 120000, as HTTP.SYS.
+   * 0 means no limit; default 120000, as HTTP.SYS, for servers of URL prefixes, and 0 for others, as Node.
    */
   queueTimeout?: number
   /**

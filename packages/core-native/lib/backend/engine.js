@@ -49,6 +49,7 @@ class Engine {
     this.native = withLimit(() => new binding.Engine({
       lanes: memory,
       methods,
+      queueBytes: queueBytesMax(),
       dispatch: (lane, segment, start, end) => this.#dispatch(lane, segment, start, end),
       registered: handlers.registered
     }))
@@ -215,6 +216,18 @@ function laneCount (most) {
   const wanted = Number(text)
   if (Number.isInteger(wanted) && wanted >= 1 && wanted <= most) return wanted
   throw new EnvironmentError('HTTPSYS_IO_THREADS', text, `a whole number from 1 to ${most}`)
+}
+
+// Above so many bytes of requests that JavaScript has not begun, requests are parked on their connections. Less than one read brings is of no use.
+const kQueueBytesMax = 64 * 1024 * 1024
+const kQueueBytesLeast = 64 * 1024
+
+function queueBytesMax () {
+  const text = process.env.HTTPSYS_QUEUE_BYTES
+  if (!text) return kQueueBytesMax
+  const wanted = Number(text)
+  if (Number.isSafeInteger(wanted) && wanted >= kQueueBytesLeast) return wanted
+  throw new EnvironmentError('HTTPSYS_QUEUE_BYTES', text, `a whole number of bytes, at least ${kQueueBytesLeast}`)
 }
 
 module.exports = { Engine }

@@ -55,6 +55,7 @@ const { systemErrorText } = require('../base/system-error')
  */
 function leaveToKernel ({ own, kernel }, options) {
   if (options.http503Verbosity === undefined) own.http503Verbosity = 'basic'
+  if (options.queueLimit === undefined) own.queueLimit = kKernelQueueLimit
   if (options.queueTimeout !== undefined && kernel.queue === 0) kernel.queue = seconds(own.queueTimeout)
   if (options.minSendRate !== undefined && kernel.sendRateMin === 0) kernel.sendRateMin = own.minSendRate || kNoSendRate
   if (kernel.maxBandwidth === 0) kernel.maxBandwidth = own.maxBandwidth
@@ -62,6 +63,8 @@ function leaveToKernel ({ own, kernel }, options) {
 
 /** Options whose connections the lanes count. */
 const kOnSockets = /** @type {const} */ (['maxConnectionsPerAddress', 'maxConnectionsPerPrefix'])
+/** Requests, the default of HTTP.SYS. */
+const kKernelQueueLimit = 1000
 /** To HTTP.SYS: none. */
 const kNoSendRate = 2 ** 32 - 1
 /** Over so long minSendRate is averaged, ms: a client that stands still in a tunnel is not cut off. */
@@ -159,6 +162,8 @@ class Listener {
     this.own = takeEngineOptions(options)
     /** Whether minSendRate was given. Without it, clients at addresses where Node could listen, too, may take what time they like. */
     this.hasOwnSendRate = options.minSendRate !== undefined
+    /** The same of queueTimeout: Node has none. */
+    this.hasOwnQueueTimeout = options.queueTimeout !== undefined
     /** Tests shorten it. */
     this.sendRateMs = kSendRateMs
     this.http2 = takeHttp2(options.http2)
@@ -395,7 +400,7 @@ class Listener {
       maxConnectionsPerAddress: own.maxConnectionsPerAddress,
       maxConnectionsPerPrefix: own.maxConnectionsPerPrefix,
       queueLimit: own.queueLimit,
-      queueTimeout: Math.min(own.queueTimeout, kMsMax),
+      queueTimeout: this.hasOwnQueueTimeout || !this.prefixes.isImplied ? Math.min(own.queueTimeout, kMsMax) : 0,
       verbosity503: kVerbosities.indexOf(own.http503Verbosity),
       minSendRate: this.hasOwnSendRate || !this.prefixes.isImplied ? own.minSendRate : 0,
       sendRateMs: this.sendRateMs,

@@ -12,7 +12,7 @@ const kDefaults = {
   maxConnectionsPerAddress: 0,
   maxConnectionsPerPrefix: 0,
   pipelinedRequestsMax: 32,
-  queueLimit: 1000,
+  queueLimit: 0,
   queueTimeout: 120_000,
   http503Verbosity: 'full',
   minSendRate: 150,

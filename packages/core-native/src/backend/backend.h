@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/block_store.h"
+#include "base/limits.h"
 #include "records/consumer_signal.h"
 #include "records/request_queue.h"
 #include "url/url_prefix_table.h"
@@ -384,6 +385,9 @@ enum class DrainGoal : uint8_t {
 struct LaneMemory {
   int32_t* control = nullptr;  // records::kControlWords words.
   std::vector<std::span<uint8_t>> segments;
+  // Bytes of requests in the process that JavaScript has not begun, above which requests are
+  // parked.
+  uint64_t queue_bytes_max = limits::kQueueBytesMax;
 };
 
 struct BackendOptions {

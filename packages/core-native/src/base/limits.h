@@ -295,9 +295,13 @@ inline constexpr int kAcceptBackoffMs = 10;
 // come and go while there is load.
 inline constexpr uint64_t kDescriptorsLowMs = 1000;
 
-// Default number of requests that are given to a server and not begun by it (server option
-// queueLimit): the default of HTTP.SYS.
-inline constexpr uint32_t kQueueLimit = 1000;
+// Default of the bytes of requests in a process that JavaScript has not begun
+// (HTTPSYS_QUEUE_BYTES): room for the bursts of 100,000 clients. Above, requests are parked.
+inline constexpr uint64_t kQueueBytesMax = 64 * 1024 * 1024;
+// Bytes of requests after which a lane looks how much all lanes have: what a segment holds.
+inline constexpr uint64_t kQueueLookBytes = 256 * 1024;
+// Seconds after which the client of a 503 may ask again (Retry-After): a burst is over by then.
+inline constexpr int kRetryAfterSeconds = 1;
 // Lines of the error log per second: enough to see what goes on, too few to fill a disk in a day.
 inline constexpr uint32_t kLogLinesPerSecond = 100;
 // When the number of omitted lines is written after the first of them, and how often that is tried
@@ -467,12 +471,10 @@ inline constexpr uint64_t kUnblockedMs = 100;
 // How long a lane is in haste after requests were passed on to it, or by it, that have waited for
 // blocked JavaScript: by then other members have answered them.
 inline constexpr uint64_t kHasteMs = 100;
-// How often waiting requests look for their owner by themselves.
+// How often waiting requests look for their owner by themselves: a look costs some microseconds for
+// each, so that more than kWaitingPerRetry look less often in proportion.
 inline constexpr uint64_t kWaitingRetryMs = 5;
-// Requests that wait for the owner of one prefix, and for all owners, per lane; further ones get
-// 503. The first is the default of a queue; the second bounds the cost of looking again.
-inline constexpr size_t kWaitingMax = 1000;
-inline constexpr size_t kWaitingAllMax = 4000;
+inline constexpr size_t kWaitingPerRetry = 1000;
 
 // -- Waking JavaScript.
 

@@ -25,8 +25,9 @@ Lane::Lane(size_t index, const http1::MethodTable* methods, uint64_t member_id,
 Lane::~Lane() { Stop(); }
 
 Attachment* Lane::Attach(const LaneMemory& memory, ConsumerSignal* signal) {
-  return attachments_.Add(std::make_unique<Attachment>(
-      ControlBlock(memory.control), memory.segments, signal, pool_, queue_.orders()));
+  return attachments_.Add(std::make_unique<Attachment>(ControlBlock(memory.control),
+                                                       memory.segments, signal, pool_,
+                                                       queue_.orders(), memory.queue_bytes_max));
 }
 
 int Lane::Start(Acceptor* lender) {

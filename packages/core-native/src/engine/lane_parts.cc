@@ -51,8 +51,8 @@ LaneParts::LaneParts(const Wanted& wanted) {
   protocols.Set(InputPhase::kOpaque, upgraded.get());
   protocols.Set(InputPhase::kWebSocket, websockets.get());
   protocols.Set(InputPhase::kHttp2, http2.get());
-  expiry = std::make_unique<QueueExpiry>(wanted.attachments, answers.get(), http1->writer(),
-                                         http2->writer(), captures.get());
+  expiry = std::make_unique<QueueExpiry>(wanted.attachments, input.get(), answers.get(),
+                                         http1->writer(), http2->writer(), captures.get());
   router->Start(exchanges.get(), answers.get(), relay_input.get(), http2->relayed());
   foreign = std::make_unique<ForeignAnswers>(wanted.arenas, methods, answers.get());
   gifts =

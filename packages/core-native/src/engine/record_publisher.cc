@@ -24,7 +24,8 @@ void RecordPublisher::Publish(bool is_due) {
     ResumeReceivers(one.get());
     // An urgent record takes along the records that may wait.
     const Urgency urgency = one->records().TakeUrgency();
-    if (urgency == Urgency::kNow || is_due || one->requests().stalled() || one->HasDueReaders()) {
+    if (urgency == Urgency::kNow || is_due || one->requests().stalled() ||
+        !one->waiting().empty()) {
       PublishNow(one.get());
     } else if (one->requests().HasUnpublished()) {
       has_waiting = true;
@@ -52,20 +53,23 @@ void RecordPublisher::ResumeReceivers(Attachment* attachment) {
 void RecordPublisher::PublishNow(Attachment* attachment) {
   router_->choice().OnPublishing();
   attachment->Publish();
-  if (!attachment->HasDueReaders()) return;
-  ReadWaiting(attachment);
-  attachment->Publish();
+  if (attachment->HasDueReaders()) {
+    ReadWaiting(attachment);
+    attachment->Publish();
+  }
+  // A backlog asks by itself. The lane looks again before it sleeps.
+  if (!attachment->waiting().empty()) attachment->requests().AskForWake();
 }
 
-// Reads the connections that have waited for a segment, the first one first, until the segments are
-// full again. The others keep their places. The lane comes back (Attachments::HasDueReceivers()) if
-// JavaScript has freed a segment meanwhile: replies must leave before each connection has its next
-// turn.
+// Resumes the connections and requests that have waited, the first one first, until JavaScript has
+// as much as it may have again. The others keep their places. The lane comes back
+// (Attachments::HasDueReceivers()) if JavaScript has begun others meanwhile: replies must leave
+// before each connection has its next turn.
 void RecordPublisher::ReadWaiting(Attachment* attachment) {
   MemoryQueue& waiting = attachment->waiting();
   for (size_t turns = waiting.size(); turns != 0 && attachment->HasDueReaders(); --turns) {
     Connection* connection = waiting.Next();
-    input_->Resume(connection, kPauseMemory);
+    input_->ResumeWaiting(attachment, connection);
     // Without a wait for the next poll, in which connections that have not waited would come first.
     transport_->ReadNow(connection);
   }

@@ -61,6 +61,10 @@ EngineWrap::EngineWrap(const Napi::CallbackInfo& info)
     return;
   }
   options.methods = Strings(methods.As<Napi::Array>());
+  if (const Napi::Value queue_bytes = given.Get("queueBytes"); queue_bytes.IsNumber()) {
+    const auto bytes_max = static_cast<uint64_t>(queue_bytes.As<Napi::Number>().Int64Value());
+    for (LaneMemory& lane : options.lanes) lane.queue_bytes_max = bytes_max;
+  }
   const Napi::Value registered = given.Get("registered");
   if (registered.IsFunction()) registered_ = Napi::Persistent(registered.As<Napi::Function>());
   lanes_ = controls.size();

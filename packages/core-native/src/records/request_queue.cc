@@ -38,10 +38,16 @@ uint8_t* RequestQueue::Append(size_t bytes) {
       return record;
     }
   }
-  backlog_.resize((backlog_bytes_ + bytes) / sizeof(uint64_t));
-  uint8_t* record = reinterpret_cast<uint8_t*>(backlog_.data()) + backlog_bytes_;
+  const size_t words = bytes / sizeof(uint64_t);
+  const size_t words_max = segment_bytes_ / sizeof(uint64_t);
+  if (backlog_.empty() || backlog_.back().size() + words > words_max) {
+    backlog_.emplace_back().reserve(words_max);
+  }
+  std::vector<uint64_t>& last = backlog_.back();
+  const size_t at = last.size();
+  last.resize(at + words);
   backlog_bytes_ += bytes;
-  return record;
+  return reinterpret_cast<uint8_t*>(last.data() + at);
 }
 
 uint8_t* RequestQueue::AppendOversize(size_t bytes) {
@@ -80,19 +86,21 @@ bool RequestQueue::MoveToNextSegment() {
 }
 
 void RequestQueue::FlushBacklog() {
-  const uint8_t* backlog = reinterpret_cast<const uint8_t*>(backlog_.data());
-  size_t at = 0;
-  while (at < backlog_bytes_) {
-    const size_t bytes = LoadField<records::kRecordBytes>(backlog + at);
-    if (write_offset_ + bytes > segment_bytes_ && !MoveToNextSegment()) break;
-    std::memcpy(segments_[write_segment_].memory.data() + write_offset_, backlog + at, bytes);
-    write_offset_ += bytes;
-    at += bytes;
+  while (!backlog_.empty()) {
+    const auto* first = reinterpret_cast<const uint8_t*>(backlog_.front().data());
+    const size_t end = backlog_.front().size() * sizeof(uint64_t);
+    while (backlog_at_ < end) {
+      const uint8_t* record = first + backlog_at_;
+      const size_t bytes = LoadField<records::kRecordBytes>(record);
+      if (write_offset_ + bytes > segment_bytes_ && !MoveToNextSegment()) return;
+      std::memcpy(segments_[write_segment_].memory.data() + write_offset_, record, bytes);
+      write_offset_ += bytes;
+      backlog_at_ += bytes;
+      backlog_bytes_ -= bytes;
+    }
+    backlog_.pop_front();
+    backlog_at_ = 0;
   }
-  backlog_.erase(backlog_.begin(),
-                 backlog_.begin() + static_cast<std::ptrdiff_t>(at / sizeof(uint64_t)));
-  backlog_bytes_ -= at;
-  if (backlog_bytes_ == 0) backlog_ = {};
 }
 
 bool RequestQueue::Publish() {

@@ -5,12 +5,14 @@
 // to the one that became free last: that one is most likely cached, and segments that only a burst
 // needs stay out of resident memory. JavaScript reads regions in the same order, and a sealed
 // segment is free again once it has been read to its end. If no segment is free, the lane keeps
-// records in a backlog of its own, so that appending never fails. It then stops reading from its
-// connections (stalled()), which bounds the backlog.
+// records in a backlog of its own, so that appending never fails. While there is a backlog
+// (stalled()) the lane reads no bodies, and it parks requests once there is too much of it
+// (Attachment::IsFull()), which bounds the backlog.
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -48,8 +50,10 @@ class RequestQueue {
   bool HasUnpublished() const {
     return sealed_since_publish_ || write_offset_ != published_offset_ || backlog_bytes_ != 0;
   }
-  // True if no segment is free: the lane must not read from connections.
+  // True if no segment is free: the lane must not read what only JavaScript can take.
   bool stalled() const { return backlog_bytes_ != 0; }
+  // Makes the next Consume() return true.
+  void AskForWake() { is_waiting_.store(true, std::memory_order_seq_cst); }
   // The bytes of all records so far, published or not.
   uint64_t appended() const {
     return published_total_ + sealed_unpublished_ + (write_offset_ - published_offset_) +
@@ -119,8 +123,10 @@ class RequestQueue {
   uint64_t published_total_ = 0;
   uint64_t sealed_unpublished_ = 0;  // The bytes of sealed segments since Publish().
   bool sealed_since_publish_ = false;
-  std::vector<uint64_t> backlog_;  // Words, for alignment.
-  size_t backlog_bytes_ = 0;
+  // Whole records, as words for alignment, in pieces that are no longer than a segment.
+  std::deque<std::vector<uint64_t>> backlog_;
+  size_t backlog_at_ = 0;     // The bytes of the first piece that were moved to a segment.
+  size_t backlog_bytes_ = 0;  // The bytes that were not.
 
   const std::atomic<uint32_t>* reading_ = nullptr;
 

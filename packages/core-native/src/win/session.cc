@@ -18,7 +18,8 @@ constexpr int kReset = -UV_ECONNRESET;
 constexpr int kCancelled = -UV_ECANCELED;
 
 constexpr std::string_view kNoServer =
-    "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: "
+    "close\r\n\r\n";
 constexpr std::string_view kUnauthorized = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n";
 constexpr std::string_view kNoMethod =
     "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";

@@ -1,7 +1,11 @@
 #include "engine/connection/attachment.h"
 
+#include <algorithm>
 #include <random>
 #include <utility>
+
+#include "base/limits.h"
+#include "base/process.h"
 
 namespace httpsys::engine {
 namespace {
@@ -11,18 +15,47 @@ uint64_t RandomSeed() {
   return uint64_t{device()} << 32 | device();
 }
 
+// The sum of what the attachments of the process have told by TellBacklog(). Thread: any.
+struct Backlogs {
+  std::atomic<uint64_t> bytes{0};
+};
+
 }  // namespace
 
 Attachment::Attachment(ControlBlock control, std::vector<std::span<uint8_t>> segments,
                        ConsumerSignal* signal, std::shared_ptr<BlockPool> pool,
-                       const std::atomic<bool>* is_held)
+                       const std::atomic<bool>* is_held, uint64_t queue_bytes_max)
     : control_(control),
       signal_(signal),
       requests_(std::move(segments), std::move(pool)),
       replies_(control, is_held),
       claimed_(&control_[records::kRequestsClaimed]),
-      records_(&requests_, RandomSeed()) {
+      records_(&requests_, RandomSeed()),
+      queue_bytes_max_(queue_bytes_max) {
   requests_.set_reading(&control_[records::kDispatchResume]);
+}
+
+void Attachment::TellBacklog(uint64_t bytes) {
+  if (bytes == told_backlog_) return;
+  // The difference may be negative: unsigned numbers wrap.
+  OfProcess<Backlogs>().bytes.fetch_add(bytes - told_backlog_, std::memory_order_relaxed);
+  told_backlog_ = bytes;
+}
+
+bool Attachment::LookWhetherFull() {
+  const uint64_t begun = requests_.begun();
+  unread_.Settle(begun);
+  const uint64_t appended = requests_.appended();
+  const uint64_t own = appended - std::min(begun, appended) + unread_.kept_bytes();
+  TellBacklog(requests_.stalled() ? own : 0);
+  const uint64_t counted =
+      requests_.stalled()
+          ? std::max(own, OfProcess<Backlogs>().bytes.load(std::memory_order_relaxed))
+          : own;
+  const bool is_full = own != 0 && counted >= queue_bytes_max_;
+  const uint64_t room = is_full ? 0 : queue_bytes_max_ - std::min(counted, queue_bytes_max_);
+  room_end_ = is_full ? 0 : appended + std::clamp<uint64_t>(room, 1, limits::kQueueLookBytes);
+  return is_full;
 }
 
 uint64_t Attachment::BlockedMs(uint64_t now_ms) {

@@ -9,6 +9,7 @@
 
 #include "base/block_pool.h"
 #include "base/block_store.h"
+#include "base/limits.h"
 #include "base/thread_watch.h"
 #include "engine/connection/memory_queue.h"
 #include "engine/connection/receive_queue.h"
@@ -30,9 +31,11 @@ namespace httpsys::engine {
 class Attachment {
  public:
   // Must be made on the thread of the JavaScript environment. All memory must outlive the
-  // attachment. `is_held` is as in ReplyReader.
+  // attachment. `is_held` is as in ReplyReader, `queue_bytes_max` as in LaneMemory.
   Attachment(ControlBlock control, std::vector<std::span<uint8_t>> segments, ConsumerSignal* signal,
-             std::shared_ptr<BlockPool> pool, const std::atomic<bool>* is_held);
+             std::shared_ptr<BlockPool> pool, const std::atomic<bool>* is_held,
+             uint64_t queue_bytes_max = limits::kQueueBytesMax);
+  ~Attachment() { TellBacklog(0); }
   Attachment(const Attachment&) = delete;
   Attachment& operator=(const Attachment&) = delete;
 
@@ -55,7 +58,14 @@ class Attachment {
   Slots& slots() { return slots_; }
   UnreadRequests& unread() { return unread_; }
   // Forgets the unread requests that JavaScript has begun.
-  void SettleUnread() { unread_.Settle(requests_.begun()); }
+  void SettleUnread() {
+    unread_.Settle(requests_.begun());
+    if (told_backlog_ != 0) (void)LookWhetherFull();
+  }
+  // True if JavaScript may not be given a further request now, which is parked then: it has not
+  // begun queue_bytes_max of requests, or it has more than its segments hold and so has the
+  // process. JavaScript that has begun everything gets any request.
+  bool IsFull() { return requests_.appended() >= room_end_ && LookWhetherFull(); }
   ReceiveQueue& receiving() { return receiving_; }
 
   // Announces in the control block whether the lane may sleep, so that JavaScript wakes it for
@@ -96,12 +106,20 @@ class Attachment {
   uint64_t BlockedMs(uint64_t now_ms);
   // The thread of the JavaScript environment.
   const ThreadWatch& thread() const { return thread_; }
-  // The connections and streams that wait for a free request segment.
+  // The connections and streams that wait because JavaScript is behind.
   MemoryQueue& waiting() { return waiting_; }
-  // True if one of them can be read: a stall may begin and end between two looks at the queue.
-  bool HasDueReaders() const { return !waiting_.empty() && !requests_.stalled(); }
+  // True if the oldest of them can go on: a stall may begin and end between two looks at the queue.
+  bool HasDueReaders() {
+    if (waiting_.empty()) return false;
+    return waiting_.is_next_parked() ? !IsFull() : !requests_.stalled();
+  }
 
  private:
+  bool LookWhetherFull();
+  // Tells the other attachments of the process how much this one has of requests that JavaScript
+  // has not begun; 0 = its segments hold them.
+  void TellBacklog(uint64_t bytes);
+
   const ControlBlock control_;
   const ThreadWatch thread_ = WatchThisThread();
   ConsumerSignal* signal_;
@@ -115,8 +133,11 @@ class Attachment {
   UnreadRequests unread_;
   ReceiveQueue receiving_{&requests_.receive_blocks()};
   MemoryQueue waiting_;
-  uint64_t begun_ = 0;        // RequestQueue::begun() at the last BlockedMs().
-  uint64_t begun_at_ms_ = 0;  // When that was seen first.
+  const uint64_t queue_bytes_max_;
+  uint64_t room_end_ = 0;      // RequestQueue::appended() at which IsFull() has to look again.
+  uint64_t told_backlog_ = 0;  // The last TellBacklog().
+  uint64_t begun_ = 0;         // RequestQueue::begun() at the last BlockedMs().
+  uint64_t begun_at_ms_ = 0;   // When that was seen first.
 };
 
 }  // namespace httpsys::engine

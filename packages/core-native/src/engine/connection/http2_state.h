@@ -85,7 +85,7 @@ struct Http2Stream : FromSmallBlocks {
   std::string request_trailers;  // Trailer lines of a request that is waiting or relayed.
   bool is_told = false;
   bool is_movable = false;   // Another owner of the queue can get the request: it is kept whole.
-  bool is_parked = false;    // The request waits in WaitingRequests until its owner is known.
+  bool is_parked = false;    // The request waits for its owner, in WaitingRequests or parked.
   bool is_head = false;      // The method is HEAD: no answer has a body.
   bool is_connect = false;   // The method is CONNECT: the bytes belong to a tunnel.
   bool is_extended = false;  // The request is an extended CONNECT (RFC 8441).

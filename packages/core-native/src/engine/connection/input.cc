@@ -17,6 +17,17 @@ constexpr int kGoodbyeBytesMax = 40;
 // answered by then. Who has left is not kept for longer.
 constexpr uint64_t kLeftBehindMs = 500;
 
+// The phases in which only JavaScript can take the next bytes. Requests may have other answers, and
+// RequestGate parks those that have none.
+constexpr PhaseSet kForJavaScript =
+    PhasesOf({InputPhase::kBodyLength, InputPhase::kBodyChunked, InputPhase::kAwaitUpgrade,
+              InputPhase::kUndecided, InputPhase::kOpaque, InputPhase::kWebSocket});
+
+bool MustWaitForMemory(const Connection& connection) {
+  return connection.attachment().requests().stalled() &&
+         (kForJavaScript >> static_cast<unsigned>(connection.phase()) & 1) != 0;
+}
+
 }  // namespace
 
 Input::Input(const uv_loop_t* loop, Transport* transport, const Protocols* protocols,
@@ -31,7 +42,7 @@ void Input::OnReadable(Connection* connection) {
   windows_.BeginRead(connection);
   bool goes_on = true;
   for (int i = 0; goes_on && i < limits::kReadsPerEvent; ++i) {
-    if (connection->attachment().requests().stalled()) {
+    if (MustWaitForMemory(*connection)) {
       PauseForMemory(connection);
       transport_->watch()->Update(connection);
       break;
@@ -88,6 +99,8 @@ Input::AtEnd Input::FindAtEnd(const Connection& connection) {
                                   OutputPass::UnsentBytes(connection) != 0;
     return waits_for_output ? AtEnd::kGoOn : AtEnd::kWait;
   }
+  // A parked request: JavaScript may be busy for a moment only.
+  if ((pauses & kPauseMemory) != 0 && connection.phase() == InputPhase::kHead) return AtEnd::kWait;
   // A goodbye of TLS is not a request: the shortest request with its record is longer.
   const int unread_max = connection.tls == nullptr ? 0 : kGoodbyeBytesMax;
   int unread = 0;
@@ -150,6 +163,13 @@ void Input::OnReadFailed(Connection* connection, int error) {
 }
 
 void Input::Receive(Connection* connection, std::string_view bytes) {
+  // Bytes of a tunnel may come with a frame of the bytes that are being handled.
+  const std::string_view outer = std::exchange(segment_, bytes);
+  HandleReceived(connection, bytes);
+  segment_ = outer;
+}
+
+void Input::HandleReceived(Connection* connection, std::string_view bytes) {
   if (connection->input.partial_ != nullptr) {
     connection->input.partial_->append(bytes);
     HandleKept(connection);
@@ -161,13 +181,6 @@ void Input::Receive(Connection* connection, std::string_view bytes) {
   }
 }
 
-  // Bytes of a tunnel may come with a frame of the bytes that are being handled.
-  const std::string_view outer = std::exchange(segment_, bytes);
-  HandleReceived(connection, bytes);
-  segment_ = outer;
-}
-
-void Input::HandleReceived(Connection* connection, std::string_view bytes) {
 void Input::HandleKept(Connection* connection) {
   // The bytes leave the connection meanwhile, so that they stay in place.
   std::unique_ptr<std::string> partial = TakeKept(connection);
@@ -210,10 +223,12 @@ void Input::DropKept(Connection* connection, size_t bytes) {
 
 void Input::Resume(Connection* connection, PauseReason reason) {
   if (!SocketWatch::Resume(connection, reason)) return;
-  if (connection->attachment().requests().stalled()) {
+  if (MustWaitForMemory(*connection)) {
     PauseForMemory(connection);
   } else if (connection->input.partial() != nullptr) {
+    const std::string_view outer = std::exchange(segment_, {});
     HandleKept(connection);
+    segment_ = outer;
   }
   if (connection->is_open()) transport_->watch()->Update(connection);
 }
@@ -223,5 +238,3 @@ void Input::OnWindow(Connection* connection, uint32_t bytes) {
 }
 
 }  // namespace httpsys::engine
-    const std::string_view outer = std::exchange(segment_, {});
-    segment_ = outer;

@@ -53,6 +53,13 @@ class Input {
   // Called when JavaScript has consumed `bytes` of body or tunnel: gives them back to the window.
   void OnWindow(Connection* connection, uint32_t bytes);
   void OnDetached(Connection* connection) { windows_.OnDetached(connection); }
+  // Pauses the input until JavaScript has freed a request segment.
+  static void PauseForMemory(Connection* connection);
+  // Resumes a connection or stream that has just left the MemoryQueue of this attachment.
+  void ResumeWaiting(Attachment* attachment, Connection* connection) {
+    Resume(connection, kPauseMemory);
+    attachment->waiting().EndResume();
+  }
   // Resumes the input after this pass, if it waits for output or answers only.
   static void ResumeSoon(Connection* connection) { connection->input.is_resume_due_ = true; }
   // Returns true once after ResumeSoon().
@@ -86,6 +93,10 @@ class Input {
   std::string_view segment() const { return segment_; }
 
   // -- Bytes that are kept back.
+
+  // The bytes of the read that is being handled, as they came: what has been handled, too. Empty
+  // while bytes are handled that were kept back.
+  std::string_view segment() const { return segment_; }
 
   // Keeps bytes behind those that are kept already.
   static void Keep(Connection* connection, std::string_view bytes) {
@@ -128,20 +139,19 @@ class Input {
   };
   static AtEnd FindAtEnd(const Connection& connection);
   void EndUnread(Connection* connection);
-  static void PauseForMemory(Connection* connection);
   void HandleKept(Connection* connection);
   size_t Handle(Connection* connection, std::string_view input);
+  void HandleReceived(Connection* connection, std::string_view bytes);
 
   const uv_loop_t* loop_;
   Transport* transport_;
   const Protocols* protocols_;
   ReadObserver* observer_;
   // The buffer has limits::kLargeReadBytes, most of which have no page until they are needed.
-  void HandleReceived(Connection* connection, std::string_view bytes);
   std::unique_ptr<char[]> buffer_;
+  std::string_view segment_;
   std::array<iovec, limits::kBlocksPerRead> rooms_{};  // The memory of the read that is being made.
   ReceiveWindows windows_;
 };
 
 }  // namespace httpsys::engine
-  std::string_view segment_;

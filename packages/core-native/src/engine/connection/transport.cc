@@ -122,7 +122,8 @@ void Transport::OnTimeout(Connection* connection) {
   } else if (connection->output.queue() != nullptr && connection->idle.timeout_ms() != 0) {
     // The connection is not idle: the peer still reads the last response.
     timers_.Start(connection, connection->idle.timeout_ms());
-  } else if (connection->IsHeldUp() && !connection->end.is_left()) {
+  } else if (connection->IsHeldUp() && !connection->end.is_left() &&
+             !connection->watch.is_disconnect_told()) {
     // The next request may have come in time, and waits for the lane.
     const uint64_t timeout_ms = connection->idle.timeout_ms();
     timers_.Start(connection, timeout_ms != 0 ? timeout_ms : limits::kLeftMs);

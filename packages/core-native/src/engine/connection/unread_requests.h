@@ -44,6 +44,7 @@ class UnreadRequests {
   void AddMovable(const Item& item, std::string_view bytes) {
     Add(item);
     ++movable_;
+    kept_bytes_ += bytes.size();
     if (bytes_.size() < ring_.size()) bytes_.resize(ring_.size());
     bytes_[(first_ + count_ - 1) % ring_.size()].assign(bytes);
   }
@@ -89,6 +90,8 @@ class UnreadRequests {
   // The decision about one request in TakeMovable().
   enum class Fate : uint8_t { kStays, kTaken, kStop };
   bool has_movable() const { return movable_ != 0; }
+  // The bytes of movable requests.
+  size_t kept_bytes() const { return kept_bytes_; }
   // Asks `decide` about each request and its bytes, the last one first, until it says kStop or no
   // movable one is left. A request that is taken does not count any more; its item stays until
   // Settle() has come past it.
@@ -116,6 +119,8 @@ class UnreadRequests {
     item.deadline_ms = 0;
     if (!std::exchange(item.is_movable, false)) return;
     --movable_;
+    kept_bytes_ -= bytes_[at].size();
+    bytes_[at].clear();
     // Most requests fit, so that the memory serves again and again.
     if (bytes_[at].capacity() > limits::kUnreadBytesKept) bytes_[at] = {};
   }
@@ -138,6 +143,7 @@ class UnreadRequests {
   size_t first_ = 0;
   size_t count_ = 0;
   size_t movable_ = 0;
+  size_t kept_bytes_ = 0;
   uint64_t next_deadline_ms_ = UINT64_MAX;  // The earliest deadline, or a time before it.
 };
 

@@ -257,15 +257,19 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     return Advance::kWait;
   }
   if (!output_->throttle()->Begin(connection, route.id)) {
-    WaitForTurn(connection, used);
+    KeepForLater(connection, kPauseOrder, used);
     return Advance::kWait;
   }
   RouteStatus admitted = RequestGate::Admit(connection, head.target, route.id);
   if (admitted == RouteStatus::kMatch) {
     if (AnswerAlone(connection, head, route.id, used, &advance)) return advance;
-    admitted = RequestGate::AdmitToQueue(connection->server());
+    admitted = RequestGate::AdmitToQueue(connection);
   }
   if (admitted != RouteStatus::kMatch) return AnswerUnrouted(connection, head, admitted, used);
+  if (gate_->Parks(connection, route)) {
+    KeepForLater(connection, kPauseMemory, used);
+    return Advance::kWait;
+  }
   router_->CountRequest(connection, route.id);
   RecordWriter::Request request;
   request.slot = connection->slot.number();
@@ -328,7 +332,7 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
       return false;
     case RequestRouter::Outcome::kLater:
     case RequestRouter::Outcome::kWaiting:
-      WaitForTurn(connection, used);
+      KeepForLater(connection, kPauseOrder, used);
       return false;
     case RequestRouter::Outcome::kElsewhere:
       return false;
@@ -346,9 +350,9 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
   return false;
 }
 
-// Pauses the input until it is the turn of the request, whose head is parsed again then.
-void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
-  SocketWatch::Pause(connection, kPauseOrder);
+// Pauses the input until the request can go on. Its head is parsed again then.
+void Http1Session::KeepForLater(Connection* connection, PauseReason reason, size_t* used) {
+  SocketWatch::Pause(connection, reason);
   Messages::StopTime(connection);
   *used = 0;
 }
@@ -402,7 +406,7 @@ bool Http1Session::AnswerAlone(Connection* connection, const http1::RequestHead&
       return true;
     case StaticRequests::Outcome::kLater:
     case StaticRequests::Outcome::kWaiting:
-      WaitForTurn(connection, used);
+      KeepForLater(connection, kPauseOrder, used);
       *advance = Advance::kWait;
       return true;
   }
@@ -421,7 +425,7 @@ Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
   request.closes = !keep_alive;
   const AnswerOutcome outcome = answers_->AnswerUnserved(&refusals_, connection, request);
   if (outcome == AnswerOutcome::kLater) {
-    WaitForTurn(connection, used);
+    KeepForLater(connection, kPauseOrder, used);
     return Advance::kWait;
   }
   SharingMarks::ForgetMoves(connection);

@@ -80,7 +80,7 @@ class Http1Session final : public Protocol {
   // owner is not known yet; `advance` says how to go on.
   bool FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
                   Route* route, size_t* used, Advance* advance);
-  void WaitForTurn(Connection* connection, size_t* used);
+  static void KeepForLater(Connection* connection, PauseReason reason, size_t* used);
   // Answers the request without JavaScript if it is one for a file, or if an entry of the output
   // cache answers. Returns false if JavaScript gets it.
   bool AnswerAlone(Connection* connection, const http1::RequestHead& head, uint32_t prefix_id,

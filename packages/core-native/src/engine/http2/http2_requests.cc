@@ -155,7 +155,7 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
       case Outcome::kHere:
         break;
       case Outcome::kWaiting:
-        Park(connection);
+        Park(connection, kPauseOrder);
         return false;
       case Outcome::kRelayed:
         AnswerUnrouted(connection, RouteStatus::kNoRelay);
@@ -185,10 +185,14 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
   RouteStatus admitted = RequestGate::Admit(connection, head_.target, route->id);
   if (admitted == RouteStatus::kMatch) {
     if (AnswerAlone(connection, *route)) return false;
-    admitted = RequestGate::AdmitToQueue(connection->server());
+    admitted = RequestGate::AdmitToQueue(connection);
   }
-  if (admitted == RouteStatus::kMatch) return true;
-  AnswerUnrouted(connection, admitted);
+  if (admitted != RouteStatus::kMatch) {
+    AnswerUnrouted(connection, admitted);
+    return false;
+  }
+  if (!gate_->Parks(connection, *route)) return true;
+  Park(connection, kPauseMemory);
   return false;
 }
 
@@ -205,7 +209,7 @@ bool Http2Requests::AnswerAlone(Connection* connection, const Route& route) {
     case StaticRequests::Outcome::kNone:
       return false;
     case StaticRequests::Outcome::kWaiting:
-      Park(connection);
+      Park(connection, kPauseOrder);
       return true;
     default:
       // The answer may have met the end of the connection.
@@ -280,6 +284,10 @@ void Http2Requests::OnBodyPiece(Connection* connection, std::string_view piece) 
   if (stream->is_parked) {
     stream->body.append(piece);
     return;
+  }
+  if (connection->attachment().requests().stalled() && !IsRelayed(connection->phase())) {
+    // What is read of the connection from here on may belong to this body, too.
+    Input::PauseForMemory(stream->state->connection);
   }
   switch (connection->phase()) {
     case InputPhase::kStream: {
@@ -446,12 +454,12 @@ void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
   stream->attachment().records().Error(stream->slot.number(), kind, {});
 }
 
-// Keeps a request until its owner is found. The client's window bounds the bytes that are kept
-// meanwhile.
-void Http2Requests::Park(Connection* connection) {
+// Keeps a request until its owner is found, or can take it. The client's window bounds the bytes
+// that are kept meanwhile.
+void Http2Requests::Park(Connection* connection, PauseReason reason) {
   connection->stream->is_parked = true;
   connection->Enter(InputPhase::kStream);
-  SocketWatch::Pause(connection, kPauseOrder);
+  SocketWatch::Pause(connection, reason);
 }
 
 // Tries again to tell a parked request, because its owner may be known now.
@@ -465,7 +473,7 @@ void Http2Requests::TakeBack(Connection* connection) {
   SharingMarks::OnTakenBack(connection);
   Input::DropKept(connection);
   connection->stream->is_end_due = false;
-  Park(connection);
+  Park(connection, kPauseOrder);
 }
 
 bool Http2Requests::CanWithdraw(const Connection* connection) const {
@@ -479,7 +487,7 @@ void Http2Requests::Withdraw(Connection* connection) {
   Messages::SetUnanswered(connection, 0);
   connection->stream->queue_end = 0;
   connection->stream->is_movable = false;
-  Park(connection);
+  Park(connection, kPauseOrder);
 }
 
 void Http2Requests::OnRelayFailed(Connection* connection, bool is_begun) {

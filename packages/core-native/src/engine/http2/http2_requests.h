@@ -132,11 +132,10 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   void EndOfInput(Connection* stream);
   void AnswerUnrouted(Connection* stream, RouteStatus status);
   void RefuseStream(Connection* stream, records::ErrorKind kind);
-  // Keeps the request until its owner is known.
   // Answers the request without JavaScript if it is one for a file, or if an entry of the output
   // cache answers. Returns false if JavaScript gets it.
   bool AnswerAlone(Connection* connection, const Route& route);
-  void Park(Connection* stream);
+  void Park(Connection* stream, PauseReason reason);
   void TellAgain(Connection* stream);
 
   uv_loop_t* loop_;

@@ -194,7 +194,11 @@ void OwnerChoice::OnPublishing() {
 uint64_t OwnerChoice::BlockedMs() {
   const uint64_t now_ms = uv_hrtime() / 1'000'000;
   uint64_t longest_ms = 0;
-  for (const auto& one : *attachments_) longest_ms = std::max(longest_ms, one->BlockedMs(now_ms));
+  for (const auto& one : *attachments_) {
+    longest_ms = std::max(longest_ms, one->BlockedMs(now_ms));
+    // Another owner with room gets what would be parked here.
+    if (one->IsFull()) longest_ms = std::max(longest_ms, limits::kBlockedMs);
+  }
   // JavaScript may work on its last record, behind which nothing begins.
   const bool is_over = blocked_ != nullptr && (blocked_->requests().begun() != blocked_at_ ||
                                                !blocked_->requests().HasUnread());

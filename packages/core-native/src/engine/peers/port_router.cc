@@ -64,7 +64,7 @@ PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable*
       caches_(&table_),
       links_(loop, self, patience, this, &relays_),
       choice_(loop, self, attachments, &table_, patience, &links_),
-      waiting_(loop, input, &table_),
+      waiting_(loop, input),
       relays_(loop, &links_, &waiting_, transport, input),
       moves_(self, methods, transport, input, &table_, &links_, &choice_, &waiting_, &relays_,
              &caches_) {}
@@ -159,7 +159,7 @@ std::optional<RequestRouter::Outcome> PortRouter::LookUp(const PortTable::Port& 
   }
   if (has_owner) return std::nullopt;
   if (uv_hrtime() / 1'000'000 >= routes.target(found.id).absent_until_ms) return Refuse(route);
-  return waiting_.Wait(connection, route);
+  return waiting_.Wait(connection);
 }
 
 RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
@@ -207,7 +207,7 @@ RequestRouter::Outcome PortRouter::FindOwner(Connection* connection, const http1
   if (owner == nullptr) {
     owner = choice_.Choose(port, connection, route->id, waiting_.HasWaited(connection));
   }
-  if (owner == nullptr) return waiting_.Wait(connection, route);
+  if (owner == nullptr) return waiting_.Wait(connection);
   if (target.owners.size() > 1 && owner->member != 0 &&
       links_.Prepare(owner->member) == PeerLinks::State::kGone) {
     owner = choice_.OtherOwner(target, *owner);
@@ -236,11 +236,11 @@ RequestRouter::Outcome PortRouter::FindStreamOwner(Connection* stream,
   const Routes::Owner* owner = may_relay ? nullptr : port->routes->target(route->id).own();
   if (owner == nullptr)
     owner = choice_.ChooseForStream(port, route->id, waiting_.HasWaited(stream));
-  if (owner == nullptr) return waiting_.Wait(stream, route);
+  if (owner == nullptr) return waiting_.Wait(stream);
   if (owner->member == 0) {
     LaneServer* server = table_.Server(owner->server_id);
     if (server == nullptr) return Refuse(route);
-    if (table_.IsOpening(*owner)) return waiting_.Wait(stream, route);
+    if (table_.IsOpening(*owner)) return waiting_.Wait(stream);
     if (!PortAdmission::IsAllowed(stream, *server, host, route)) return Outcome::kUnrouted;
     ConnectionList::SetServer(stream, server);
     *route = RouteTo(*owner, target, route->id);
@@ -251,7 +251,7 @@ RequestRouter::Outcome PortRouter::FindStreamOwner(Connection* stream,
     case PeerLinks::State::kGone:
       return Refuse(route);
     case PeerLinks::State::kFull:
-      return waiting_.Wait(stream, route);
+      return waiting_.Wait(stream);
     case PeerLinks::State::kReady:
       break;
   }
@@ -264,7 +264,7 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
                                             Route* route, LaneServer** server) {
   *server = table_.Server(owner.server_id);
   if (*server == nullptr) return Refuse(route);
-  if (table_.IsOpening(owner)) return waiting_.Wait(connection, route);
+  if (table_.IsOpening(owner)) return waiting_.Wait(connection);
   if (!PortAdmission::IsAllowed(connection, **server, host, route)) return Outcome::kUnrouted;
   *route = RouteTo(owner, target, route->id);
   // Such a request waits for this owner, whoever else could answer.
@@ -319,7 +319,7 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
     case PeerLinks::State::kGone:
       return Refuse(route);
     case PeerLinks::State::kFull:
-      return waiting_.Wait(connection, route);
+      return waiting_.Wait(connection);
     case PeerLinks::State::kReady:
       break;
   }

@@ -25,8 +25,6 @@ class PortTable {
     PortStatistics::Port* statistics = nullptr;
     // For each target of the routes, by id: the owner whose turn is next.
     std::vector<uint32_t> turns;
-    // The numbers of requests that wait, by target; few have any.
-    std::unordered_map<uint32_t, uint32_t> waiting;
 
     void SetRoutes(std::shared_ptr<const Routes> next);
   };
@@ -59,10 +57,6 @@ class PortTable {
   bool IsOpening(const Routes::Owner& owner) const {
     const LaneServer* server = owner.member == 0 ? Server(owner.server_id) : nullptr;
     return server != nullptr && server->config->settings().is_opening;
-  }
-  // Resets the counts of waiting requests of all ports.
-  void ClearWaiting() {
-    for (Port& port : ports_) port.waiting.clear();
   }
 
  private:

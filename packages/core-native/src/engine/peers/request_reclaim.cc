@@ -42,19 +42,19 @@ void RequestReclaim::Run() {
   bool is_blocked = false;
   uint64_t longest_ms = 0;
   for (const auto& one : *attachments_) {
-    if (!has_more && !one->unread().has_movable()) continue;
+    const bool has_movable = one->unread().has_movable() || one->waiting().has_movable();
+    if (!has_more && !has_movable) continue;
     const uint64_t blocked_ms = one->BlockedMs(uv_hrtime() / 1'000'000);
     longest_ms = std::max(longest_ms, blocked_ms);
     if (blocked_ms >= limits::kAsleepMs && IsBlocked(*one, blocked_ms)) {
       is_blocked = true;
       router_->choice().NoteBlocked(one.get());
-      // Without memory for records the requests that are read again would wait for JavaScript, too.
       const uint64_t now_ms = uv_hrtime() / 1'000'000;
       const bool is_news = now_ms != idle_at_ms_ || router_->waiting().has_due();
-      const bool may_take = !one->requests().stalled() && is_news;
-      if (may_take && !TakeBack(one.get(), blocked_ms)) idle_at_ms_ = now_ms;
+      if (is_news && !TakeBack(one.get(), blocked_ms)) idle_at_ms_ = now_ms;
+      ResumeParked(one.get());
     }
-    has_more |= one->unread().has_movable();
+    has_more |= has_movable;
   }
   // Requests have waited because JavaScript seemed to be about to be free.
   if (is_blocked && !std::exchange(is_blocked_, is_blocked)) router_->waiting().Retry();
@@ -131,6 +131,24 @@ bool RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
   }
   taken_.clear();
   return count != 0;
+}
+
+// Lets the oldest of the parked requests look for an owner that is not blocked.
+void RequestReclaim::ResumeParked(Attachment* attachment) {
+  if (!attachment->waiting().has_movable()) return;
+  // What another member relays stays.
+  const auto may_move = [this](const Connection& connection, const MemoryQueue::Parked& parked) {
+    return parked.has_others && connection.origin() == nullptr &&
+           router_->choice().HasFreePeer(connection.local_port, parked.target_id);
+  };
+  for (size_t count = 0; count < limits::kReclaimedMax; ++count) {
+    Connection* next = attachment->waiting().NextParked(RouteStatus::kMatch, may_move);
+    if (next == nullptr) return;
+    input_->ResumeWaiting(attachment, next);
+    if ((count + 1) % limits::kReclaimedPerFlush == 0) router_->FlushPeers();
+    // Nobody has taken it: it has its place again.
+    if (next->is_open() && next->input.waits_for_segment()) return;
+  }
 }
 
 bool RequestReclaim::CanTake(const Connection* connection, const Item& item,

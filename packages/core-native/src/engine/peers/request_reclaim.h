@@ -55,6 +55,7 @@ class RequestReclaim {
   bool IsBlocked(const Attachment& attachment, uint64_t blocked_ms);
   // Returns false if nothing was taken back.
   bool TakeBack(Attachment* attachment, uint64_t blocked_ms);
+  void ResumeParked(Attachment* attachment);
   // True if the request can be read again, another owner can have it, and its connection has not
   // moved too often for that.
   bool CanTake(const Connection* connection, const Item& item, uint64_t blocked_ms) const;

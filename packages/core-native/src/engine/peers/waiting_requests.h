@@ -4,13 +4,11 @@
 #include <uv.h>
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/transport.h"
-#include "engine/peers/port_table.h"
 #include "engine/peers/relays.h"
 #include "engine/requests/request_router.h"
 #include "url/url_prefix_table.h"
@@ -22,15 +20,14 @@ class WaitingRequests final : public Relays::Owner {
  public:
   using Outcome = RequestRouter::Outcome;
 
-  WaitingRequests(uv_loop_t* loop, Input* input, PortTable* table);
+  WaitingRequests(uv_loop_t* loop, Input* input);
   WaitingRequests(const WaitingRequests&) = delete;
   WaitingRequests& operator=(const WaitingRequests&) = delete;
   // Must be called before the loop is closed.
   void Close();
 
-  // Makes the request wait for its target. Returns kWaiting, or kUnrouted with
-  // RouteStatus::kQueueFull if too many wait.
-  Outcome Wait(Connection* connection, Route* route);
+  // Makes the request wait for its target. Returns kWaiting.
+  Outcome Wait(Connection* connection);
   // Makes a request that came back look for its owner a little later: the later, the more often it
   // has come back.
   void WaitReturned(Connection* connection) override;
@@ -58,22 +55,16 @@ class WaitingRequests final : public Relays::Owner {
  private:
   struct Waiting {
     Connection* connection = nullptr;
-    uint32_t target_id = kAnyTarget;
     uint64_t due_ms = 0;    // On the loop's clock.
     uint64_t since_ms = 0;  // When the request began to wait.
   };
-  static constexpr uint32_t kAnyTarget = UINT32_MAX;
 
-  void AddWaiting(Connection* connection, uint32_t target_id, uint64_t due_ms);
+  void AddWaiting(Connection* connection, uint64_t due_ms);
   void RetryIf(uint64_t due_ms);
-  // The counts of requests that wait, by target; nullptr if requests for it are not counted.
-  std::unordered_map<uint32_t, uint32_t>* CountsFor(const Connection* connection,
-                                                    uint32_t target_id);
   void ArmTimer();
   void OnTimer();
 
   Input* input_;
-  PortTable* table_;
   uv_timer_t timer_;
   std::vector<Waiting> waiting_;
   bool is_retrying_ = false;

@@ -1,5 +1,7 @@
 #include "engine/requests/canned_replies.h"
 
+#include "base/limits.h"
+
 namespace httpsys::engine {
 namespace {
 
@@ -53,7 +55,9 @@ std::string_view PlainHttpReply() {
 }
 
 std::string_view OfflineReply() {
-  return "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+  static_assert(limits::kRetryAfterSeconds == 1);
+  return "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
+         "Content-Length: 0\r\n\r\n";
 }
 
 size_t AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
@@ -66,6 +70,9 @@ size_t AppendRouteReply(RouteStatus status, std::string_view reason, bool is_hea
   output->append("HTTP/1.1 ").append(page.status);
   output->append("\r\nContent-Type: text/html; charset=us-ascii\r\nContent-Length: ");
   output->append(std::to_string(body.size()));
+  if (page.status.starts_with("503")) {
+    output->append("\r\nRetry-After: ").append(std::to_string(limits::kRetryAfterSeconds));
+  }
   output->append(keep_alive ? "\r\nConnection: keep-alive\r\n\r\n"
                             : "\r\nConnection: close\r\n\r\n");
   const size_t head_bytes = output->size() - begin;

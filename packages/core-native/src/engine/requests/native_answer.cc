@@ -27,7 +27,9 @@ AnswerOutcome NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* co
                                             const Unserved& request) {
   const bool was_given = request.was_queued || request.was_relayed;
   if (!was_given && !writer->IsTurn(*connection)) return AnswerOutcome::kLater;
-  if (request.was_queued || request.status == RouteStatus::kQueueFull) {
+  const bool is_of_queue = request.was_queued || request.status == RouteStatus::kQueueFull ||
+                           request.status == RouteStatus::kQueueTimeout;
+  if (is_of_queue) {
     connection->server()->refused->fetch_add(1, std::memory_order_relaxed);
   }
   NativeAnswer answer;

@@ -1,10 +1,20 @@
 #include "engine/requests/queue_expiry.h"
 
 namespace httpsys::engine {
+namespace {
+
+// Only a server of prefixes has a queue whose owner can go offline. A server without prefixes
+// behaves as on Node.
+bool HasQueue(const Connection& connection) { return connection.server()->config->has_prefixes(); }
+
+}  // namespace
 
 void QueueExpiry::RefuseOverdue(uint64_t now_ms) {
   for (const auto& one : *attachments_) {
     if (one->unread().HasOverdue(now_ms)) RefuseOverdue(one.get(), now_ms);
+    while (Connection* parked = one->waiting().NextOverdue(now_ms)) {
+      input_->ResumeWaiting(one.get(), parked);
+    }
   }
 }
 
@@ -20,6 +30,12 @@ void QueueExpiry::RefuseAbandoned(Attachment* attachment) {
   for (const UnreadRequests::Item& item : attachment->unread().All()) {
     if (item.is_first) RefuseUnread(attachment, item, RouteStatus::kOffline);
   }
+  const auto has_queue = [](const Connection& connection, const MemoryQueue::Parked& /*parked*/) {
+    return HasQueue(connection);
+  };
+  while (Connection* parked = attachment->waiting().NextParked(RouteStatus::kOffline, has_queue)) {
+    input_->ResumeWaiting(attachment, parked);
+  }
 }
 
 void QueueExpiry::RefuseUnread(Attachment* attachment, const UnreadRequests::Item& item,
@@ -28,10 +44,7 @@ void QueueExpiry::RefuseUnread(Attachment* attachment, const UnreadRequests::Ite
   const bool is_there = connection != nullptr && connection->is_open() &&
                         connection->end.after_output() == AfterOutput::kNothing;
   if (!is_there || connection->message.unanswered() == 0) return;
-  // Only a server of prefixes has a queue whose owner can go offline. A server without prefixes
-  // behaves as on Node.
-  const bool has_queue = connection->server()->config->has_prefixes();
-  if (status == RouteStatus::kOffline && !has_queue) return;
+  if (status == RouteStatus::kOffline && !HasQueue(*connection)) return;
   if (!attachment->claimed().Add(item.end, records::Claim::kRefused, attachment->requests()))
     return;
   if (item.is_first) withdrawals_->OnRefused(connection);

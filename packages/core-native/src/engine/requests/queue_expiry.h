@@ -5,6 +5,7 @@
 
 #include "engine/connection/attachments.h"
 #include "engine/connection/connection.h"
+#include "engine/connection/input.h"
 #include "engine/requests/native_answer.h"
 #include "engine/requests/withdrawals.h"
 
@@ -16,9 +17,10 @@ class QueueExpiry {
  public:
   // `connections` and `streams` write the answers on connections of HTTP/1.1 and on streams of
   // HTTP/2.
-  QueueExpiry(const Attachments* attachments, NativeAnswers* answers, AnswerWriter* connections,
-              AnswerWriter* streams, Withdrawals* withdrawals)
+  QueueExpiry(const Attachments* attachments, Input* input, NativeAnswers* answers,
+              AnswerWriter* connections, AnswerWriter* streams, Withdrawals* withdrawals)
       : attachments_(attachments),
+        input_(input),
         answers_(answers),
         connections_(connections),
         streams_(streams),
@@ -30,7 +32,7 @@ class QueueExpiry {
   void BeginPass() {
     for (const auto& one : *attachments_) one->SettleUnread();
   }
-  // Answers the requests that JavaScript has not begun in time.
+  // Answers the requests that JavaScript has not begun in time, and parked ones of that age.
   void RefuseOverdue(uint64_t now_ms);
   // Answers the requests that this JavaScript environment will never begin, because its thread is
   // ending.
@@ -41,6 +43,7 @@ class QueueExpiry {
   void RefuseUnread(Attachment* attachment, const UnreadRequests::Item& item, RouteStatus status);
 
   const Attachments* attachments_;
+  Input* input_;
   NativeAnswers* answers_;
   AnswerWriter* connections_;
   AnswerWriter* streams_;

@@ -23,6 +23,17 @@ bool RequestGate::IsQueueFull(LaneServer* server) {
   return server->queued->load(std::memory_order_relaxed) >= limit;
 }
 
+void RequestGate::Park(Connection* connection, const Route& route) {
+  const LaneServer* server = connection->server();
+  MemoryQueue::Parked parked;
+  parked.counter = server->queued;
+  parked.now_ms = clock_->Ms();
+  parked.timeout_ms = server->config->settings().queue_timeout_ms;
+  parked.target_id = route.target_id;
+  parked.has_others = route.has_others;
+  connection->attachment().waiting().Park(connection, parked);
+}
+
 void RequestGate::AddUnread(const Connection* connection, const http1::RequestHead& head,
                             const Route& route, std::string_view bytes) {
   const LaneServer* server = connection->server();
@@ -37,7 +48,11 @@ void RequestGate::AddUnread(const Connection* connection, const http1::RequestHe
   item.is_first = connection->message.unanswered() == 1;
   const uint32_t timeout_ms = server->config->settings().queue_timeout_ms;
   // The time of a request that is behind others begins when those are answered.
-  if (timeout_ms != 0 && item.is_first) item.deadline_ms = clock_->Ms() + timeout_ms;
+  if (timeout_ms != 0 && item.is_first) {
+    const auto* resumed = connection->attachment().waiting().ResumedOf(connection);
+    const uint64_t since_ms = resumed == nullptr ? clock_->Ms() : resumed->since_ms;
+    item.deadline_ms = since_ms + timeout_ms;
+  }
   if (item.is_movable) {
     server->attachment->unread().AddMovable(item, bytes);
   } else {

@@ -14,7 +14,8 @@
 namespace httpsys::engine {
 
 // Counts the requests that JavaScript was given and has not begun, and says when there are too
-// many. QueueExpiry answers those that wait too long. Thread: the lane.
+// many: more than its server allows are refused, more than the process has memory for are parked.
+// QueueExpiry answers those that wait too long. Thread: the lane.
 class RequestGate {
  public:
   RequestGate(const http1::MethodTable* methods, PassClock* clock)
@@ -24,10 +25,23 @@ class RequestGate {
 
   // Returns why the connection's server does not take a request for the prefix. kMatch: it does.
   static RouteStatus Admit(Connection* connection, std::string_view target, uint32_t prefix_id);
-  // Returns kQueueFull if the server has as many unbegun requests as its limit allows, otherwise
-  // kMatch.
-  static RouteStatus AdmitToQueue(LaneServer* server) {
-    return IsQueueFull(server) ? RouteStatus::kQueueFull : RouteStatus::kMatch;
+  // Returns kQueueFull if the connection's server has as many unbegun requests as its limit allows,
+  // the reason if the request was parked and is refused now, otherwise kMatch.
+  static RouteStatus AdmitToQueue(Connection* connection) {
+    const auto* resumed = connection->attachment().waiting().ResumedOf(connection);
+    if (resumed != nullptr) return resumed->refusal;
+    return IsQueueFull(connection->server()) ? RouteStatus::kQueueFull : RouteStatus::kMatch;
+  }
+  // Returns true if JavaScript may not have the request yet, because it has not begun too many
+  // others or because older ones wait: the request was parked, and the caller must keep its head
+  // and pause the input with kPauseMemory.
+  bool Parks(Connection* connection, const Route& route) {
+    Attachment& attachment = connection->attachment();
+    const bool is_overtaking =
+        !attachment.waiting().empty() && attachment.waiting().ResumedOf(connection) == nullptr;
+    if (!is_overtaking && !attachment.IsFull()) return false;
+    Park(connection, route);
+    return true;
   }
   // Returns kFlagClaimable if the lane may want the request back and needs the flag for that,
   // otherwise 0.
@@ -43,6 +57,7 @@ class RequestGate {
 
  private:
   static bool IsQueueFull(LaneServer* server);
+  void Park(Connection* connection, const Route& route);
 
   const int head_method_;
   PassClock* clock_;
