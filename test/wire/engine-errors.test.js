@@ -121,8 +121,8 @@ describe('an error of the engine', { skip: kSkip }, () => {
 
   it('has them where a server of folders alone is asked for what no folder has', limits, async (t) => {
     const server = /** @type {any} */ (http.createServer())
-    await server.serveFiles('/', makeSite(t, {}))
-    const { status, headers } = await request({ port: await serve(t, server), method: 'OPTIONS', path: '*' })
+    await server.serveFiles('/files/', makeSite(t, {}))
+    const { status, headers } = await request({ port: await serve(t, server), path: '/other' })
     assert.equal(status, 404)
     assertFields(headers)
   })
