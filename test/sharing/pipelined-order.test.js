@@ -20,6 +20,7 @@ const kLater = {
     bytes: `POST /q/later HTTP/1.1\r\nHost: h\r\nContent-Length: ${kUpload}\r\n\r\n${'x'.repeat(kUpload)}`,
     answer: new RegExp(`^HTTP/1\\.1 200 .* POST \\S+ /q/later ${kUpload} `, 's')
   },
+  'a malformed request': { bytes: 'GET /q/later HTTP/9.9\r\n\r\n', answer: /^HTTP\/1\.1 400 / },
   'an upgrade': { bytes: 'GET /q/later HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n', answer: /^HTTP\/1\.1 101 / }
 }
 

@@ -37,6 +37,12 @@ bool IsJustOpened(const Connection& connection) {
          connection.tls == nullptr;
 }
 
+// Returns true if another member may be sending answers to earlier requests. JavaScript, which does
+// not see them, must not write the refusal of a message between their bytes.
+bool IsBehindRelayed(const Connection& connection) {
+  return connection.relay() != nullptr && connection.message.unanswered() != 0;
+}
+
 }  // namespace
 
 Http1Session::Http1Session(const http1::MethodTable* methods, Transport* transport, Input* input,
@@ -166,7 +172,9 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
   // The record needs the parser's views, so the parser lives until the record is written.
   std::unique_ptr<http1::RequestParser> lent = Messages::TakeParser(connection);
   Advance advance = Advance::kWait;
-  if (status == ParseStatus::kError) {
+  if (status == ParseStatus::kError && IsBehindRelayed(*connection)) {
+    WaitForTurn(connection, used);
+  } else if (status == ParseStatus::kError) {
     refusals_.Refuse(connection,
                      parser->error() == http1::ParseError::kHeaderOverflow
                          ? ErrorKind::kHeaderOverflow
@@ -236,6 +244,10 @@ Protocol::Advance Http1Session::KeepHead(Connection* connection, std::string_vie
 Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1::RequestHead& head,
                                             std::string_view input, size_t* used) {
   if (head.lines.size() > limits::kRequestLinesMax) {
+    if (IsBehindRelayed(*connection)) {
+      WaitForTurn(connection, used);
+      return Advance::kWait;
+    }
     refusals_.Refuse(connection, ErrorKind::kHeaderOverflow, input);
     return Advance::kWait;
   }
@@ -437,7 +449,10 @@ Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
 Protocol::Advance Http1Session::ReadAfterClose(Connection* connection, std::string_view input,
                                                size_t* used) {
   *used = input.size();
-  if (input.find_first_not_of("\r\n") == std::string_view::npos) return Advance::kGoOn;
+  // The answer of another member ends the connection as well.
+  const bool is_ignored =
+      input.find_first_not_of("\r\n") == std::string_view::npos || IsBehindRelayed(*connection);
+  if (is_ignored) return Advance::kGoOn;
   refusals_.Refuse(connection, ErrorKind::kDataAfterClose, input);
   return Advance::kWait;
 }
