@@ -94,10 +94,6 @@ class Input {
 
   // -- Bytes that are kept back.
 
-  // The bytes of the read that is being handled, as they came: what has been handled, too. Empty
-  // while bytes are handled that were kept back.
-  std::string_view segment() const { return segment_; }
-
   // Keeps bytes behind those that are kept already.
   static void Keep(Connection* connection, std::string_view bytes) {
     MakeKept(connection)->append(bytes);
