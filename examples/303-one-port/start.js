@@ -9,13 +9,13 @@ const path = require('node:path')
 
 const [port = '8080'] = process.argv.slice(2)
 
-const children = ['shop', 'news', 'chat'].map((name) => {
-  const prefix = `http://*:${port}/${name}/`
-  return fork(path.join(__dirname, `${name}.js`), {
-    execArgv: ['--require', '@httpsys/core-native/register'],
-    env: { ...process.env, PORT: prefix, BASE: `/${name}/` },
-  })
-})
+/** The ports that the programs ask for. */
+const kPorts = { shop: 3000, news: 3001, chat: 3002 }
+
+const children = Object.entries(kPorts).map(([name, own]) => fork(path.join(__dirname, `${name}.js`), {
+  execArgv: ['--require', '@httpsys/core-native/register'],
+  env: { ...process.env, PORT: String(own), BASE: `/${name}/`, HTTPSYS_LISTEN: `${own}=http://*:${port}/${name}/` },
+}))
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   process.once(signal, () => {
     for (const child of children) child.kill(signal)
