@@ -5,9 +5,14 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
+const path = require('node:path')
+const tls = require('node:tls')
 require('../helpers/backend')
+const { certificate } = require('../helpers/certificates')
 const { startChild } = require('../helpers/child')
 const { Wire, get } = require('../helpers/client')
+const { temporaryFile } = require('../helpers/temporary-file')
 const { someOf } = require('../helpers/thorough')
 
 const kUpgrade = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
@@ -154,6 +159,55 @@ test('the exit listeners of the application may still answer and look at the ser
     wire.write(get())
     assert.match(await wire.untilClosed(), /listening true$/)
     assert.equal((await child.exit).code, 0)
+  }
+})
+
+// A library that keeps the process for a moment after all others have cleaned up: what still runs then is seen.
+const kLinger = `
+#include <stdlib.h>
+#include <time.h>
+static void Linger(void) {
+  struct timespec a_while = {0, 200000000};
+  nanosleep(&a_while, 0);
+}
+__attribute__((constructor)) static void Load(void) { atexit(Linger); }
+`
+
+/** @returns {string | null} the library; null where none can be made or loaded */
+function lingerLibrary () {
+  if (process.platform !== 'linux' || process.env.HTTPSYS_SANITIZER !== undefined) return null
+  const { file, folder } = temporaryFile(Buffer.from(kLinger))
+  const library = path.join(folder, 'linger.so')
+  return spawnSync('cc', ['-shared', '-fPIC', '-x', 'c', '-o', library, file]).status === 0 ? library : null
+}
+
+test('no I/O thread is within OpenSSL when it cleans up at the exit', async (t) => {
+  const library = lingerLibrary()
+  if (library === null) return t.skip('needs a compiler and LD_PRELOAD')
+  // A signature takes milliseconds, so that most of the time one is being made.
+  const pair = certificate('slow', { kind: 'rsa', bits: 3072 })
+  for (const [ending, code] of /** @type {const} */ ([['process.exit(6)', 6], ['an uncaught exception', 1]])) {
+    const child = startChild(({ http, report, args: [pair, ending] }) => {
+      const server = /** @type {any} */ (http).https.createServer(pair, (/** @type {any} */ req, /** @type {any} */ res) => res.end('x'))
+      server.listen(0, '127.0.0.1', () => report({ port: server.address().port }))
+      process.on('message', () => {
+        if (ending === 'process.exit(6)') process.exit(6)
+        throw new Error('on purpose')
+      })
+    }, { args: [pair, ending], env: { LD_PRELOAD: library } })
+    t.after(() => child.kill())
+    const port = await child.message('port')
+    let handshakes = 0
+    const connect = () => {
+      const socket = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+        if (++handshakes === 32) child.send('end')
+        socket.destroy()
+      })
+      socket.on('error', () => {}).on('close', () => { if (child.process.exitCode === null && child.process.signalCode === null) connect() })
+    }
+    for (let i = 0; i < 32; i++) connect()
+    const exit = await child.exit
+    assert.deepEqual({ code: exit.code, signal: exit.signal }, { code, signal: null }, exit.stderr)
   }
 })
 

@@ -143,6 +143,7 @@ const kEngine = [
   'engine/connection/timer_lists.cc',
   'engine/connection/transport.cc',
   'engine/drain_barrier.cc',
+  'engine/exit_stop.cc',
   'engine/engine.cc',
   'engine/http1/http1_bodies.cc',
   'engine/http1/http1_refusals.cc',

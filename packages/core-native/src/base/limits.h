@@ -507,5 +507,8 @@ inline constexpr uint64_t kPeekIdleMsMax = 64;
 inline constexpr uint64_t kDrainNs = 10'000'000;
 // How long a terminated worker or a closing environment waits for accepted replies to leave.
 inline constexpr uint64_t kExitDrainMs = 1000;
+// How long the exit of the process waits for the I/O threads to stand still. They need microseconds
+// unless a disk makes one wait, or the machine is overloaded.
+inline constexpr uint64_t kExitStopMs = 1000;
 
 }  // namespace httpsys::limits

@@ -15,6 +15,13 @@ void CommandQueue::Add(std::function<void()> run, Kind kind) {
   }
 }
 
+void CommandQueue::AddFirst(std::function<void()> run) {
+  const std::lock_guard lock(mutex_);
+  commands_.insert(commands_.begin(), {std::move(run), Kind::kConfig});
+  has_configs_.store(true, std::memory_order_release);
+  has_orders_.store(true, std::memory_order_release);
+}
+
 std::vector<CommandQueue::Command> CommandQueue::TakeAll() {
   std::vector<Command> all;
   const std::lock_guard lock(mutex_);

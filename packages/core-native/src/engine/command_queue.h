@@ -23,6 +23,8 @@ class CommandQueue {
 
   // Thread: any.
   void Add(std::function<void()> run, Kind kind);
+  // Adds a kConfig command before all others.
+  void AddFirst(std::function<void()> run);
 
   // -- Thread: the lane.
 

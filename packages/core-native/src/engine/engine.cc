@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <utility>
 
 #include "backend/create_engine.h"
@@ -13,6 +14,7 @@
 #include "base/own_descriptor.h"
 #include "cache/coding_policy.h"
 #include "encoders/encode.h"
+#include "engine/exit_stop.h"
 #include "engine/statistics/error_log.h"
 #include "peer/messages.h"
 #include "sharing/listening_socket.h"
@@ -62,6 +64,19 @@ Bandwidths::CountOwners OwnersOn(const std::shared_ptr<const sharing::PortRoutes
   };
 }
 
+// Makes the threads stand still for ever, because the process is exiting.
+void StandStill(const std::vector<std::unique_ptr<Lane>>& lanes, sharing::SharedPorts* sharing) {
+  const auto barrier = std::make_shared<DrainBarrier>(lanes.size() + 1, DrainGoal::kHandled);
+  const auto stand = [barrier] {
+    barrier->Arrive();
+    for (;;) uv_sleep(UINT_MAX);
+  };
+  // Its thread makes ticket keys. The acceptor's thread uses no library.
+  if (!sharing->RunOnThread(stand)) barrier->Arrive();
+  for (const auto& lane : lanes) lane->commands().RunFirst(stand);
+  barrier->Wait(limits::kExitStopMs);
+}
+
 }  // namespace
 
 Engine::Engine(BackendOptions options)
@@ -105,7 +120,9 @@ int Engine::Start() {
       lanes_[0]->commands().AskCache(member, server_id, prefix_id);
     });
   }
-  return acceptor_.Start();
+  if (const int failed = acceptor_.Start(); failed != 0) return failed;
+  ExitStop::Instance().Add(this, [this] { StandStill(lanes_, &sharing_); });
+  return 0;
 }
 
 uint32_t Engine::AddReplySegment(size_t lane, std::span<const uint8_t> memory) {
@@ -147,6 +164,7 @@ int Engine::Configure(uint32_t server_id, ServerSettings settings) {
       std::move(settings), last == configs_.end() ? nullptr : last->second.get(), &sites_,
       std::move(cache));
   if (config == nullptr) return -EINVAL;
+  if (config->tls() != nullptr) ExitStop::Instance().RunBeforeOpenSsl();
   for (size_t lane = 0; lane < lanes_.size(); ++lane) {
     lanes_[lane]->commands().SetConfig(attachments_[lane], server_id, config, &bandwidths_);
   }
@@ -385,6 +403,7 @@ void Engine::LearnTicketKeys(uint16_t port, const peer::TicketKeys& told) {
 void Engine::Close() {
   if (is_closed_) return;
   is_closed_ = true;
+  ExitStop::Instance().Remove(this);
   sharing_.Close();
   acceptor_.Stop();
   ahead_->Close();

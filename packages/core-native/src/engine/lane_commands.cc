@@ -69,6 +69,11 @@ bool LaneCommands::OpenEarly() {
   return true;
 }
 
+void LaneCommands::RunFirst(std::function<void()> command) {
+  queue_->AddFirst(std::move(command));
+  wake_();
+}
+
 void LaneCommands::Stop(std::function<void()> close) {
   Post([this, close = std::move(close)] {
     Close();

@@ -67,6 +67,8 @@ class LaneCommands {
   void AskCache(uint64_t member, uint32_t server_id, uint32_t prefix_id);
   // Gives ArenaLinks the routes of a port.
   void SetCacheRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
+  // Calls a function on the lane's thread before the lane handles anything else.
+  void RunFirst(std::function<void()> command);
   // Calls `close` on the lane's thread, after Close().
   void Stop(std::function<void()> close);
 

@@ -104,6 +104,10 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
                    RegistrationResult* conflict);
   // Replaces the reserved prefixes, whose requests nobody else gets while their owner is not there.
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes);
+  // Runs a command on the thread that shares ports. Returns false if there is no such thread.
+  bool RunOnThread(std::function<void()> command) {
+    return thread_.PostIfRunning(std::move(command));
+  }
   // Gives a port up on which nothing was registered.
   void Leave(uint16_t port);
   // Another member says that the coordinator of a port does not answer (kDoubt). Thread: any.

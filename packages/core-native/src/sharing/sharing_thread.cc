@@ -38,6 +38,14 @@ bool SharingThread::Post(std::function<void()> command) {
   return true;
 }
 
+bool SharingThread::PostIfRunning(std::function<void()> command) {
+  const std::lock_guard lock(mutex_);
+  if (is_stopping_ || !is_running_) return false;
+  commands_.push_back(std::move(command));
+  uv_async_send(&wake_);
+  return true;
+}
+
 bool SharingThread::Start() {
   if (uv_loop_init(&loop_) != 0) return false;
   uv_async_init(&loop_, &wake_,

@@ -39,6 +39,8 @@ class SharingThread {
   // Runs a command on the thread. Returns false if the command will not run: the thread cannot be
   // started, or is ending.
   bool Post(std::function<void()> command);
+  // As Post(), without starting the thread.
+  bool PostIfRunning(std::function<void()> command);
   // Ends the thread and waits for its end. Commands that were posted before run first. Must be
   // called once, before the destructor and never on the thread itself.
   void Stop();
