@@ -34,14 +34,24 @@ const { sendFile } = require('./lib/http/send-file')
 const { kAdapterTls, kTlsOptions, splitOptions } = require('./lib/options/tls-options')
 const { matchesPath, parsePath, parseUrlPrefix } = require('./lib/prefixes/url-prefix')
 
-const face = {
-  ...http,
+/**
+ * Node loads what some exports are, such as WebSocket, when they are first read, and others follow a setting: a copy reads none.
+ *
+ * @template {object} M
+ * @param {M} module
+ * @returns {M} with the same exports
+ */
+function copyOf (module) {
+  return /** @type {M} */ (Object.defineProperties({}, Object.getOwnPropertyDescriptors(module)))
+}
+
+module.exports = Object.assign(copyOf(http), {
   Server,
   createServer,
   flushCache,
   sendFile,
   setCachePolicy,
-  https: Object.defineProperties({ ...nodeHttps, Server: https.Server, createServer: https.createServer }, {
+  https: Object.defineProperties(Object.assign(copyOf(nodeHttps), { Server: https.Server, createServer: https.createServer }), {
     globalAgent: {
       configurable: true,
       enumerable: true,
@@ -74,17 +84,5 @@ const face = {
     webSocketOpener,
     withInherited,
     WsInternalsError
-  }
-}
-
-// Accessors of node:http; copies would not follow the setting.
-module.exports = Object.defineProperties(face, {
-  maxHeaderSize: { configurable: true, enumerable: true, get: () => http.maxHeaderSize },
-  globalAgent: {
-    configurable: true,
-    enumerable: true,
-    get: () => http.globalAgent,
-    /** @param {http.Agent} agent */
-    set (agent) { http.globalAgent = agent }
   }
 })

@@ -132,14 +132,27 @@ function reportTo (file) {
 function reportSignals (file) {
   const { watchSignal } = loadBinding()
   if (watchSignal === undefined) return
-  for (const name of kSignals) {
+  // A signal is watched while nobody listens for it. A watch beside a listener of once() would find nobody there either: who hears a signal
+  // is decided when it comes.
+  /** @type {Map<string | symbol, (() => void) | undefined>} */
+  const watches = new Map()
+  const watch = (/** @type {typeof kSignals[number]} */ name) => {
     const end = watchSignal(os.constants.signals[name], () => {
-      if (process.listenerCount(name) > 0) return
       reportTo(file)
       end?.()
       process.kill(process.pid, name)
     })
+    watches.set(name, end)
   }
+  for (const name of kSignals) watch(name)
+  process.on('newListener', (name) => {
+    watches.get(name)?.()
+    watches.delete(name)
+  })
+  process.on('removeListener', (name) => {
+    const signal = kSignals.find((one) => one === name)
+    if (signal !== undefined && !watches.has(signal) && process.listenerCount(signal) === 0) watch(signal)
+  })
   // A program may send the signal to itself as the last thing that it does. The watch takes the signal, and keeps no loop running: the loop
   // turns once more for it.
   let hasTurned = false

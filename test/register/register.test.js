@@ -222,6 +222,21 @@ test('IncomingMessage and ServerResponse stay Node\'s, and ours are instances of
       res.resume().on('end', () => server.close()) }))`, { flags: [] }), 'true true\ntrue true')
 })
 
+test('nothing of undici, which Node loads when WebSocket is first read, is loaded', () => {
+  const source = 'require("node:http"); console.log(process.moduleLoadList.filter((name) => name.includes("undici/")).join())'
+  assert.equal(runProgram(source), runProgram(source, { flags: [] }))
+})
+
+test('the package exports what node:http does, also what Node loads later', () => {
+  assert.equal(runProgram(`
+    const [http, core] = [require('node:http'), require('@httpsys/core-native')]
+    for (const name of Object.keys(http)) if (!(name in core) || (typeof http[name] === 'function' && core[name] !== http[name])) console.log(name)
+    http.globalAgent = new http.Agent()
+    console.log(core.globalAgent === http.globalAgent, core.maxHeaderSize === http.maxHeaderSize)
+    core.globalAgent = new http.Agent()
+    console.log(core.globalAgent === http.globalAgent)`), 'true true\ntrue')
+})
+
 /** What a program does about the signal that ends it: [title, source, exit code, signal]. @type {[string, string, number | null, NodeJS.Signals | null][]} */
 const kEnds = [
   ['does not handle', '', null, 'SIGTERM'],
@@ -237,7 +252,12 @@ const kEnds = [
     process.removeListener("SIGTERM", stop)
     process.kill(process.pid, "SIGTERM")
   }))
-  process.on("SIGTERM", stop)`, null, 'SIGTERM']
+  process.on("SIGTERM", stop)`, null, 'SIGTERM'],
+  ['hears once, and ends its work after,', 'process.once("SIGTERM", () => server.close(() => setImmediate(() => process.exit(4))))', 4, null],
+  ['hears once, and gets a second time,', `process.once("SIGTERM", () => setImmediate(() => {
+    process.kill(process.pid, "SIGTERM")
+    setInterval(() => {}, 1000)
+  }))`, null, 'SIGTERM']
 ]
 
 for (const [title, source, status, signal] of kEnds) {
