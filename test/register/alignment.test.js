@@ -132,20 +132,35 @@ for (const [name, express] of Object.entries(kFrameworks)) {
     assert.deepEqual(new Set(seen.slice(-kLearned).map(({ prototypes }) => prototypes[0])), new Set([kOurs[0]]))
   })
 
-  test(`${name}: a function that assigns what the application has a getter for goes on doing so`, onlyOnEngine, async (t) => {
+  test(`${name}: a function assigns on any request what the application has a getter for, in strict and in sloppy code`, onlyOnEngine, async (t) => {
     const app = express()
-    app.get('/path', (req, res) => res.send(`${req.ip} ${req.protocol}`))
-    let requests = 0
+    app.get('/path', (req, res) => res.send(`${req.ip} ${req.protocol} ${Object.hasOwn(req, 'ip')}`))
+    const assignSloppily = new Function('req', 'req.ip = "mine"') // eslint-disable-line no-new-func -- The code of this file is strict.
+    const assignments = { strict: (req) => { req.ip = 'mine' }, sloppy: assignSloppily, none: () => {} }
     const server = core.createServer((req, res) => {
-      // Some are enough, if they are among the first.
-      if (++requests === kLearned - 1 || requests > kLearned) req.ip = 'mine'
+      assignments[req.headers['x-assigns']](req)
       app(req, res)
     })
     const seen = observe(server)
     const port = await serve(t, server)
-    const bodies = await pathsOf(port, Array(2 * kLearned + 1).fill('/path'))
-    assert.deepEqual(new Set(bodies.slice(kLearned)), new Set(['mine http']))
-    assert.ok(seen.every(({ prototypes }) => prototypes[0] === kOurs[0]))
+    const ask = async (how) => (await request({ port, path: '/path', headers: { 'x-assigns': how } })).body
+    for (const how of [...Array(kLearned).fill('none'), 'strict', 'sloppy', 'none', 'strict']) {
+      const expected = how === 'none' ? /^\S*127\.0\.0\.1 http false$/ : /^mine http true$/
+      assert.match(await ask(how), expected)
+    }
+    assert.equal(seen.at(-1).prototypes[0], app.request)
+  })
+
+  test(`${name}: a getter that is replaced in the application's module is the one that is called`, onlyOnEngine, async (t) => {
+    const app = express()
+    app.get('/path', (req, res) => res.send(req.hostname))
+    const port = await serve(t, core.createServer(app))
+    await request({ port, path: '/path' })
+    const { request: module } = express
+    const original = Object.getOwnPropertyDescriptor(module, 'hostname')
+    t.after(() => Object.defineProperty(module, 'hostname', original))
+    Object.defineProperty(module, 'hostname', { ...original, get: () => 'replaced' })
+    assert.equal((await request({ port, path: '/path' })).body, 'replaced')
   })
 
   test(`${name}: prototypes that the application replaces later are taken over, too`, onlyOnEngine, async (t) => {
@@ -218,6 +233,17 @@ for (const [name, express] of Object.entries(kFrameworks)) {
       assert.deepEqual(seen, [])
     })
   }
+
+  test(`${name}: prototypes that cannot be changed are left alone`, onlyOnEngine, async (t) => {
+    const app = express()
+    app.get('/', (req, res) => res.send('x'))
+    Object.preventExtensions(app.request)
+    const server = core.createServer(app)
+    const seen = observe(server)
+    const port = await serve(t, server)
+    assert.deepEqual(new Set(await pathsOf(port, Array(kLearned + 2).fill('/'))), new Set(['x']))
+    assert.ok(seen.every(({ prototypes }) => prototypes[0] === kOurs[0]))
+  })
 
   test(`${name}: a function with the application's properties is a function`, onlyOnEngine, async (t) => {
     const app = express()

@@ -67,7 +67,7 @@ class Alignment {
     this.#last = null
     this.#only = listeners[0]
     this.count = 0
-    // Beside another listener there is none: Express' getters without setters (req.query) would swallow what that one assigns.
+    // Beside another listener there is none: that one would see the application's methods and getters.
     this.#isOver = kWanted === 0 || listeners.length !== 1
     if (this.#isOver) return
     const pair = this.#ownPair()
@@ -105,7 +105,7 @@ class Alignment {
     this.count = request === this.#last?.request && response === this.#last?.response ? this.count + 1 : 1
     this.#last = { request, response }
     const pair = AlignedPrototypes.pairOf(this.#last)
-    if (pair === null || wouldSwallow(req, request) || wouldSwallow(res, response)) {
+    if (pair === null) {
       this.#isOver = true
       this.count = 0
       return
@@ -123,7 +123,9 @@ class Alignment {
 
   /** @param {Pair | null} pair null: Node's prototypes, with ours above */
   #construct (pair) {
-    this.#aligned = pair === null ? null : new AlignedPrototypes(pair, kPlain)
+    const isAssignable = pair !== null && AlignedPrototypes.makeAssignable(pair)
+    this.#isOver ||= pair !== null && !isAssignable
+    this.#aligned = isAssignable ? new AlignedPrototypes(pair, kPlain) : null
     this.#aligned?.pin()
     const { IncomingMessage, ServerResponse } = this.#aligned?.constructors ?? kPlain
     this.request = IncomingMessage.prototype
@@ -140,24 +142,6 @@ function appOf (request) {
   } catch {
     return undefined
   }
-}
-
-/**
- * Whether a property that the listener has given an object could not have been assigned if the object had had the
- * prototype before: Express has getters without setters.
- *
- * @param {object} object
- * @param {object} prototype it has now
- */
-function wouldSwallow (object, prototype) {
-  const names = Object.getOwnPropertyNames(object)
-  for (let layer = prototype; layer !== null; layer = Object.getPrototypeOf(layer)) {
-    for (const name of names) {
-      const property = Object.getOwnPropertyDescriptor(layer, name)
-      if (property !== undefined && property.set === undefined && property.writable !== true) return true
-    }
-  }
-  return false
 }
 
 module.exports = { Alignment }
