@@ -25,7 +25,7 @@ using test::Peer;
 
 constexpr uint32_t kForging = 1;
 constexpr uint32_t kSound = 2;
-constexpr uint32_t kTypesMax = 24;  // Some are no types.
+constexpr uint32_t kTypesMax = 25;  // Some are no types.
 constexpr uint32_t kSlotsMax = 8;   // Some are no slots.
 
 constexpr ReplyType kFrequent[] = {
@@ -35,7 +35,7 @@ constexpr ReplyType kFrequent[] = {
     ReplyType::kUpgradeDecline, ReplyType::kShutdown,
     ReplyType::kSocketOption,   ReplyType::kIdleTimeout,
     ReplyType::kAskCertificate, ReplyType::kDestroy,
-    ReplyType::kRefuseBody,
+    ReplyType::kRefuseBody,     ReplyType::kAskSilence,
 };
 
 // What clients have sent when the replies come.

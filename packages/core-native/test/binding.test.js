@@ -56,6 +56,7 @@ const kSettings = {
   allowHalfOpen: false,
   wantsErrors: false,
   hearsUpgrades: false,
+  hearsTimeouts: false,
   requiresHost: true,
   wantsTlsErrors: false,
   tls: null,

@@ -40,6 +40,8 @@ export interface ServerConfig extends CacheConfig {
   wantsErrors: boolean
   /** True when 'upgrade' has a listener. When false, folders answer requests with an Upgrade field like others. */
   hearsUpgrades: boolean
+  /** 'timeout' has a listener, which decides about a connection that was idle for too long. */
+  hearsTimeouts: boolean
   /** server.requireHostHeader: JavaScript refuses requests of HTTP/1.1 without Host, those for files of folders too. */
   requiresHost: boolean
   /** Connections of one client address, or of one /64 of IPv6; 0 = no limit. */

@@ -191,6 +191,8 @@ export interface PrivateSocket {
   _writableState: WritableState
   _getpeername (): object
   _getsockname (): object
+  /** Called when the time of setTimeout() is over: emits 'timeout', unless a write is on its way. */
+  _onTimeout (): void
   /** Begins the time anew after which 'timeout' comes. */
   _unrefTimer (): void
 }

@@ -23,6 +23,7 @@ const { onSocketError, showData } = require('./socket-listeners')
 const { connectionClosed } = require('./connection-end')
 const { isBodyRefused } = require('./body-limit')
 const { onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy } = require('./exchange')
+const { onSilence } = require('./idle-time')
 const { served } = require('./served')
 const { zeroIsALimit } = require('../node-private/node-internals')
 const { answerOf, makeLast } = require('../node-private/response')
@@ -36,7 +37,8 @@ const {
 
 const {
   kOpen, kRequest, kBody, kBodyBlock, kBodyEnd, kEof, kClosed, kCredit, kError, kBlockDone,
-  kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kHello, kTlsFailure, kNewSession, kKeyLog, kPeerCertificate
+  kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kHello, kTlsFailure, kNewSession, kKeyLog, kPeerCertificate,
+  kSilence
 } = R.RequestType
 const { ErrorKind, Mask, Shift, Word } = R
 const { kRelease } = R.ReplyType
@@ -112,6 +114,7 @@ function onRecord (lane, words, bytes, at) {
     case kBodyEnd: return onBodyEnd(lane, socket, words, bytes, at)
     case kEof: return (flagsAt(words, w) & R.kFlagUndecided) !== 0 ? decideAtEnd(socket) : onEof(socket)
     case kError: return onError(socket, words[w + Word.kErrorKind], faultOf(words, bytes, at))
+    case kSilence: return onSilence(socket, words[w + Word.kSilenceMs] >>> 0, words[w + Word.kSilenceSinceMs], flagsAt(words, w))
     case kPeerCertificate: return onPeerCertificate(socket, words, bytes, at)
     case kTlsFailure: return onTlsFailure(socket, failureOf(words, bytes, at))
     case kClosed: return onClosed(lane, slot, socket, words[w + Word.kClosedError])

@@ -28,7 +28,7 @@ const { isBodyRefused, limitBody, mayHave } = require('./body-limit')
 const { answerBegins, answerEnds, emitClose, endResource, flushHeldEnd } = require('./connection-end')
 const { State, isLight, publish } = require('./socket-state')
 const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
-const { idleTimeout, idleTimeoutOf, tellIdleTimeout } = require('./short-way')
+const { resetKeepAliveTimer, startKeepAliveTimer, tellIdleTimeout } = require('./idle-time')
 const { forwardPrefix, namePrefix } = require('./request-prefix')
 const { served } = require('./served')
 const {
@@ -577,23 +577,6 @@ function afterFinish (req, res) {
   }
   emitClose(res)
   endResource(req)
-}
-
-// -- The idle time between requests, where JavaScript has to count it ----------------------------
-
-/** @param {EngineServer} server @param {EngineSocket} socket */
-function startKeepAliveTimer (server, socket) {
-  if ((socket[kState] & (State.kStream | State.kIdleCounted)) !== 0) return
-  if (!server.keepAliveTimeout || idleTimeout(socket) !== 0) return
-  socket.setTimeout(idleTimeoutOf(server))
-  socket[kState] |= State.kKeepAliveTimer
-}
-
-/** @param {EngineServer} server @param {EngineSocket} socket */
-function resetKeepAliveTimer (server, socket) {
-  if ((socket[kState] & State.kKeepAliveTimer) === 0) return
-  socket[kState] &= ~State.kKeepAliveTimer
-  socket.setTimeout(server.timeout || 0)
 }
 
 module.exports = {

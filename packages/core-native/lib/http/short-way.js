@@ -12,9 +12,6 @@ const { kLane, kState, kUnsent, kWritten } = require('./symbols')
 
 // Characters. A head shares its record with a piece of the body, and a record has to fit a segment.
 const kShortHeadMax = 16 * 1024
-// Added to keepAliveTimeout before the connection is closed, so that a client that trusts the
-// advertised value does not meet the close (Node's own margin, ms).
-const kKeepAliveMarginMs = 1000
 
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
@@ -50,35 +47,6 @@ function isLongHead (res) {
   return !isHeadSent(res) && /** @type {string} */ (headOf(res)).length > kShortHeadMax
 }
 
-/**
- * How long the lane keeps the connection after this response, ms; 0 = not by its own clock.
- *
- * @param {EngineSocket} socket
- */
-function idleTimeout (socket) {
-  const { server } = socket
-  if (!server.keepAliveTimeout) return 0
-  // A stream's socket knows nothing of the timer of its HTTP/2 connection.
-  if ((socket[kState] & State.kStream) === 0) {
-    // A 'timeout' listener decides instead of the lane: JavaScript counts (see exchange.js).
-    if (server.listenerCount('timeout') > 0) return 0
-    if ((socket[kState] & State.kMaterialised) !== 0 && (socket.timeout || socket.listenerCount('timeout') > 1)) return 0
-  }
-  return idleTimeoutOf(server)
-}
-
-/** How long connections of a server may be idle, ms; 0 = for ever. @param {import('../../types/internal').EngineServer} server */
-function idleTimeoutOf ({ keepAliveTimeout, keepAliveTimeoutBuffer }) {
-  return keepAliveTimeout ? keepAliveTimeout + (keepAliveTimeoutBuffer ?? kKeepAliveMarginMs) : 0
-}
-
-/** idleTimeout() for a reply that says it to the lane. @param {EngineSocket} socket */
-function tellIdleTimeout (socket) {
-  const idleMs = idleTimeout(socket)
-  if (idleMs !== 0) socket[kState] |= State.kIdleCounted
-  return idleMs
-}
-
 /** Counts bytes that a record has for a socket. @param {EngineSocket} socket @param {number} bytes */
 function count (socket, bytes) {
   socket[kUnsent] += bytes
@@ -87,4 +55,4 @@ function count (socket, bytes) {
   if ((socket[kState] & State.kMaterialised) !== 0) restartTimeout(socket)
 }
 
-module.exports = { count, goesOn, idleTimeout, idleTimeoutOf, isDirect, isLongHead, isShort, tellIdleTimeout }
+module.exports = { count, goesOn, isDirect, isLongHead, isShort }

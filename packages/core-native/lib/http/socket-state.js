@@ -37,7 +37,8 @@ const State = {
   kReadsFast: 1 << 22, // When bytes left last, the client's socket had taken all that it was given.
   kHasExtra: 1 << 23, // The socket may have more unsent bytes than others.
   kCountsAsRead: 1 << 24, // A stream whose credit counts as that of one that its client reads.
-  kFileEnds: 1 << 25 // The response ends with a file, for the lane: nothing may be written until it has finished.
+  kFileEnds: 1 << 25, // The response ends with a file, for the lane: nothing may be written until it has finished.
+  kTimerDiffers: 1 << 26 // Node's timer of the socket runs with another time than its `timeout` (idle-time.js).
 }
 
 /** @param {EngineSocket} socket */

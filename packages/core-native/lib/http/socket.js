@@ -16,6 +16,7 @@ const { kInlineBytesMax } = require('../records/reply-writer')
 const { kNoBlock, hold, send, shutdown, waitingBytes } = require('./socket-output')
 const { captureContext, runInDomainOf, runOutside } = require('./outside')
 const { connectionClosed } = require('./connection-end')
+const { askSilence, forgetSilence, restartDifferent } = require('./idle-time')
 const { addListeners } = require('./socket-listeners')
 const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
 const {
@@ -308,11 +309,18 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
       return this
     }
     if (isLight(this)) materialise(this)
+    forgetSilence(this)
     return super.setTimeout(timeout, callback)
   }
 
   _unrefTimer () {
-    if (!isLight(this)) super._unrefTimer()
+    if (isLight(this)) return
+    if ((this[kState] & State.kTimerDiffers) !== 0) restartDifferent(this)
+    else super._unrefTimer()
+  }
+
+  _onTimeout () {
+    askSilence(this)
   }
 
   /** @param {boolean} [enable] */

@@ -23,7 +23,7 @@ const { ServerTls } = require('../tls/server-tls')
 const { servers, onRecord, onThrown } = require('../http/connection')
 const { headerPairsMax } = require('../http/exchange')
 const { Alignment } = require('../http/alignment')
-const { idleTimeoutOf } = require('../http/short-way')
+const { idleTimeoutOf } = require('../http/idle-time')
 const { EngineIncomingMessage } = require('../http/incoming')
 const { copyTlsSettings, refusesManyHeaders } = require('../node-private/node-internals')
 const { connectionOptionsOf, connectionsOf, emitCloseIfDrained, handleOf, requiresHost } = require('../node-private/server')
@@ -206,6 +206,7 @@ class Listener {
     this.timesReopened = 0
     /** What the lanes were told last, ms. */
     this.idleMs = 0
+    this.hearsTimeouts = false
     /** Once it is closed. Not where one of its own handlers has closed it: what that handler does next is as on Node. */
     this.endsIdle = true
     /**
@@ -392,6 +393,7 @@ class Listener {
   configure () {
     const { server, own } = this
     this.idleMs = idleMsOf(server)
+    this.hearsTimeouts = server.listenerCount('timeout') > 0
     theEngine().native.configure(this.id, {
       ...connectionOptionsOf(server),
       maxHeaderLines: headerLinesMax(server),
@@ -414,6 +416,7 @@ class Listener {
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||
         server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
       hearsUpgrades: server.listenerCount('upgrade') > 0,
+      hearsTimeouts: this.hearsTimeouts,
       requiresHost: Boolean(requiresHost(server)),
       // Node's own listener only goes on to 'clientError'.
       wantsTlsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('tlsClientError') > (this.isSecure ? 1 : 0),
@@ -436,9 +439,10 @@ class Listener {
     if (this.isClosed && this.opening === null) this.#unlistenNative()
   }
 
-  // keepAliveTimeout is a property that anybody may set at any time.
+  // keepAliveTimeout is a property that anybody may set at any time, and listeners come at any time.
   lookAtIdleTime () {
-    if (this.id !== 0 && this.idleMs !== idleMsOf(this.server)) this.configure()
+    const hearsTimeouts = this.server.listenerCount('timeout') > 0
+    if (this.id !== 0 && (this.idleMs !== idleMsOf(this.server) || this.hearsTimeouts !== hearsTimeouts)) this.configure()
   }
 
   #unlistenNative () {

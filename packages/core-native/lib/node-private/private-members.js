@@ -29,7 +29,7 @@ const kSocketFields = [
   '_bytesDispatched'
 ]
 const kPlainSocketFields = ['server', 'writableBuffer']
-const kSocketMethods = ['_getpeername', '_getsockname', '_unrefTimer']
+const kSocketMethods = ['_getpeername', '_getsockname', '_onTimeout', '_unrefTimer']
 /** Fields of an http.Server. */
 const kServerFields = ['_connections', '_handle']
 /** Options of createServer() that an http.Server keeps. Node documents the options alone. */

@@ -32,7 +32,8 @@ module.exports = {
     kTlsFailure: 19,
     kNewSession: 20,
     kKeyLog: 21,
-    kPeerCertificate: 22
+    kPeerCertificate: 22,
+    kSilence: 23
   },
   kOpenFixedBytes: 32,
   kOpenSecureBytes: 32,
@@ -40,6 +41,8 @@ module.exports = {
   kInternBit: 0x80000000,
   kNameBit: 0x40000000,
   kInternNameOnly: 0xffffffff,
+  kSilenceUnknown: 0xffffffff,
+  kIdleNotCounted: 0xffffffff,
   kMessageBinary: 1 << 0,
   kMessageCost: 32,
   kFrameErrorTextAt: 32,
@@ -69,6 +72,9 @@ module.exports = {
   kFlagRelayedStream: 1 << 14,
   kFlagClaimable: 1 << 16,
   kFlagTaken: 1 << 17,
+  kFlagBetween: 1 << 18,
+  kFlagFramed: 1 << 19,
+  kFlagUnasked: 1 << 20,
 
   ErrorKind: {
     kMalformed: 1,
@@ -111,7 +117,8 @@ module.exports = {
     kBroadcastBlock: 19,
     kCachePolicy: 20,
     kAskCertificate: 21,
-    kRefuseBody: 22
+    kRefuseBody: 22,
+    kAskSilence: 23
   },
   kCacheNothing: 0,
   kCacheUserInvalidates: 1,
@@ -223,6 +230,8 @@ module.exports = {
     kPeerCertificateError: 4,
     kPeerCertificateVerifyResult: 5,
     kPeerCertificateBytes: 6,
+    kSilenceMs: 4,
+    kSilenceSinceMs: 5,
     kJumpSegment: 2,
     kResponseHeadBytes: 4,
     kResponseBodyBytes: 5,

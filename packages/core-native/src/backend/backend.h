@@ -210,6 +210,7 @@ struct ServerSettings {
   bool allow_half_open = false;
   bool wants_errors = false;
   bool hears_upgrades = false;  // 'upgrade' has a listener.
+  bool hears_timeouts = false;  // 'timeout' has a listener.
   bool requires_host = true;    // JavaScript refuses requests of HTTP/1.1 without Host.
   // When the server is closed, its connections end as soon as they are idle.
   bool ends_idle = true;
@@ -246,8 +247,8 @@ struct ServerSettings {
   template <typename Visitor>
   void Fields(Visitor& visit) {
     visit(header_bytes_max, header_lines_max, body_bytes_max, pipelined_requests_max,
-          allow_half_open, wants_errors, hears_upgrades, requires_host, ends_idle, is_opening,
-          idle_ms, is_url_strict, connections_per_client, connections_per_prefix, queue_limit,
+          allow_half_open, wants_errors, hears_upgrades, hears_timeouts, requires_host, ends_idle,
+          is_opening, idle_ms, is_url_strict, connections_per_client, connections_per_prefix, queue_limit,
           queue_timeout_ms, verbosity_503, names_server, send_rate_min, send_rate_ms, bandwidth_max,
           no_delay, keep_alive, keep_alive_delay_s, http2, prefixes, statics, keeps_statics, tls,
           listening, wants_tls_errors, cache, kernel);

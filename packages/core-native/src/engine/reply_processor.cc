@@ -71,6 +71,9 @@ void ReplyProcessor::Handle(Attachment* from, const ReplyRecord& reply) {
     transport_->Close(connection, ENOBUFS);
     connection = nullptr;
   }
+  if (connection != nullptr && reply.type() == ReplyType::kAskSilence) {
+    return transport_->TellSilence(*connection, 0);
+  }
   if (connection != nullptr) {
     return captures_->is_active() ? HandleCached(from, connection, reply)
                                   : HandleOpen(connection, reply);

@@ -186,6 +186,7 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
          ReadBoolean(config, "allowHalfOpen", &settings->allow_half_open) &&
          ReadBoolean(config, "wantsErrors", &settings->wants_errors) &&
          ReadBoolean(config, "hearsUpgrades", &settings->hears_upgrades) &&
+         ReadBoolean(config, "hearsTimeouts", &settings->hears_timeouts) &&
          ReadBoolean(config, "requiresHost", &settings->requires_host) &&
          ReadBoolean(config, "strictUrl", &settings->is_url_strict) &&
          ReadBoolean(config, "serverHeader", &settings->names_server) &&

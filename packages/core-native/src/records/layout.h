@@ -98,6 +98,8 @@ struct Field {
   X(PeerCertificate, Error, 4)   \
   X(PeerCertificate, VerifyResult, 5) \
   X(PeerCertificate, Bytes, 6)   \
+  X(Silence, Ms, 4)              \
+  X(Silence, SinceMs, 5)         \
   /* JavaScript -> I/O thread. */ \
   X(Jump, Segment, 2)            \
   X(Response, HeadBytes, 4)      \

@@ -298,6 +298,13 @@ void RecordWriter::Credit(uint32_t slot, uint32_t bytes, uint32_t flags) {
   StoreField<records::kCreditBytes>(record, bytes);
 }
 
+void RecordWriter::Silence(uint32_t slot, uint32_t ms, uint32_t since_ms, uint32_t flags) {
+  constexpr size_t kBytes = 24;
+  uint8_t* record = Append(kBytes, RequestType::kSilence, flags, slot);
+  StoreField<records::kSilenceMs>(record, ms);
+  StoreField<records::kSilenceSinceMs>(record, since_ms);
+}
+
 void RecordWriter::Error(uint32_t slot, records::ErrorKind kind, const Fault& fault) {
   const size_t bytes = fault.segment.size() + fault.prefix.size();
   uint8_t* record = Append(records::kErrorTextAt + bytes, RequestType::kError, 0, slot);

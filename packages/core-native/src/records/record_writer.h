@@ -72,6 +72,7 @@ class RecordWriter {
   // `is_patient`: nobody waits for the record, so that it may come with later records.
   void Closed(uint32_t slot, int error, bool is_patient);
   void Credit(uint32_t slot, uint32_t bytes, uint32_t flags = 0);
+  void Silence(uint32_t slot, uint32_t ms, uint32_t since_ms, uint32_t flags);
   // Where a message is wrong, as kError has it.
   struct Fault {
     std::string_view segment;

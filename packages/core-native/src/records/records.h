@@ -45,6 +45,7 @@ enum class RequestType : uint8_t {
   kNewSession = 20,       // As kHello: the handshake waits until JavaScript has kept the session.
   kKeyLog = 21,           // Secrets of the connection; its kOpen follows.
   kPeerCertificate = 22,  // The answer to kAskCertificate.
+  kSilence = 23,          // How long the connection has been silent.
 };
 
 // kOpen: word 4 server id, 5 remote port | family << 16 (4, 6, 0 = unix), 6 local port,
@@ -105,6 +106,13 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   kFlagClaimable = 1u << 16,
   // kCredit: the socket has taken everything that it was given.
   kFlagTaken = 1u << 17,
+  // kSilence: the connection has had an answer, and no request is unanswered.
+  kFlagBetween = 1u << 18,
+  // kSilence: the connection carries streams, which have timers of their own.
+  kFlagFramed = 1u << 19,
+  // kSilence: nobody has asked. The idle time of the server is over, and its 'timeout' has
+  // listeners, which decide.
+  kFlagUnasked = 1u << 20,
 };
 
 // kBody: word 4 bytes; then the bytes.            kBodyBlock: word 4 bytes, 5 block id.
@@ -113,6 +121,9 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
 // kCredit: word 4 bytes; kFlagTaken.              kBlockDone: word 4 block id, 5 errno,
 //                                                 6 and 7 (low, high) the bytes of a file that left
 //                                                 before its error, or the connection's end.
+// kSilence: word 4 ms since bytes were read or written (kSilenceUnknown: this backend does not
+//           know), 5 the time of that, which has changed when bytes have come or left;
+//           kFlagBetween, kFlagFramed, kFlagUnasked.
 // kError: word 4 ErrorKind, 5 bytes of the segment, 6 bytes of the prefix, 7 offset in the segment;
 //         then, at byte 32, the segment in which the fault is, as received, and the prefix. A
 //         parser that has read the prefix finds the fault in the segment from the offset on.
@@ -120,6 +131,7 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
 //          kInternNameOnly, a target has name bytes 0.
 // kOversize: word 4 bytes, 5 block id.
 inline constexpr uint32_t kInternNameOnly = 0xffffffffu;
+inline constexpr uint32_t kSilenceUnknown = 0xffffffffu;
 // kMessage: word 4 bytes; then, at byte 24, the bytes.   kMessageBlock: word 4 bytes, 5 block id.
 //           Flag kMessageBinary. Each takes its bytes and kMessageCost of the window.
 // kControl: word 4 bytes, 5 opcode (9, 10); then, at byte 24, the bytes. Takes as kMessage does.
@@ -185,6 +197,7 @@ enum class ReplyType : uint8_t {
   kCachePolicy = 20,     // How long the kernel may answer with the response that begins.
   kAskCertificate = 21,  // The peer is to show a certificate; kPeerCertificate follows.
   kRefuseBody = 22,      // JavaScript refuses a body that is longer than its request may have.
+  kAskSilence = 23,      // A timer of JavaScript has expired; kSilence follows.
 };
 
 enum CachePolicy : uint32_t {
@@ -210,12 +223,14 @@ enum ReplyFlags : uint32_t {   // word 1 >> 8.
 };
 
 // kResponse: word 4 head bytes, 5 body bytes, 6 status, 7 keep-alive timeout in ms (with kReplyEnd;
-//            0 = none); then head text (status line to blank line), then body.
+//            0 = none, kIdleNotCounted = JavaScript counts); then head text (status line to blank
+//            line), then body.
 // kData: word 4 bytes, 5 keep-alive timeout in ms (with kReplyEnd); then, at byte 24, the bytes.
 // kCachePolicy: word 4 CachePolicy, 5 seconds; before the head.
 // kBlock: word 4 block id, of memory or of a file.      kTrailers: as kData; the bytes are lines,
 // each with CRLF.
 //      kEnd: word 4 keep-alive timeout in ms.      kWindow: word 4 bytes.
+inline constexpr uint32_t kIdleNotCounted = 0xffffffffu;
 inline constexpr size_t kResponseFixedBytes = 32;
 // kWebSocket: word 4 SocketFlags, 5 longest message (0 = no limit), 6 most fragments (0 = any), 7
 //             most arrivals of a frame (0 = any), 8 most unsent pongs (0 = any), 9 bytes below

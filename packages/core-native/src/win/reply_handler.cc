@@ -80,6 +80,8 @@ void ReplyHandler::HandleOpen(KernelConnection* connection, const ReplyRecord& r
       return session_->AskCertificate(connection);
     case ReplyType::kRefuseBody:
       return OnRefuseBody(connection);
+    case ReplyType::kAskSilence:
+      return records_->Silence(connection->slot, records::kSilenceUnknown, 0, 0);
     case ReplyType::kCachePolicy:
       return OnCachePolicy(connection, reply);
     case ReplyType::kIdleTimeout:

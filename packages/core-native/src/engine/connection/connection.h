@@ -109,6 +109,12 @@ struct Connection : TimerNode, FromSmallBlocks {
   bool is_throttled() const {
     return uncommon_ != nullptr && uncommon_->bandwidth.bucket != nullptr;
   }
+  // True while the output waits for its prefix's bandwidth; that of a stream waits in its
+  // connection.
+  bool is_throttle_waiting() const {
+    const UncommonState* state = real()->uncommon_.get();
+    return state != nullptr && state->bandwidth.ticket != 0;
+  }
   // True while the output waits for its prefix's bandwidth, or for a file.
   bool is_held() const {
     return uncommon_ != nullptr &&

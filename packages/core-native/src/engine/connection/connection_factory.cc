@@ -23,6 +23,7 @@ Connection* ConnectionFactory::Make(int fd, LaneServer* server,
   SuppressSigpipe(fd);
   auto* connection = new Connection(fd, std::move(addresses));
   Messages::Begin(connection, uv_hrtime());
+  ConnectionTimers::SetActive(connection, timers_->NowMs());
   if (origin != nullptr) SharingMarks::SetOrigin(connection, std::move(origin));
   connections_->Add(connection, server);
   return connection;
@@ -31,6 +32,7 @@ Connection* ConnectionFactory::Make(int fd, LaneServer* server,
 Connection* ConnectionFactory::MakeStream(Connection* parent, LaneServer* server,
                                           std::unique_ptr<Http2Stream> stream) {
   auto* connection = new Connection(*parent, std::move(stream));
+  ConnectionTimers::SetActive(connection, timers_->NowMs());
   connections_->Add(connection, server);
   return connection;
 }

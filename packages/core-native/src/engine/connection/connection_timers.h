@@ -31,6 +31,16 @@ class ConnectionTimers {
   static void SetIdleTimeout(Connection* connection, uint32_t timeout_ms) {
     connection->idle.timeout_ms_ = timeout_ms;
   }
+  // Bytes of the connection or stream were read or written.
+  static void SetActive(Connection* connection, uint64_t now_ms) {
+    connection->idle.active_ms_ = static_cast<uint32_t>(now_ms);
+  }
+  // How long nothing was read or written. The time in which maxBandwidth holds the output does not
+  // count: the client is not silent then.
+  uint32_t SilentMs(const Connection& connection) const {
+    if (connection.is_throttle_waiting()) return 0;
+    return static_cast<uint32_t>(NowMs()) - connection.idle.active_ms();
+  }
   // Sets the server's timeout for a connection that JavaScript has given none.
   static void LimitIdle(Connection* connection) {
     if (connection->idle.timeout_ms_ != 0) return;

@@ -7,13 +7,17 @@ namespace httpsys::engine {
 // How long one connection may be idle. Only ConnectionTimers writes it; everybody reads it.
 class IdleState {
  public:
-  // Taken from the record that ended the last response. 0 = no timeout.
+  // Taken from the record that ended the last response. 0 = no timeout; records::kIdleNotCounted =
+  // JavaScript counts, and asks the lane.
   uint32_t timeout_ms() const { return timeout_ms_; }
+  // When bytes were read or written last, in ms of the loop's clock modulo 2^32.
+  uint32_t active_ms() const { return active_ms_; }
 
  private:
   friend class ConnectionTimers;
 
   uint32_t timeout_ms_ = 0;
+  uint32_t active_ms_ = 0;
 };
 
 }  // namespace httpsys::engine

@@ -132,6 +132,7 @@ bool Input::ReadOnce(Connection* connection) {
     OnReadFailed(connection, got == 0 ? 0 : errno);
     return false;
   }
+  ConnectionTimers::SetActive(connection, uv_now(loop_));
   const auto bytes = static_cast<size_t>(got);
   if (room.data() == buffer_.get()) {
     Receive(connection, {buffer_.get(), bytes});

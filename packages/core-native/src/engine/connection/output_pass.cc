@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "base/socket_calls.h"
+#include "engine/connection/connection_timers.h"
 #include "engine/connection/input.h"
 #include "engine/connection/sharing_marks.h"
 #include "engine/connection/socket_write.h"
@@ -60,7 +61,8 @@ bool IsCreditDue(const Connection& connection, size_t credit_bytes, bool is_all_
 
 OutputPass::OutputPass(uv_loop_t* loop, OutputOwner* owner, files::ReadAhead* ahead,
                        FileOutput::Post post)
-    : owner_(owner),
+    : loop_(loop),
+      owner_(owner),
       throttle_(loop, [this](Connection* connection) { OnReleased(connection); }),
       files_(loop, ahead, std::move(post),
              [this](Connection* connection) { OnReleased(connection); }),
@@ -194,6 +196,7 @@ void OutputPass::SendNow(Connection* connection, std::string_view bytes) {
   if (!bytes.empty() && IsIdle(*connection)) {
     iovec vector{const_cast<char*>(bytes.data()), bytes.size()};
     const ssize_t sent = WriteVectors(connection, &vector, 1);
+    if (sent > 0) ConnectionTimers::SetActive(connection, uv_now(loop_));
     if (sent == static_cast<ssize_t>(bytes.size())) {
       owner_->UpdatePoll(connection);
       owner_->OnOutputDone(connection);
@@ -224,6 +227,7 @@ bool OutputPass::SendPieces(Connection* connection, uint32_t* piece, size_t* off
       owner_->OnWriteFailed(connection, WriteError(*connection, error));
       return false;
     }
+    if (sent > 0) ConnectionTimers::SetActive(connection, uv_now(loop_));
     pieces_.Advance(static_cast<size_t>(sent), piece, offset, &blocks_);
     if (static_cast<size_t>(sent) < attempted) break;
   }
@@ -270,7 +274,10 @@ void OutputPass::BeginQueue(Connection* connection) {
 
 void OutputPass::FlushSealed(Connection* connection) {
   if (!connection->is_open() || !connection->tls->has_unsent()) return;
+  const size_t before = connection->tls->unsent_bytes();
   const int error = connection->tls->Flush();
+  if (connection->tls->unsent_bytes() < before)
+    ConnectionTimers::SetActive(connection, uv_now(loop_));
   if (error == EAGAIN) {
     BeginQueue(connection);
   } else if (error != 0) {
@@ -295,7 +302,10 @@ bool OutputPass::WriteNow(Connection* connection, std::string_view bytes) {
       owner_->OnWriteFailed(connection, WriteError(*connection, errno));
       return false;
     }
-    if (result > 0) sent = static_cast<size_t>(result);
+    if (result > 0) {
+      ConnectionTimers::SetActive(connection, uv_now(loop_));
+      sent = static_cast<size_t>(result);
+    }
   }
   const bool is_sealed = connection->tls != nullptr && connection->tls->has_unsent();
   if (sent == bytes.size() && !is_sealed) return true;
@@ -355,6 +365,7 @@ void OutputPass::ReturnFile(Connection* connection, int error) {
 }
 
 bool OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
+  ConnectionTimers::SetActive(stream, uv_now(loop_));
   blocks_.clear();
   if (stream->output.queue_ != nullptr) {
     OutputQueue& queue = *stream->output.queue_;
@@ -446,6 +457,7 @@ void OutputPass::WriteQueue(Connection* connection) {
       files_.OnFull(connection);
       break;
     }
+    ConnectionTimers::SetActive(connection, uv_now(loop_));
     const auto sent = static_cast<size_t>(result);
     if (is_throttled) Throttle::Spend(connection, sent);
     blocks_.clear();
@@ -534,20 +546,23 @@ void OutputPass::Drop(Connection* connection) {
 }
 
 void OutputPass::AddCredit(Connection* connection, size_t bytes) {
-  connection->output.credit_bytes_ += bytes;
-  const bool is_all_sent =
-      connection->output.queue_payload_bytes_ == 0 && connection->output.pass_payload_bytes_ == 0;
-  const bool is_due = IsCreditDue(*connection, connection->output.credit_bytes_, is_all_sent);
-  if (!is_due || !connection->is_open()) return;
-  // A block may be longer than a word counts.
-  const size_t credit = std::min(connection->output.credit_bytes_, size_t{UINT32_MAX});
+  OutputState& output = connection->output;
+  uint64_t credit = uint64_t{output.credit_bytes_} + bytes;
+  const bool is_all_sent = output.queue_payload_bytes_ == 0 && output.pass_payload_bytes_ == 0;
+  const bool is_due = IsCreditDue(*connection, credit, is_all_sent) && connection->is_open();
+  // What is not due is below limits::kCreditBytes, unless nobody will ask for it.
+  output.credit_bytes_ = is_due ? 0 : static_cast<uint32_t>(std::min<uint64_t>(credit, UINT32_MAX));
+  if (!is_due) return;
   // Payload that has left a stream may still wait for the socket of its connection.
   const bool is_taken =
       connection->output.queue_ == nullptr && connection->real()->output.queue_ == nullptr;
   const uint32_t flags = is_taken ? uint32_t{records::kFlagTaken} : 0;
+  // A block may be longer than a word counts.
+  for (; credit > UINT32_MAX; credit -= UINT32_MAX) {
+    connection->attachment().records().Credit(connection->slot.number(), UINT32_MAX, flags);
+  }
   connection->attachment().records().Credit(connection->slot.number(),
                                             static_cast<uint32_t>(credit), flags);
-  connection->output.credit_bytes_ -= credit;
 }
 
 void OutputPass::ReportBlocks(const Connection* connection, int error) {

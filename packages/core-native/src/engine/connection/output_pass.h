@@ -167,6 +167,7 @@ class OutputPass {
   // Returns the blocks of `blocks_`, which were lent for this connection.
   void ReportBlocks(const Connection* connection, int error);
 
+  const uv_loop_t* loop_;
   OutputOwner* owner_;
   Throttle throttle_;
   FileOutput files_;

@@ -26,10 +26,10 @@ class OutputState {
   size_t pass_payload_bytes_ = 0;  // The payload of these pieces, as JavaScript counts it.
   // The payload in the queue, as JavaScript counts it.
   size_t queue_payload_bytes_ = 0;
-  size_t credit_bytes_ = 0;  // The payload that has left since the last kCredit record.
   std::unique_ptr<OutputQueue> queue_;
-  bool has_file_ = false;    // A piece of this pass is a part of a file.
-  bool is_touched_ = false;  // The next FlushTouched() flushes the connection.
+  uint32_t credit_bytes_ = 0;  // The payload that has left since the last kCredit record.
+  bool has_file_ = false;      // A piece of this pass is a part of a file.
+  bool is_touched_ = false;    // The next FlushTouched() flushes the connection.
 };
 
 }  // namespace httpsys::engine

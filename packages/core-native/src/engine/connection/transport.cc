@@ -127,9 +127,32 @@ void Transport::OnTimeout(Connection* connection) {
     // The next request may have come in time, and waits for the lane.
     const uint64_t timeout_ms = connection->idle.timeout_ms();
     timers_.Start(connection, timeout_ms != 0 ? timeout_ms : limits::kLeftMs);
+  } else if (const uint64_t left_ms = IdleLeftMs(*connection); left_ms != 0) {
+    // The end of the last answer has left later than the timer was started.
+    timers_.Start(connection, left_ms);
+  } else if (connection->IsIdle() && connection->slot.is_announced() &&
+             connection->server()->config->settings().hears_timeouts) {
+    TellSilence(*connection, records::kFlagUnasked);
   } else {
     handler_->OnTimeout(connection);
   }
+}
+
+uint64_t Transport::IdleLeftMs(const Connection& connection) const {
+  const uint32_t timeout_ms = connection.idle.timeout_ms();
+  if (timeout_ms == 0 || !connection.IsIdle() || connection.end.is_left()) return 0;
+  const uint32_t silent_ms = timers_.SilentMs(connection);
+  return silent_ms < timeout_ms ? timeout_ms - silent_ms : 0;
+}
+
+void Transport::TellSilence(const Connection& connection, uint32_t flags) const {
+  const bool is_between = connection.phase() == InputPhase::kHead &&
+                          connection.message.has_served() && connection.message.unanswered() == 0 &&
+                          connection.output.is_empty();
+  if (is_between) flags |= records::kFlagBetween;
+  if (connection.http2 != nullptr) flags |= records::kFlagFramed;
+  connection.attachment().records().Silence(connection.slot.number(), timers_.SilentMs(connection),
+                                            connection.idle.active_ms(), flags);
 }
 
 void Transport::Shutdown() {

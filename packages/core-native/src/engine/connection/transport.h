@@ -91,6 +91,9 @@ class Transport final : private OutputOwner, private WatchHandler {
     timers_.Start(connection, timeout_ms);
   }
   void StopTimer(Connection* connection) { timers_.Stop(connection); }
+  // Tells JavaScript for how long the connection or stream has been silent. `flags`: kFlagUnasked,
+  // or 0.
+  void TellSilence(const Connection& connection, uint32_t flags) const;
 
   // -- Ends. See Endings.
 
@@ -135,6 +138,8 @@ class Transport final : private OutputOwner, private WatchHandler {
   void OnUnwatched(Connection* connection) override { connections_.Free(connection); }
 
   void OnTimeout(Connection* connection);
+  // How much is left of the idle time of a connection whose timer has run since the last request.
+  uint64_t IdleLeftMs(const Connection& connection) const;
 
   SocketWatch watch_;
   OutputPass output_;

@@ -272,6 +272,7 @@ void Http2Requests::Deliver(Connection* connection, const Route& route, size_t h
 
 void Http2Requests::OnBodyPiece(Connection* connection, std::string_view piece) {
   Http2Stream* stream = connection->stream.get();
+  ConnectionTimers::SetActive(connection, uv_now(loop_));
   stream->unread_bytes += static_cast<uint32_t>(piece.size());
   if (!stream->is_told) {
     if (stream->body.size() + piece.size() <= limits::kInlineBodyBytesMax) {
