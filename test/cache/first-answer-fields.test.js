@@ -5,6 +5,7 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
 const { Readable } = require('node:stream')
 const { dial, get } = require('../helpers/client')
 const { kProtocols, ofCache, serveCached } = require('./protocols-kit')
@@ -112,6 +113,19 @@ for (const [protocol, serve] of Object.entries(kProtocols)) {
     assert.equal(headers['cache-status'], 'httpsys; fwd=uri-miss; detail=NO_STORE')
     assert.equal(headers.vary, undefined)
     assert.ok(body === kLong + 'end')
+  })
+
+  test(`${protocol}: a file, long or short, is not said to be stored unless it is`, ofCache, async (t) => {
+    const { ask, server } = await serve(t, { cache: { rules: 'rfc9111', status: 'debug' } }, (req, res) => {
+      for (const [name, value] of Object.entries(kHeaders)) res.setHeader(name, value)
+      fs.createReadStream(req.url === '/long' ? process.execPath : __filename, { end: 70_000 }).pipe(res)
+    })
+    for (const path of ['/long', '/short']) {
+      const { headers } = await ask(path)
+      const { stored } = server.cache.stats()
+      assert.equal(headers['cache-status'], stored === 0 ? 'httpsys; fwd=uri-miss; detail=FILE' : 'httpsys; fwd=uri-miss; stored', path)
+      server.cache.flush()
+    }
   })
 }
 

@@ -237,6 +237,21 @@ test('Cache-Status says what the cache has done, and why', ofCache, async (t) =>
   assert.equal(await status('/kept', { Authorization: 'x' }, 'GET'), 'httpsys; fwd=bypass; detail=AUTHORIZATION')
 })
 
+test('Cache-Status is there when JavaScript destroys the connection and the cache answers', ofCache, async (t) => {
+  const { ask } = await serveCached(t, (req, res, n) => {
+    if (n > 2) return res.destroy()
+    const control = req.url === '/stale' ? 'max-age=5, stale-if-error=60' : 'max-age=5, must-revalidate'
+    res.writeHead(200, { 'Cache-Control': control, ETag: '"one"', ...kOld }).end('body')
+  }, { rules: 'rfc9111', status: true })
+  for (const path of ['/stale', '/confirmed']) await ask(path)
+  const stale = await ask('/stale')
+  assert.deepEqual([stale.status, stale.headers['cache-status']], [200, 'httpsys; hit; detail=STALE_IF_ERROR'])
+  const unconfirmed = await ask('/confirmed')
+  assert.deepEqual([unconfirmed.status, unconfirmed.headers['cache-status']], [504, 'httpsys; fwd=stale'])
+  const nothing = await ask('/nothing', { 'Cache-Control': 'only-if-cached' })
+  assert.deepEqual([nothing.status, nothing.headers['cache-status']], [504, 'httpsys'])
+})
+
 test('without stale-while-revalidate nobody gets a stale answer', ofCache, async (t) => {
   const { ask, calls } = await serveCached(t, (req, res, n) => {
     res.writeHead(200, { 'Cache-Control': 'max-age=1', ETag: `"${n}"` }).end(`body ${n}`)

@@ -143,9 +143,6 @@ describe('The timeout of a connection', { concurrency: true, skip: backend !== '
     const served = await serveAll(t, { options: { keepAliveTimeout: 100 } })
     served.server.keepAliveTimeoutBuffer = 0
     served.server.on('timeout', () => {})
-    served.server.close()
-    await once(served.server, 'close')
-    served.port = await listen(served.server)
     const wire = await connect(t, served)
     await ask(wire, '/files/small')
     const [socket] = await once(served.server, 'timeout')

@@ -132,8 +132,7 @@ TEST(EntryAnswerTest, SaysThatNothingStoredWillDo) {
   answer.MakeUnsatisfied({&request.head(), false, true}, "httpsys", kNowS);
   EXPECT_EQ(answer.status(), 504);
   EXPECT_EQ(answer.head(),
-            "HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\nCache-Status: httpsys\r\n"
-            "Connection: close\r\n\r\n");
+            "HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\nCache-Status: httpsys\r\n\r\n");
   EXPECT_TRUE(answer.is_own_error()) << "the date is added where the answer is given";
   EXPECT_TRUE(answer.pieces().empty());
 }

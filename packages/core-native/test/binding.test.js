@@ -57,6 +57,8 @@ const kSettings = {
   wantsErrors: false,
   hearsUpgrades: false,
   hearsTimeouts: false,
+  keepAliveMs: 0,
+  maxRequestsPerSocket: 0,
   requiresHost: true,
   wantsTlsErrors: false,
   tls: null,

@@ -40,6 +40,9 @@ export interface ServerConfig extends CacheConfig {
   wantsErrors: boolean
   /** True when 'upgrade' has a listener. When false, folders answer requests with an Upgrade field like others. */
   hearsUpgrades: boolean
+  /** What answers of the engine say in Keep-Alive, ms and a number; 0 = nothing. */
+  keepAliveMs: number
+  maxRequestsPerSocket: number
   /** 'timeout' has a listener, which decides about a connection that was idle for too long. */
   hearsTimeouts: boolean
   /** server.requireHostHeader: JavaScript refuses requests of HTTP/1.1 without Host, those for files of folders too. */

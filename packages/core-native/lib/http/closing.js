@@ -30,8 +30,8 @@ function closeIfIdle (socket) {
   const res = ownMessage(socket)
   if (res && !res.finished) return false
   const isServed = (socket[kState] & State.kServed) !== 0
-  if (!isServed && !(isUnservedIdle ??= closesUnserved())) return false
-  let flags = isServed ? R.kReplyIfIdle : R.kReplyIfIdle | R.kReplyIfUnserved
+  // A connection of which JavaScript has had no request is idle as well once the lane has answered one.
+  let flags = isServed || !(isUnservedIdle ??= closesUnserved()) ? R.kReplyIfIdle : R.kReplyIfIdle | R.kReplyIfUnserved
   const listener = socket.server[kListener]
   if (listener.isClosing || listener.isClosed) flags |= R.kReplyMayMove
   socket[kLane].writer.command(kDestroy, flags, socket[kSlot])

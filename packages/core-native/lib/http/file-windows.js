@@ -147,7 +147,7 @@ class FileWindows {
     // The head, the file and the end leave in one call.
     writer.gather()
     if (!isHeadSent(res)) {
-      count(socket, writer.response(socket[kSlot], 0, res.statusCode, 0, /** @type {string} */ (headOf(res)), null))
+      count(socket, writer.response(socket[kSlot], R.kReplyFile, res.statusCode, 0, /** @type {string} */ (headOf(res)), null))
       headIsSent(res)
     }
     writer.command(kBlock, chunked, socket[kSlot], block)

@@ -206,7 +206,6 @@ class Listener {
     this.timesReopened = 0
     /** What the lanes were told last, ms. */
     this.idleMs = 0
-    this.hearsTimeouts = false
     /** Once it is closed. Not where one of its own handlers has closed it: what that handler does next is as on Node. */
     this.endsIdle = true
     /**
@@ -393,7 +392,6 @@ class Listener {
   configure () {
     const { server, own } = this
     this.idleMs = idleMsOf(server)
-    this.hearsTimeouts = server.listenerCount('timeout') > 0
     theEngine().native.configure(this.id, {
       ...connectionOptionsOf(server),
       maxHeaderLines: headerLinesMax(server),
@@ -412,11 +410,13 @@ class Listener {
       endsIdle: this.endsIdle,
       isOpening: this.opening !== null,
       idleMs: this.idleMs,
+      keepAliveMs: Math.max(0, Math.min(Math.floor(server.keepAliveTimeout) || 0, kMsMax)),
+      maxRequestsPerSocket: Math.max(0, ~~(server.maxRequestsPerSocket ?? 0)),
       // An application that looks at connections may listen to their sockets' errors.
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||
         server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
       hearsUpgrades: server.listenerCount('upgrade') > 0,
-      hearsTimeouts: this.hearsTimeouts,
+      hearsTimeouts: server.listenerCount('timeout') > 0,
       requiresHost: Boolean(requiresHost(server)),
       // Node's own listener only goes on to 'clientError'.
       wantsTlsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('tlsClientError') > (this.isSecure ? 1 : 0),
@@ -439,10 +439,9 @@ class Listener {
     if (this.isClosed && this.opening === null) this.#unlistenNative()
   }
 
-  // keepAliveTimeout is a property that anybody may set at any time, and listeners come at any time.
+  // keepAliveTimeout is a property that anybody may set at any time.
   lookAtIdleTime () {
-    const hearsTimeouts = this.server.listenerCount('timeout') > 0
-    if (this.id !== 0 && (this.idleMs !== idleMsOf(this.server) || this.hearsTimeouts !== hearsTimeouts)) this.configure()
+    if (this.id !== 0 && this.idleMs !== idleMsOf(this.server)) this.configure()
   }
 
   #unlistenNative () {

@@ -36,7 +36,7 @@ const kCloseMs = 100
 const kNamedMax = 20
 // Events that may gain or lose listeners at any time: the lanes answer alone while there are none.
 const kWatchedEvents = new Set([
-  'clientError', 'connection', 'secureConnection', 'upgrade', 'tlsClientError', 'newSession', 'resumeSession', 'OCSPRequest', 'keylog'
+  'clientError', 'connection', 'secureConnection', 'timeout', 'upgrade', 'tlsClientError', 'newSession', 'resumeSession', 'OCSPRequest', 'keylog'
 ])
 // Whatever a program puts in their place later (register, instrumentation), these are Node's.
 const { Server: StockServer } = http

@@ -139,6 +139,7 @@ module.exports = {
   kReplyUndecided: 1 << 8,
   kReplyLogged: 1 << 9,
   kReplyUnanswered: 1 << 10,
+  kReplyFile: 1 << 11,
   kWebSocketFixedBytes: 56,
   kSocketAutoPong: 1 << 0,
   kSocketSkipUtf8: 1 << 1,

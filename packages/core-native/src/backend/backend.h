@@ -219,6 +219,9 @@ struct ServerSettings {
   // How long a connection may be idle, as long as JavaScript has told nothing of that connection:
   // after answers of the engine; 0 = for ever.
   uint32_t idle_ms = 5000;
+  // What answers say of these two, as those of node:http; 0 = nothing.
+  uint32_t keep_alive_ms = 0;
+  uint32_t connection_requests_max = 0;
   bool is_url_strict = false;           // Refuse URLs that HTTP.SYS refuses: IsStrictTarget().
   uint32_t connections_per_client = 0;  // Connections with one address; 0 = no limit.
   uint32_t connections_per_prefix = 0;  // 0 = no limit.
@@ -248,10 +251,11 @@ struct ServerSettings {
   void Fields(Visitor& visit) {
     visit(header_bytes_max, header_lines_max, body_bytes_max, pipelined_requests_max,
           allow_half_open, wants_errors, hears_upgrades, hears_timeouts, requires_host, ends_idle,
-          is_opening, idle_ms, is_url_strict, connections_per_client, connections_per_prefix, queue_limit,
-          queue_timeout_ms, verbosity_503, names_server, send_rate_min, send_rate_ms, bandwidth_max,
-          no_delay, keep_alive, keep_alive_delay_s, http2, prefixes, statics, keeps_statics, tls,
-          listening, wants_tls_errors, cache, kernel);
+          is_opening, idle_ms, keep_alive_ms, connection_requests_max, is_url_strict,
+          connections_per_client, connections_per_prefix, queue_limit, queue_timeout_ms,
+          verbosity_503, names_server, send_rate_min, send_rate_ms, bandwidth_max, no_delay,
+          keep_alive, keep_alive_delay_s, http2, prefixes, statics, keeps_statics, tls, listening,
+          wants_tls_errors, cache, kernel);
   }
 };
 

@@ -130,6 +130,7 @@ constexpr Constant kConstants[] = {
     {"kReplyInterim", Value(records::kReplyInterim)},
     {"kReplyRaw", Value(records::kReplyRaw)},
     {"kReplyIfIdle", Value(records::kReplyIfIdle)},
+    {"kReplyFile", Value(records::kReplyFile)},
     {"kReplyIfUnserved", Value(records::kReplyIfUnserved)},
     {"kReplyMayMove", Value(records::kReplyMayMove)},
     {"kReplyUndecided", Value(records::kReplyUndecided)},

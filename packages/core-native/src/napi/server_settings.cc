@@ -193,6 +193,8 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
          ReadBoolean(config, "endsIdle", &settings->ends_idle) &&
          ReadBoolean(config, "isOpening", &settings->is_opening) &&
          ReadNumber(config, "idleMs", &settings->idle_ms) &&
+         ReadNumber(config, "keepAliveMs", &settings->keep_alive_ms) &&
+         ReadNumber(config, "maxRequestsPerSocket", &settings->connection_requests_max) &&
          ReadBoolean(config, "wantsTlsErrors", &settings->wants_tls_errors) &&
          ReadBoolean(config, "noDelay", &settings->no_delay) &&
          ReadBoolean(config, "keepAlive", &settings->keep_alive) &&

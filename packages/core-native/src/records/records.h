@@ -220,6 +220,7 @@ enum ReplyFlags : uint32_t {   // word 1 >> 8.
                                // them until kUpgradeAccept without this flag, or kWebSocket.
   kReplyLogged = 1u << 9,      // kRefuseBody: the refusal is counted, and is in the error log,
   kReplyUnanswered = 1u << 10,  // with this as one that its client learns from the end alone.
+  kReplyFile = 1u << 11,        // kResponse: a kBlock follows that is a part of a file.
 };
 
 // kResponse: word 4 head bytes, 5 body bytes, 6 status, 7 keep-alive timeout in ms (with kReplyEnd;

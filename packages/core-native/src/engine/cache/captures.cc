@@ -40,6 +40,9 @@ bool IsOfResponse(ReplyType type) {
   }
 }
 
+// Cache-Status of a stale answer in place of a failure.
+constexpr std::string_view kStaleIfError = "httpsys; hit; detail=STALE_IF_ERROR";
+
 // The age of an entry in seconds.
 uint32_t AgeOf(const cache::EntryTerms& terms, uint64_t now_ms) {
   return cache::Judge(terms, {}, {}, now_ms).age_s;
@@ -158,6 +161,8 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
       return;
     }
     case ReplyType::kResponse:
+      // Before the head leaves, which says whether it is stored.
+      if (reply.has(records::kReplyFile)) capture->Refuse(Refusal::kFile);
       if (is_unframed) {
         capture->OnText(reply.response().head, is_all, Now());
         capture->OnBody(reply.response().body);
@@ -282,13 +287,14 @@ bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
     Decide(exchange);
     entry.head = stored.head;
     entry.age_s = AgeOf(stored.terms, now.now_ms);
-    status_text = exchange->status.empty() ? std::string() : "httpsys; hit; detail=STALE_IF_ERROR";
+    status_text = exchange->status.empty() ? std::string_view() : kStaleIfError;
   } else {
     return false;
   }
   if (exchange->is_background) return true;
   entry.cache_status = status_text;
-  *other = substitutes_.Answer(reply, entry, exchange->capture->request().head(), now.now_s);
+  *other = substitutes_.Answer(reply, entry, exchange->capture->request().head(),
+                               connection->server()->config->keep_alive_lines(), now.now_s);
   // JavaScript counts the bytes that it has written.
   const size_t sent = other->response().all().size();
   size_t counted = CountedBytes(reply);
@@ -346,8 +352,11 @@ Captures::Pass Captures::OnDestroy(Connection* connection, const ReplyRecord& re
   if (!may_answer) return Pass::kAsIs;
   const cache::Received now = Now();
   const StoredCopy& stored = *exchange->stored;
+  const bool tells_status = !exchange->status.empty();
   UsedEntry entry;
+  if (tells_status) entry.cache_status = exchange->status;
   if (stored.may_answer_errors) {
+    if (tells_status) entry.cache_status = kStaleIfError;
     exchange->terms->counters->Add(CacheCounter::kStale);
     entry.status = stored.status;
     entry.head = stored.head;
@@ -362,7 +371,8 @@ Captures::Pass Captures::OnDestroy(Connection* connection, const ReplyRecord& re
   // The other streams of a connection of HTTP/2 go on.
   const uint32_t close = connection->stream == nullptr ? uint32_t{records::kReplyClose} : 0;
   const ReplyRecord end = ReplyRecord::End(reply.slot(), records::kReplyEnd | close, 0);
-  *other = substitutes_.Answer(end, entry, exchange->capture->request().head(), now.now_s);
+  *other = substitutes_.Answer(end, entry, exchange->capture->request().head(),
+                               connection->server()->config->keep_alive_lines(), now.now_s);
   exchange->has_failed = stored.may_answer_errors;
   if (exchange->has_failed) {
     exchange->capture->Refuse(Refusal::kIncomplete);

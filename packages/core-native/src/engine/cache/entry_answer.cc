@@ -237,11 +237,6 @@ void EntryAnswer::AppendEnd(const UsedEntry& entry, const AskedEntry& asked, int
   if (!entry.cache_status.empty()) {
     head_.append("Cache-Status: ").append(entry.cache_status).append("\r\n");
   }
-  if (asked.closes) {
-    head_.append("Connection: close\r\n");
-  } else if (asked.request->version_minor == 0) {
-    head_.append("Connection: keep-alive\r\n");
-  }
   head_.append("\r\n");
 }
 

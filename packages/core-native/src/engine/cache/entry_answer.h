@@ -55,7 +55,7 @@ class EntryAnswer {
   int status() const { return status_; }
   // As in NativeAnswer.
   bool is_own_error() const { return is_own_error_; }
-  // With the empty line. Valid until the next answer, as are the pieces.
+  // With the empty line, and without Connection. Valid until the next answer, as are the pieces.
   std::string_view head() const { return head_; }
   // The body; none for HEAD.
   std::span<const std::string_view> pieces() const { return {pieces_.data(), piece_count_}; }

@@ -45,9 +45,12 @@ void AppendHead(std::string_view head, std::string_view lines, std::string* to) 
 }  // namespace
 
 ReplyRecord SubstituteReplies::Answer(const ReplyRecord& reply, const UsedEntry& entry,
-                                      const http1::RequestHead& request, int64_t now_s) {
-  answer_.Make(entry, {&request, false, reply.has(records::kReplyClose)}, now_s);
-  std::string& text = texts_.emplace_back(answer_.head());
+                                      const http1::RequestHead& request,
+                                      std::string_view keep_alive, int64_t now_s) {
+  const bool closes = reply.has(records::kReplyClose);
+  answer_.Make(entry, {&request, false, closes}, now_s);
+  std::string& text = texts_.emplace_back();
+  AppendHead(answer_.head(), closes ? "Connection: close\r\n" : keep_alive, &text);
   const size_t head_bytes = text.size();
   for (const std::string_view piece : answer_.pieces()) text.append(piece);
   const std::string_view all = text;

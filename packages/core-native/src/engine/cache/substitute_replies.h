@@ -16,9 +16,10 @@ namespace httpsys::engine {
 // until EndPass(). Thread: the lane.
 class SubstituteReplies {
  public:
-  // The answer of an entry to a request, in place of a record that has a head.
+  // The answer of an entry to a request, in place of a record that has a head. `keep_alive` is what
+  // the head says of a connection that stays open: lines with their ends.
   ReplyRecord Answer(const ReplyRecord& reply, const UsedEntry& entry,
-                     const http1::RequestHead& request, int64_t now_s);
+                     const http1::RequestHead& request, std::string_view keep_alive, int64_t now_s);
   // The same record with further fields, lines with their ends, in its head, of which `head_bytes`
   // is the end: that in response().head, or in the bytes of a kData.
   ReplyRecord WithFields(const ReplyRecord& reply, size_t head_bytes, std::string_view lines);

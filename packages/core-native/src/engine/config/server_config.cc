@@ -7,6 +7,19 @@
 #include "url/url_prefix.h"
 
 namespace httpsys::engine {
+namespace {
+
+std::string KeepAliveLines(const ServerSettings& settings) {
+  std::string lines = "Connection: keep-alive\r\n";
+  if (settings.keep_alive_ms == 0) return lines;
+  lines.append("Keep-Alive: timeout=").append(std::to_string(settings.keep_alive_ms / 1000));
+  if (settings.connection_requests_max != 0) {
+    lines.append(", max=").append(std::to_string(settings.connection_requests_max));
+  }
+  return lines.append("\r\n");
+}
+
+}  // namespace
 
 std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings,
                                                          const ServerConfig* last,
@@ -42,6 +55,7 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
   config->cache_ = std::move(cache);
   config->tls_ = FindTlsContext(settings.tls);
   config->settings_ = std::move(settings);
+  config->keep_alive_lines_ = KeepAliveLines(config->settings_);
   return config;
 }
 

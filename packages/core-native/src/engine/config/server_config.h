@@ -31,6 +31,9 @@ class ServerConfig {
       static_files::StaticSites* sites = nullptr,
       std::shared_ptr<const CacheTerms> cache = nullptr);
 
+  // The header lines of an answer of HTTP/1.1 behind which the connection stays open: Connection,
+  // and Keep-Alive if the server limits the idle time.
+  const std::string& keep_alive_lines() const { return keep_alive_lines_; }
   // Without the changes of the prefixes.
   const ServerSettings& settings() const { return settings_; }
   // False if the server serves everything on its sockets.
@@ -86,6 +89,7 @@ class ServerConfig {
   bool IsSecure(uint16_t port, const LocalAddress& local) const;
 
   ServerSettings settings_;
+  std::string keep_alive_lines_;
   std::shared_ptr<const StaticMounts> statics_;
   std::shared_ptr<const CacheTerms> cache_;
   std::shared_ptr<const tls::ServerContext> tls_;

@@ -411,8 +411,6 @@ bool Http1Session::AnswerAlone(Connection* connection, const http1::RequestHead&
     case StaticRequests::Outcome::kNone:
       return false;
     case StaticRequests::Outcome::kGiven:
-      // The answer may have met the end of the connection.
-      if (connection->is_open()) router_->CountRequest(connection, prefix_id);
       SharingMarks::ForgetMoves(connection);
       *advance = GoOn(connection, head, keep_alive);
       return true;

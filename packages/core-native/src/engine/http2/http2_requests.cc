@@ -212,8 +212,6 @@ bool Http2Requests::AnswerAlone(Connection* connection, const Route& route) {
       Park(connection, kPauseOrder);
       return true;
     default:
-      // The answer may have met the end of the connection.
-      if (connection->is_open()) router_->CountRequest(connection, route.id);
       return true;
   }
 }

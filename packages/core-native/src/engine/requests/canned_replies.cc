@@ -61,7 +61,7 @@ std::string_view OfflineReply() {
 }
 
 size_t AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
-                        bool keep_alive, std::string* output) {
+                        std::string* output) {
   const size_t begin = output->size();
   const Page page = PageFor(status);
   std::string body = "<!DOCTYPE html><title>";
@@ -73,8 +73,7 @@ size_t AppendRouteReply(RouteStatus status, std::string_view reason, bool is_hea
   if (page.status.starts_with("503")) {
     output->append("\r\nRetry-After: ").append(std::to_string(limits::kRetryAfterSeconds));
   }
-  output->append(keep_alive ? "\r\nConnection: keep-alive\r\n\r\n"
-                            : "\r\nConnection: close\r\n\r\n");
+  output->append("\r\n\r\n");
   const size_t head_bytes = output->size() - begin;
   if (!is_head_request) output->append(body);
   return head_bytes;

@@ -19,9 +19,9 @@ std::string_view RefusalReply(records::ErrorKind kind);
 std::string_view PlainHttpReply();
 
 // Appends the answer of HTTP.SYS to a request that nobody serves; names `reason` if that is not
-// empty. Returns the bytes of its head.
+// empty. Returns the bytes of its head, which does not name Connection.
 size_t AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
-                        bool keep_alive, std::string* output);
+                        std::string* output);
 
 // The 503 for a request whose owner has died and whose method is not known: it has no body, so that
 // it serves HEAD as well. It says that the connection closes.

@@ -15,6 +15,7 @@ constexpr size_t kKeptBytesMax = 2 * limits::kUnsentBytesMax;
 // Size from which a piece without an owner is sent from where it is. OutputPass gathers less than
 // that in a buffer anyway, and the answers around it would have to leave at once.
 constexpr size_t kLentBytesMin = limits::kGatherBytesMax;
+constexpr std::string_view kCloseLine = "Connection: close\r\n";
 
 bool IsStream(const Connection& connection) {
   const RelayOrigin* origin = connection.origin();
@@ -49,15 +50,15 @@ AnswerOutcome NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* co
   }
   if (request.serves_any_method) {
     answer.head = OfflineReply();
+    answer.names_connection = true;
     return Give(writer, connection, request.head, answer);
   }
   const bool is_reason_told = is_unavailable && verbosity == Verbosity503::kFull;
   const bool is_head =
       request.head == nullptr ? request.is_head_request : request.head->method == head_method_;
   text_.clear();
-  const size_t head_bytes =
-      AppendRouteReply(request.status, is_reason_told ? answer.reason : std::string_view(), is_head,
-                       !request.closes, &text_);
+  const size_t head_bytes = AppendRouteReply(
+      request.status, is_reason_told ? answer.reason : std::string_view(), is_head, &text_);
   const std::string_view text = text_;
   answer.head = text.substr(0, head_bytes);
   const NativeAnswer::Piece body{nullptr, text.substr(head_bytes), nullptr};
@@ -74,7 +75,7 @@ void NativeAnswers::AnswerRefused(AnswerWriter* writer, Connection* connection,
   answer.head = RefusalReply(kind);
   // node:http has no limit for bodies. To a stream of HTTP/2 it would say nothing in these words.
   answer.is_own_error = kind == records::ErrorKind::kBodyTooLarge || IsStream(*connection);
-  answer.closes = true;
+  answer.closes = answer.names_connection = true;
   (void)Give(writer, connection, nullptr, answer);
 }
 
@@ -85,7 +86,7 @@ void NativeAnswers::AnswerPlainHttp(AnswerWriter* writer, Connection* connection
   answer.reason = ReasonFor(records::ErrorKind::kMalformed, false);
   answer.head = PlainHttpReply();
   answer.is_own_error = true;
-  answer.closes = true;
+  answer.closes = answer.names_connection = true;
   (void)Give(writer, connection, nullptr, answer);
 }
 
@@ -152,8 +153,18 @@ void NativeAnswers::CountRefusedConnection(int fd, const LaneServer& server) {
 void NativeAnswers::Append(Connection* connection, const NativeAnswer& answer) {
   if (batched_ != connection && batched_ != nullptr) Flush(batched_);
   batched_ = connection;
-  batch_.append(answer.head);
-  batch_bytes_ += answer.head.size();
+  const size_t before = batch_.size();
+  if (answer.names_connection) {
+    batch_.append(answer.head);
+  } else {
+    constexpr std::string_view kEnd = "\r\n";
+    batch_.append(answer.head.substr(0, answer.head.size() - kEnd.size()));
+    batch_.append(answer.closes
+                      ? kCloseLine
+                      : std::string_view(connection->server()->config->keep_alive_lines()));
+    batch_.append(kEnd);
+  }
+  batch_bytes_ += batch_.size() - before;
   for (const NativeAnswer::Piece& piece : answer.pieces) {
     if (piece.file != nullptr) {
       batch_bytes_ += piece.file->bytes;

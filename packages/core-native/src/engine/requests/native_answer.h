@@ -46,6 +46,9 @@ struct NativeAnswer {
   // True for an error in the engine's own words, not in those of the application or of node:http:
   // NativeAnswers adds Date (RFC 9110, section 6.6.1) and Server to the head.
   bool is_own_error = false;
+  // True when the head has the field Connection. Otherwise HTTP/1.1 adds it, and Keep-Alive, as
+  // node:http does.
+  bool names_connection = false;
   std::span<const Piece> pieces;  // The body. Empty for HEAD.
   bool closes = false;            // True when the connection ends behind it (HTTP/1).
   // True when the request waited in a server's queue and is the oldest one without an answer.

@@ -301,16 +301,10 @@ void StaticRequests::OnDetached(Connection* connection) {
   waiting_.erase(found);
 }
 
-void StaticRequests::AppendHead(const http1::RequestHead& head, int status, std::string_view fields,
-                                bool closes) {
+void StaticRequests::AppendHead(int status, std::string_view fields) {
   head_.assign(StatusLine(status));
   head_.append(fields);
   if (!IsError(status)) head_.append("Date: ").append(date_.At(NowSeconds())).append("\r\n");
-  if (closes) {
-    head_.append("Connection: close\r\n");
-  } else if (head.version_minor == 0) {
-    head_.append("Connection: keep-alive\r\n");
-  }
   head_.append("\r\n");
 }
 
@@ -318,7 +312,7 @@ StaticRequests::Outcome StaticRequests::Give(AnswerWriter* writer, Connection* c
                                              const http1::RequestHead& head,
                                              const StaticResponse& response, const KnownPath* known,
                                              const Boundary& boundary, bool closes) {
-  AppendHead(head, response.status, response.fields, closes);
+  AppendHead(response.status, response.fields);
   NativeAnswer answer;
   answer.counter = LaneCounter::kFiles;
   answer.status = response.status;

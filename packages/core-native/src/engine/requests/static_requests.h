@@ -84,7 +84,7 @@ class StaticRequests {
   Outcome Give(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                const static_files::StaticResponse& response, const static_files::KnownPath* known,
                const semantics::Boundary& boundary, bool closes);
-  void AppendHead(const http1::RequestHead& head, int status, std::string_view fields, bool closes);
+  void AppendHead(int status, std::string_view fields);
 
   const int get_method_;
   const int head_method_;
