@@ -7,6 +7,7 @@ const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const stream = require('node:stream')
 const nodeHttp = require('node:http')
+const { Buffer } = require('node:buffer')
 const { once } = require('node:events')
 const { http } = require('../helpers/backend')
 const { dial, get, serve, stop } = require('../helpers/client')
@@ -74,6 +75,24 @@ async function logOf (from, situation, watchesSockets, t, wanted) {
 
 /** @param {any} res @param {string} [body] */
 const late = (res, body = 'x') => setTimeout(() => res.end(body), 20)
+
+/** More than the sockets of both ends take. */
+const kUnreadBytes = 12_000_000
+
+// The client reads nothing, ends its direction, and goes when the server has seen that.
+/** @param {import('../helpers/client').Wire} wire @param {Context} context */
+async function goBehindEnd (wire, { server }) {
+  const requested = once(server, 'request')
+  wire.socket.pause()
+  wire.write(get())
+  await requested
+  await silence(50) // What is written fills the sockets meanwhile.
+  wire.socket.end()
+  await silence(50)
+  // On a busy machine the silence may be over before the loop, which stock Node's server shares, has looked.
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+  wire.socket.resetAndDestroy()
+}
 
 /** @type {Record<string, Situation>} */
 const kSituations = {
@@ -275,6 +294,29 @@ const kSituations = {
       wire.socket.resetAndDestroy()
       await once(context.res, 'close')
     }
+  },
+  'a client that resets the connection before it has taken an answer that has ended': {
+    request: (req, res) => {
+      req.resume()
+      res.end(Buffer.alloc(kUnreadBytes))
+    },
+    client: async (wire, { server }) => {
+      const requested = once(server, 'request')
+      wire.socket.pause()
+      wire.write(get())
+      await requested
+      wire.socket.resetAndDestroy()
+    }
+  },
+  'a client that ends and goes before it has taken what was written': {
+    request: (req, res, { note }) => {
+      for (let i = 0; i < 3; i++) res.write(Buffer.alloc(kUnreadBytes), (/** @type {any} */ error) => note(`write ${i} ${error?.code}`))
+    },
+    client: goBehindEnd
+  },
+  'a client that ends and goes before it has taken an answer that has ended': {
+    request: (req, res, { note }) => res.end(Buffer.alloc(kUnreadBytes), (/** @type {any} */ error) => note(`ended ${error?.code}`)),
+    client: goBehindEnd
   },
   'res.destroy()': {
     request: (req, res) => res.destroy(),

@@ -391,3 +391,31 @@ test('a tunnel made of two pipes carries a request to another server', async (t)
   wire.socket.end()
   await wire.untilClosed()
 })
+
+test('a socket that is piped both ways closes when the other side has gone just before the last bytes of its client', async (t) => {
+  /** @type {any} */
+  let behind
+  /** @type {any} */
+  let served
+  const target = net.createServer((socket) => {
+    behind = socket.on('error', () => {})
+    socket.write('hello')
+  })
+  await serve(t, Object.assign(target, { closeAllConnections: () => {} }), 0, '127.0.0.1')
+  const front = http.createServer().on('upgrade', (req, socket) => {
+    served = socket
+    const other = net.connect(/** @type {net.AddressInfo} */ (target.address()).port, '127.0.0.1', () => other.pipe(socket).pipe(other))
+    other.on('error', () => socket.end())
+    socket.on('error', () => other.end())
+  })
+  const port = await serve(t, front)
+  for (let i = 0; i < 60; i++) {
+    const wire = await dial(t, port)
+    await wire.write(kUpgrade).until('hello')
+    const closed = once(served, 'close')
+    behind.destroy()
+    wire.write('bye')
+    wire.socket.end()
+    await closed
+  }
+})

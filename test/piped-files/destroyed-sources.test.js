@@ -7,9 +7,10 @@ const assert = require('node:assert/strict')
 const asyncHooks = require('node:async_hooks')
 const fs = require('node:fs')
 const nodeHttp = require('node:http')
+const net = require('node:net')
 const { once } = require('node:events')
-const { http } = require('../helpers/backend')
-const { request, serve } = require('../helpers/client')
+const { backend, http } = require('../helpers/backend')
+const { get, request, serve } = require('../helpers/client')
 const { until } = require('../helpers/waiting')
 const { temporaryFile } = require('../helpers/temporary-file')
 
@@ -58,4 +59,23 @@ test('a client that leaves in the middle of a file leaves no asynchronous resour
     client.destroy()
   }
   await until(() => closed === count && live.size < count / 2, 'all resources end')
+})
+
+test('a client that ends its direction and goes in the middle of a file is an error of the connection: EPIPE', { skip: backend === 'node' && 'stock Node tells it or not' }, async (t) => {
+  const server = http.createServer((_req, res) => fs.createReadStream(file).pipe(res))
+  const port = await serve(t, server)
+  const told = once(server, 'clientError')
+  const wire = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  t.after(() => wire.destroy())
+  wire.on('error', () => {}).pause()
+  const requested = once(server, 'request')
+  wire.write(get())
+  const [req] = await requested
+  const ended = once(req.socket, 'end')
+  wire.end()
+  await ended
+  wire.resetAndDestroy()
+  const [error, socket] = await told
+  assert.equal(error.code, 'EPIPE')
+  socket.destroy()
 })

@@ -9,11 +9,11 @@ const diagnosticsChannel = require('node:diagnostics_channel')
 const os = require('node:os')
 const R = require('../records/records')
 const { Addresses, NearEnd } = require('./addresses')
-const { HttpSocket, isUnread, materialise } = require('./socket')
+const { HttpSocket, hasLostReader, isUnread, materialise } = require('./socket')
 const { SecureSocket } = require('./secure-socket')
 const { TlsFacts } = require('../tls/facts')
 const { failureOf, takeError } = require('../tls/failure')
-const { blockDone, finishCopied, forgetExtra, noteReader, resumeWrite } = require('./socket-output')
+const { blockDone, finishCopied, forgetExtra, hold, noteReader, resumeWrite } = require('./socket-output')
 const { dropWindows, tellLeft } = require('./file-windows')
 const { rememberOutside } = require('./outside')
 const { forgetStream, resumeStreams } = require('./stream-credit')
@@ -31,7 +31,7 @@ const { allowsHalfOpen, connectionsOf, countConnection } = require('../node-priv
 const { restartTimeout } = require('../node-private/socket')
 const { describeError, describeAgain } = require('./client-error')
 const {
-  kState, kOutgoing, kReceiving, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote,
+  kState, kOutgoing, kReceiving, kUnsent, kHeldWrite, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote,
   kTls, kTlsError, kOnCertificate, kEndsIn
 } = require('./symbols')
 
@@ -368,7 +368,8 @@ function socketClosed (socket, bits, errno) {
   if ((bits & State.kDestroyed) !== 0) { // While light: it has no events of its own.
     connectionClosed(socket)
   } else if (errno !== 0) {
-    socket.destroy(systemError(-errno, errno === kEPIPE ? 'write' : 'read'))
+    if (errno === kEPIPE) failWrite(socket)
+    else socket.destroy(systemError(-errno, 'read'))
   } else if (!socket.destroyed) {
     if ((bits & (State.kFailed | State.kPeerEnded)) === State.kFailed && socket.writableEnded && !socket.writableFinished) {
       socket.once('finish', () => endReadable(socket)) // After that it destroys itself.
@@ -380,12 +381,23 @@ function socketClosed (socket, bits, errno) {
       // With both sides ended the stream destroys itself, once what has arrived is read.
       if (!socket.writableEnded || socket.writableLength !== 0) socket.destroy()
       else if (isUnread(socket)) onceFinished(socket, () => socket.destroy())
+      else if (hasLostReader(socket)) isCutShort ? socket.destroy() : socket.resume() // The end is behind what nobody reads.
     } else if (socket.writableLength === 0) {
       socket.destroySoon() // As Node, which ends its side when the peer has: 'finish' comes before 'close'.
     } else {
-      socket.destroy()
+      failWrite(socket)
     }
   }
+}
+
+// The peer takes no bytes any more: the write that waits fails, and with it those behind. That destroys the socket.
+/** @param {EngineSocket} socket */
+function failWrite (socket) {
+  const error = systemError(-kEPIPE, 'write')
+  const held = socket[kHeldWrite]
+  hold(socket, null)
+  if (held === null) socket.destroy(error)
+  else held.callback(error)
 }
 
 /** @param {EngineSocket} socket that was ended @param {() => void} run */

@@ -11,7 +11,7 @@ const { headIsSent, headOf, isChunked, isHeadSent } = require('../node-private/r
 const { restartTimeout } = require('../node-private/socket')
 const { tellCachePolicy } = require('./cache-policy')
 const { State } = require('./socket-state')
-const { resumeWrite } = require('./socket-output')
+const { finishCopied, resumeWrite } = require('./socket-output')
 const { tellIdleTimeout } = require('./idle-time')
 const { count, goesOn } = require('./short-way')
 const { kEnded, kLane, kSlot, kState, kWritten } = require('./symbols')
@@ -217,6 +217,7 @@ class FileWindows {
   /** The last window is back: others may write. */
   end () {
     this.#socket[kState] &= ~State.kFileOut
+    finishCopied(this.#socket) // An end of the socket that was called meanwhile.
     resumeWrite(this.#socket)
   }
 }

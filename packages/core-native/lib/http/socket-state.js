@@ -38,7 +38,8 @@ const State = {
   kHasExtra: 1 << 23, // The socket may have more unsent bytes than others.
   kCountsAsRead: 1 << 24, // A stream whose credit counts as that of one that its client reads.
   kFileEnds: 1 << 25, // The response ends with a file, for the lane: nothing may be written until it has finished.
-  kTimerDiffers: 1 << 26 // Node's timer of the socket runs with another time than its `timeout` (idle-time.js).
+  kTimerDiffers: 1 << 26, // Node's timer of the socket runs with another time than its `timeout` (idle-time.js).
+  kReaderGone: 1 << 27 // Upgraded: what it was piped into has ended, and pause() was not called since.
 }
 
 /** @param {EngineSocket} socket */

@@ -8,6 +8,7 @@
 
 const net = require('node:net')
 const { setImmediate } = require('node:timers')
+const { drainTicks } = require('../node-private/node-internals')
 const { nodeProcess } = require('../node-private/node-process')
 const { highWaterMarkOf } = require('../node-private/server')
 const { becomeStream, settleDestroyed } = require('../node-private/socket')
@@ -153,7 +154,10 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
   }
 
   pause () {
-    if ((this[kState] & State.kUpgraded) !== 0) return super.pause()
+    if ((this[kState] & State.kUpgraded) !== 0) {
+      this[kState] &= ~State.kReaderGone
+      return super.pause()
+    }
     this[kState] |= State.kReadPaused
     return isLight(this) ? this : super.pause()
   }
@@ -164,6 +168,14 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
       acknowledge(this)
     }
     return isLight(this) && (this[kState] & State.kUpgraded) === 0 ? this : super.resume()
+  }
+
+  // Called by the pipe, too, when its destination has ended.
+  /** @param {NodeJS.WritableStream} [destination] */
+  unpipe (destination) {
+    super.unpipe(destination)
+    if ((this[kState] & State.kUpgraded) !== 0 && destination !== undefined && hasEnded(destination)) this[kState] |= State.kReaderGone
+    return this
   }
 
   /** @param {BufferEncoding} [encoding] */
@@ -229,7 +241,9 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
     shutdown(this)
     if ((this[kState] & State.kUpgraded) !== 0 && this.readableLength >= this.readableHighWaterMark) closeUnread(this)
     // The callback comes as late as after a shutdown by libuv: what the tick that ended the socket still does comes first.
-    setImmediate(callback)
+    if ((this[kState] & State.kFileOut) === 0) setImmediate(callback)
+    // The end waits for the file before it, which may fail as a write may.
+    else hold(this, { socket: this, chunks: [], next: 0, block: kNoBlock, callback: (error) => error ? callback(error) : setImmediate(callback) })
   }
 
   /** @param {...unknown} args */
@@ -456,7 +470,10 @@ function onceClosed (socket, closed) {
   const run = () => {
     const held = socket[kHeldWrite]
     hold(socket, null)
-    held?.callback() // As libuv, which cancels what is in flight: the error is the socket's.
+    if (held !== null) {
+      held.callback() // As libuv, which cancels what is in flight: the error is the socket's.
+      drainTicks?.() // What follows from it comes before 'close'.
+    }
     connectionClosed(socket)
     closed()
   }
@@ -471,12 +488,25 @@ function isUnread (socket) {
   return isLight(socket) || (socket.readableFlowing === null && socket.listenerCount('readable') === 0)
 }
 
+/** @param {NodeJS.WritableStream & { destroyed?: boolean, writableEnded?: boolean }} stream @returns {boolean} */
+function hasEnded (stream) {
+  return stream.destroyed === true || stream.writableEnded === true
+}
+
+// Whether what has come can reach nobody: the destination of the socket's pipe has gone, and no other reader has come. On Node the bytes
+// come before the destination's end where they were sent before it. Here they come through the lane, and that end may overtake them.
+/** @param {EngineSocket} socket upgraded, whose writing side has ended @returns {boolean} */
+function hasLostReader (socket) {
+  return (socket[kState] & State.kReaderGone) !== 0 && socket.readableFlowing === false &&
+    socket.listenerCount('data') === 0 && socket.listenerCount('readable') === 0
+}
+
 // An upgraded socket that was ended and that nobody reads, an answer to an upgrade that is not wanted, would keep its connection
 // for as long as the client likes: the client's end is never met behind what is unread. Called when no more is taken in.
 /** @param {EngineSocket} socket */
 function closeUnread (socket) {
   const bits = socket[kState]
-  if ((bits & (State.kFinSent | State.kCloseSoon | State.kLaneClosed)) !== State.kFinSent || !isUnread(socket)) return
+  if ((bits & (State.kFinSent | State.kCloseSoon | State.kLaneClosed)) !== State.kFinSent || !(isUnread(socket) || hasLostReader(socket))) return
   socket[kState] |= State.kCloseSoon
   socket[kLane].writer.command(kEnd, R.kReplyEnd | R.kReplyClose, socket[kSlot])
 }
@@ -506,6 +536,7 @@ module.exports = {
   HttpSocket: /** @type {import('../../types/internal').EngineSocketConstructor} */ (/** @type {unknown} */ (HttpSocket)),
   closeUnread,
   consumed,
+  hasLostReader,
   isUnread,
   materialise,
   socketConstructor
