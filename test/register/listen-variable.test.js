@@ -117,6 +117,15 @@ describe('A program that HTTPSYS_LISTEN gives a prefix', { skip: kSkip }, () => 
     })
   }
 
+  it('is to the primary of its cluster a worker that listens, and closes when the primary disconnects it', async (t) => {
+    const [asked, port] = [await freePort(), await freePort()]
+    const told = start(t, [kProgram, JSON.stringify({ port: asked }), 'disconnected'], { HTTPSYS_LISTEN: `${asked}=http://*:${port}/shop/` })
+    const all = await take(told, 4)
+    assert.deepEqual(all.find(({ primaryHears }) => primaryHears !== undefined)?.primaryHears, { addressType: 4, address: null, port })
+    assert.ok(all.some(({ closed }) => closed === true))
+    assert.deepEqual(all.at(-1), { code: 0 })
+  })
+
   it('shares it with other processes if the queue has a name, and otherwise they hear EADDRINUSE', async (t) => {
     const [asked, port] = [await freePort(), await freePort()]
     const prefix = `http://127.0.0.1:${port}/shop/`

@@ -29,6 +29,8 @@ const { kBegin, kListener } = require('../http/symbols')
 const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
 const kErrnoEINVAL = -os.constants.errno.EINVAL
 const kPortMax = 65535
+/** What Node's primary takes for a message of its own code in the worker. */
+const kClusterMessage = 'NODE_CLUSTER'
 
 /** Reads a value that may be a number as Node does. @param {unknown} value @returns {number | false} */
 function toNumber (value) {
@@ -226,6 +228,19 @@ function join (server, wanted, handle, isShared, done) {
   })
 }
 
+/**
+ * Makes a server on prefixes, in which a cluster's primary has no part, one that listens to the primary of a program that knows node:http
+ * alone: it waits for 'listening', and worker.disconnect() closes the server.
+ *
+ * @param {ListenServer} server that listens
+ */
+function appearToPrimary (server) {
+  endWithPrimary(server[kListener])
+  const { address, family, port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  const isEverywhere = address === '::' || address === '0.0.0.0'
+  if (process.connected) process.send?.({ cmd: kClusterMessage, act: 'listening', address: isEverywhere ? null : address, addressType: family === 'IPv6' && !isEverywhere ? 6 : 4, port })
+}
+
 // worker.disconnect() closes what the primary knows of. This server it does not know of: it ends when it hears that.
 /** @param {import('./listener').Listener} listener */
 function endWithPrimary (listener) {
@@ -240,4 +255,4 @@ function onDisconnect () {
   }
 }
 
-module.exports = { argsOfWorker, openAsWorker }
+module.exports = { appearToPrimary, argsOfWorker, openAsWorker }

@@ -34,6 +34,7 @@ const { kBegin, kGiveToNode, kListener } = require('../http/symbols')
  * @property {Endpoint[]} endpoints
  * @property {{ id: number, port: number, text: string }[]} prefixes none of a port: everything on its sockets
  * @property {boolean} isPlain listen(port)
+ * @property {boolean} [isMapped] a program that knows node:http alone has asked for a port
  * @property {number} [fd] a bound socket of one of the ports
  *
  * @typedef {object} Opened

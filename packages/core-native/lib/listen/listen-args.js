@@ -49,6 +49,7 @@ const { standIn } = require('../options/stand-in')
  * @property {UrlPrefix[]} prefixes each once, in the order given
  * @property {import('node:net').ListenOptions} options without port and host
  * @property {number} [fd] a bound socket of one of the ports
+ * @property {boolean} [isMapped] the program has asked for a port, and HTTPSYS_LISTEN has put the prefixes in its place
  * @property {(number | undefined)[]} [ways] how requests of each prefix look, bits of Way; undefined = as createServer() was told
  * @property {GivenTlsOptions | null} tls options of TLS, null = none was given
  * @property {SharingOptions} sharing
@@ -184,6 +185,7 @@ function planOf ({ texts, rest, mapping }) {
     prefixes: parsed,
     options: how,
     ...(fd !== undefined && { fd }),
+    ...(mapping !== undefined && { isMapped: true }),
     ...(ways.some((way) => way !== undefined) && { ways }),
     tls,
     sharing: readSharing({ queueName, queueMode, exclusive }, { isMapped: mapping !== undefined }),

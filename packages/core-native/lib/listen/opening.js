@@ -2,6 +2,7 @@
 
 // server._listen2(), where Node's listen() has sorted its arguments and looked up the host: by its cases, what the server listens on.
 
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
 const net = require('node:net')
 const { clearInterval, setImmediate, setInterval } = require('node:timers')
 const { loadBinding } = require('../backend/binding')
@@ -10,7 +11,7 @@ const { kListener } = require('../http/symbols')
 const { createServerHandle } = require('../node-private/node-internals')
 const { nodeProcess } = require('../node-private/node-process')
 const { checkingIntervalOf, handleOf, setHandle } = require('../node-private/server')
-const { openAsWorker } = require('./cluster-worker')
+const { appearToPrimary, openAsWorker } = require('./cluster-worker')
 const { emitError, listenBeside, openAll, takeHandle } = require('./endpoints')
 const { impliedBy, isAnyPort, planForPort, refusalOf } = require('./implied-prefix')
 const { listenError, raisedAt } = require('./listen-error')
@@ -162,6 +163,7 @@ class Opening {
       // The requests that have waited come behind 'listening', which Node emits in the next tick.
       listener.configure()
       startChecking(server)
+      if (plan.isMapped && cluster.isWorker) appearToPrimary(server)
     } catch (error) {
       this.fail(error)
     }

@@ -393,6 +393,7 @@ function listenOnPrefixes (server, plan, Base) {
     endpoints: plan.endpoints,
     prefixes: plan.prefixes.map((parsed, at) => ({ id: listener.prefixes.add(parsed, plan.ways?.[at]), port: parsed.port, text: parsed.prefix })),
     isPlain: false,
+    isMapped: plan.isMapped,
     fd: plan.fd
   }
   listener.givenPort = 0
