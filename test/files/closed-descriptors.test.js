@@ -155,12 +155,22 @@ test('a file that changes in place is sent as it is, not as it was', options, as
 const kSenders = {
   'sendFile() of a path': (res, file) => sendFile(res, file, () => {}),
   'sendFile() of a descriptor': (res, _file, given) => sendFile(res, given, {}, () => {}),
-  'a stream that is piped': (res, file) => fs.createReadStream(file).on('error', (error) => res.destroy(error)).pipe(res)
+  'a stream that is piped': (res, file) => fs.createReadStream(file).on('error', (error) => res.destroy(error)).pipe(res),
+  'a stream that Node reads on': (res, file) => {
+    const source = fs.createReadStream(file).on('error', (error) => res.destroy(error))
+    source.pipe(res)
+    stolen.then(() => source.on('data', () => {}))
+  }
 }
+/** Resolves when the descriptors of a response on its way are another file's. */
+let stolen = Promise.resolve()
 
 for (const way of ['a served folder', ...Object.keys(kSenders)]) {
   test(`a response on its way has no byte of a file that got its number (${way})`, options, async (t) => {
     const kBytes = 16_000_000
+    /** @type {() => void} */
+    let tell = () => {}
+    stolen = new Promise((resolve) => { tell = resolve })
     const folder = temporaryFolder(t)
     const file = path.join(folder, 'large')
     const secret = path.join(folder, 'secret')
@@ -177,6 +187,7 @@ for (const way of ['a served folder', ...Object.keys(kSenders)]) {
     client.write('GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     await once(client, 'readable')
     const stays = steal(t, numbersOf(file).filter((number) => number !== given), secret)
+    tell()
     let bytes = 0
     client.on('data', (piece) => {
       bytes += piece.length

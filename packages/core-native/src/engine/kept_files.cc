@@ -38,7 +38,7 @@ KeptFile KeptFiles::Keep(const std::string& path, Descriptor fd) {
 
 Descriptor KeptFiles::Pin(uint32_t id) {
   const std::shared_ptr<const files::OpenFile> file = Get(id);
-  if (file == nullptr) return Descriptor(-EBADF);
+  if (file == nullptr || file->HasLostDescriptor()) return Descriptor(-EBADF);
   const int fd = file->Pin();
   return Descriptor(fd < 0 ? -errno : fd);
 }
