@@ -4,6 +4,7 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
 const { AsyncLocalStorage, AsyncResource, createHook, executionAsyncId, executionAsyncResource, triggerAsyncId } = require('node:async_hooks')
 const nodeHttp = require('node:http')
 const { once } = require('node:events')
@@ -208,3 +209,23 @@ test('the resource of a request ends once: with its answer, its connection or it
     ends.clear()
   }
 })
+
+for (const method of ['GET', 'POST']) {
+  test(`what a tick of a ${method} request throws is reported in the innermost store`, () => {
+    const { stdout, stderr } = spawnSync(process.execPath, ['-e', `
+      const http = require('@httpsys/core-native')
+      const { AsyncLocalStorage } = require('node:async_hooks')
+      const storage = new AsyncLocalStorage()
+      process.on('uncaughtException', ({ message }) => console.log(message, storage.getStore()))
+      const server = http.createServer((req, res) => {
+        storage.run('inner', () => process.nextTick(() => { throw new Error('tick') }))
+        req.resume()
+        setTimeout(() => res.end(), 20)
+      }).listen(0, '127.0.0.1', () => {
+        require('node:http').request({ port: server.address().port, method: '${method}', agent: false, headers: ${method === 'POST' ? "{ 'content-length': 4 }" : '{}'} }, (res) => {
+          res.resume().on('end', () => server.close())
+        }).end(${method === 'POST' ? "'body'" : ''})
+      })`], { encoding: 'utf8', env: { ...process.env, NODE_TEST_CONTEXT: undefined } })
+    assert.equal(stdout, 'tick inner\n', stderr)
+  })
+}

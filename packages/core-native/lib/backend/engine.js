@@ -28,7 +28,7 @@ const kExitDrainMs = 1000
  * @typedef {object} Handlers
  * @property {(result: import('../../types/binding').RegistrationResult) => void} registered
  * @property {(lane: Lane, words: Int32Array, bytes: Buffer, at: number) => void} record anything but kPad, kIntern and kOversize
- * @property {(error: unknown) => void} thrown reports what application code threw
+ * @property {(error: unknown, isTick: boolean) => void} thrown reports what application code threw, in a tick or in the handling of a record
  */
 
 class Engine {
@@ -173,7 +173,7 @@ class Engine {
     try {
       this.handlers.record(lane, words, bytes, at)
     } catch (error) {
-      this.handlers.thrown(error)
+      this.handlers.thrown(error, false)
     }
     if (drainTicks === null) {
       lane.writer.closeBroadcast()
@@ -186,7 +186,7 @@ class Engine {
         lane.writer.closeBroadcast()
         return
       } catch (error) {
-        this.handlers.thrown(error)
+        this.handlers.thrown(error, true)
       }
     }
   }

@@ -63,17 +63,23 @@ let current = null
 /** Runs a function where something was thrown. @type {((run: (error: unknown) => void, error: unknown) => void) | null} */
 let thrownIn = null
 
+/** What is being thrown was thrown by a tick that ran within a record. */
+let isOfTick = false
+
 // Called before a scope is left by what was thrown in it: the context of that moment goes with the scope.
 function keepContext () {
   if (contextsAreFrames()) thrownIn = AsyncLocalStorage.snapshot()
 }
 
-/** @param {unknown} error @param {(error: unknown) => void} report */
-function onThrown (error, report) {
+/** @param {unknown} error @param {(error: unknown) => void} report @param {boolean} isTick thrown by a tick, whose context nothing has left */
+function onThrown (error, report, isTick) {
   const context = thrownIn
   thrownIn = null
-  // In the request's own context, where Node reports it too. That of a tick is still there.
-  if (context !== null) context(report, error)
+  const isTicks = isTick || isOfTick
+  isOfTick = false
+  if (isTicks) report(error)
+  // In the request's own context, where Node reports it too.
+  else if (context !== null) context(report, error)
   else if (current !== null && !contextsAreFrames()) current.runInAsyncScope(report, undefined, error)
   else report(error)
 }
@@ -186,6 +192,9 @@ function onRequest (lane, socket, words, bytes, at) {
   // Ticks run, as with Node's parser, between the last piece of a body and its end.
   try {
     drainTicks?.()
+  } catch (error) {
+    isOfTick = true
+    throw error
   } finally {
     socket[kReceiving] = null
     if (!isBodyRefused(socket, req)) resource.runInAsyncScope(complete, undefined, req, res)

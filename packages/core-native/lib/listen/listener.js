@@ -125,7 +125,7 @@ function theEngine () {
     useRuntimeDirectory(binding)
     engine = new Engine({
       record: onRecord,
-      thrown: (error) => onThrown(error, fatalException),
+      thrown: (error, isTick) => onThrown(error, fatalException, isTick),
       registered: onRegistered
     }, kMethods)
     if (kExperimental.includes(capabilities.name)) {
