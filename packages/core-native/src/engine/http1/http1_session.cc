@@ -173,7 +173,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
   std::unique_ptr<http1::RequestParser> lent = Messages::TakeParser(connection);
   Advance advance = Advance::kWait;
   if (status == ParseStatus::kError && IsBehindRelayed(*connection)) {
-    WaitForTurn(connection, used);
+    KeepForLater(connection, kPauseOrder, used);
   } else if (status == ParseStatus::kError) {
     refusals_.Refuse(connection,
                      parser->error() == http1::ParseError::kHeaderOverflow
@@ -245,7 +245,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
                                             std::string_view input, size_t* used) {
   if (head.lines.size() > limits::kRequestLinesMax) {
     if (IsBehindRelayed(*connection)) {
-      WaitForTurn(connection, used);
+      KeepForLater(connection, kPauseOrder, used);
       return Advance::kWait;
     }
     refusals_.Refuse(connection, ErrorKind::kHeaderOverflow, input);
