@@ -101,6 +101,13 @@ test('forms in which programs pass a prefix for their port are taken, where noth
   }
 })
 
+test('register is found beside the adapter, too', () => {
+  // In a process of its own: it takes the place of node:http.
+  const program = "console.log(require('@httpsys/express-adapter/register') === require('@httpsys/core-native/register'))"
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', program], { cwd: kRoot, encoding: 'utf8' })
+  assert.equal(stdout, 'true\n', stderr)
+})
+
 test('EADDRINUSE of a prefix says who has the port and shares it with nobody', async (t) => {
   const other = net.createServer().listen(0, '127.0.0.1')
   t.after(() => other.close())
