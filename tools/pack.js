@@ -18,6 +18,11 @@ const kPackages = path.join(kRoot, 'packages')
 const kNames = ['core-native', 'express-adapter', 'websocket', 'cli']
 /** What a platform's package may take where it is installed; its debug symbols alone would be ten times as much. */
 const kPlatformBytesMax = 1_500_000
+/**
+ * The same for macOS. The linker of zig leaves the names of all functions in, and a program that takes them out later would make the signature
+ * wrong, without which macOS loads nothing on arm64. The addon for x64 had 2,154,481 bytes on 29 November 2026.
+ */
+const kMacosBytesMax = 2_500_000
 
 /** @param {string} folder @returns {any} */
 const readManifest = (folder) => JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
@@ -63,7 +68,7 @@ async function pack (platforms = []) {
     for (const target of targets) {
       const folder = path.join(staging, `core-${target.name}`)
       writePlatformPackage(target, prebuilt(target), folder, core)
-      tarballs.push(await packFolder(folder, kPlatformBytesMax))
+      tarballs.push(await packFolder(folder, target.os === 'darwin' ? kMacosBytesMax : kPlatformBytesMax))
       const symbols = `${prebuilt(target)}.debug`
       if (fs.existsSync(symbols)) fs.copyFileSync(symbols, path.join(kDist, 'debug', `httpsys-${core.version}-${target.name}.debug`))
     }
