@@ -14,7 +14,7 @@ const { test } = require('node:test')
 const tls = require('node:tls')
 const { createServer, backend } = require('@httpsys/core-native')
 const { freePort } = require('../helpers/free-port')
-const { silence } = require('../helpers/waiting')
+const { readByPeer, silence } = require('../helpers/waiting')
 const { certificate } = require('../helpers/certificates')
 const { hasHttp2 } = backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/backend/binding').loadBinding()
 
@@ -222,6 +222,41 @@ test('a parked request counts for queueLimit, which refuses at once', { skip: sk
   for (const answer of await all(20, (i) => ask(`/more/${i}`))) assert.match(answer, /^503 1 /)
   server.goOn()
   for (const answer of await served) assert.match(answer, /^200 /)
+})
+
+test('a parked request of a client that leaves is not begun', { skip }, async (t) => {
+  const server = await new Server(t, {}).start()
+  // JavaScript itself ends a connection that has had no request.
+  /** @type {any[]} */
+  const leaving = await all(2, async () => {
+    const socket = net.connect(server.port, '127.0.0.1').on('error', () => {})
+    socket.write(head('/early', '\r\n'))
+    await once(socket, 'data')
+    return /** @type {any} */ (socket.resume())
+  })
+  await server.block()
+  // More than fit, on connections that were accepted before.
+  /** @type {any[]} */
+  const sockets = await all(kCount, async () => {
+    const socket = net.connect(server.port, '127.0.0.1')
+    await once(socket, 'connect')
+    return /** @type {any} */ (socket)
+  })
+  const answers = sockets.map((socket, i) => {
+    socket.write(head(`/${i}`))
+    return once(socket.resume(), 'close')
+  })
+  await readByPeer(...sockets)
+  // The I/O thread notices both ends while JavaScript stands still.
+  for (const socket of leaving) socket.write(head('/left'))
+  await readByPeer(...leaving)
+  const closed = once(leaving[0], 'close')
+  leaving[0].end()
+  leaving[1].resetAndDestroy()
+  await closed
+  server.goOn()
+  await Promise.all(answers)
+  assert.deepEqual(server.begun().filter((url) => url === '/left'), [])
 })
 
 test('close() waits for parked requests', { skip }, async (t) => {
