@@ -8,11 +8,10 @@
 //                                                             no linters, bundlers, other package managers and images
 
 const fs = require('node:fs')
-const net = require('node:net')
-const { once } = require('node:events')
 const os = require('node:os')
 const path = require('node:path')
 const { kDist, pack } = require('./pack')
+const { freePort } = require('./lib/free-port')
 const { ensureNode } = require('./lib/node-version')
 const { cacheFolder } = require('./lib/packages')
 const { ask, findProgram, kRoot, main } = require('./lib/project')
@@ -76,15 +75,6 @@ function startLines () {
   const lines = /```sh\n([^]*?)```/.exec(fs.readFileSync(kStart, 'utf8'))?.[1]
   if (lines === undefined) throw new Error(`${kStart} has no lines for a shell`)
   return lines
-}
-
-/** @returns {Promise<number>} a port that nobody has */
-async function freePort () {
-  const server = net.createServer()
-  await once(server.listen(0), 'listening')
-  const { port } = /** @type {net.AddressInfo} */ (server.address())
-  await once(server.close(), 'close')
-  return port
 }
 
 /** @param {Root} root What programs need to reach a registry. */

@@ -7,10 +7,10 @@ const { spawn } = require('node:child_process')
 const { createHash } = require('node:crypto')
 const { once } = require('node:events')
 const fs = require('node:fs')
-const net = require('node:net')
 const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { chromium } = require('playwright-core')
+const { freePort } = require('../lib/free-port')
 const { ensureNode } = require('../lib/node-version')
 const { findChromium } = require('../lib/packages')
 const { cleanEnvironment, kRegister, requestsIn } = require('./child')
@@ -41,21 +41,6 @@ const kLookMs = 200
 const kStepMs = 60_000
 const kEndMs = 10_000
 const kFlags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
-
-/** Below those that systems give to clients' connections. */
-const kPorts = [20_000, 32_768]
-let lastPort = kPorts[0] + process.pid % 10_000
-
-/** @returns {Promise<number>} a port that nobody listens on */
-async function freePort () {
-  for (;;) {
-    lastPort = lastPort + 1 < kPorts[1] ? lastPort + 1 : kPorts[0]
-    const server = net.createServer().listen(lastPort)
-    if (!await once(server, 'listening').then(() => true, () => false)) continue
-    await new Promise((resolve) => server.close(resolve))
-    return lastPort
-  }
-}
 
 /** @param {boolean} isSo @param {string} what */
 function check (isSo, what) {
