@@ -40,9 +40,9 @@ struct RequestFacts {
   bool has_precondition = false;
   // Each field is one that no application takes for the identity of a user, so that the default
   // lifetime of HTTP.SYS rules may apply: Host, Accept and Accept-*, User-Agent, Connection,
-  // Keep-Alive, Sec-* but Sec-Fetch-Site, Priority, DNT, Cache-Control, Pragma, conditionals, Range,
-  // TE, Upgrade-Insecure-Requests, Save-Data, traceparent, tracestate, and the fields that are part
-  // of the key (IsForwardingField).
+  // Keep-Alive, Sec-* but Sec-Fetch-Site, Priority, DNT, Cache-Control, Pragma, conditionals,
+  // Range, TE, Upgrade-Insecure-Requests, Save-Data, traceparent, tracestate, and the fields that
+  // are part of the key (IsForwardingField).
   bool is_harmless = true;
 };
 
