@@ -44,6 +44,19 @@ async function visit (port, options) {
 }
 
 describe('Tickets of a shared port', { skip: kSkip }, () => {
+  it('do not wait for a request, which shows to whom the connection belongs', async (t) => {
+    const port = await freePort()
+    await serve(t, port, 'a')
+    await serve(t, port, 'b')
+    for (let i = 0; i < 4; i++) {
+      let tickets = 0
+      const socket = tls.connect({ port, host: '127.0.0.1', servername: 'shared.test', ca: certificate('shared.test').cert, minVersion: 'TLSv1.3' })
+      socket.on('session', () => { tickets++ })
+      await until(() => tickets === 2, 'both tickets')
+      socket.destroy()
+    }
+  })
+
   for (const version of /** @type {const} */ (['TLSv1.2', 'TLSv1.3'])) {
     it(`are good at every process, also when the one that made them has gone (${version})`, async (t) => {
       const port = await freePort()

@@ -173,8 +173,23 @@ TEST_F(TlsSessionTest, TicketsWaitForTheFirstAnswer) {
   EXPECT_FALSE(session_->has_unsent());
   char byte;
   EXPECT_EQ(recv(fds_[1], &byte, 1, MSG_PEEK), -1);
+  EXPECT_TRUE(session_->has_held());
   EXPECT_EQ(Write("x"), 1);
+  EXPECT_FALSE(session_->has_held());
   EXPECT_EQ(ClientRead(), "x");
+  EXPECT_EQ(SSL_SESSION_is_resumable(SSL_get_session(client_)), 1);
+}
+
+TEST_F(TlsSessionTest, TicketsThatWereHeldCanLeaveAlone) {
+  Open();
+  ASSERT_EQ(Shake(), HandshakeStatus::kDone);
+  EXPECT_TRUE(session_->has_held());
+  session_->ReleaseHeld();
+  EXPECT_FALSE(session_->has_held());
+  EXPECT_TRUE(session_->has_unsent());
+  EXPECT_EQ(session_->Flush(), 0);
+  EXPECT_FALSE(session_->has_unsent());
+  EXPECT_EQ(ClientRead(), "");
   EXPECT_EQ(SSL_SESSION_is_resumable(SSL_get_session(client_)), 1);
 }
 

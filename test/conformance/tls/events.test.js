@@ -10,6 +10,7 @@ const nodeTls = require('node:tls')
 const { X509Certificate, constants } = require('node:crypto')
 const { certificate } = require('../../helpers/certificates')
 const { connect, localhost, readAll, request, serve } = require('../../helpers/tls')
+const { until } = require('../../helpers/waiting')
 
 const kGet = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 
@@ -49,6 +50,38 @@ for (const [maxVersion, count] of /** @type {const} */ ([['TLSv1.2', 1], ['TLSv1
     // Of several sessions Node waits for the first one.
     assert.deepEqual(count === 1 ? order : order.sort(), [...Array(count).fill('kept'), 'secureConnection'])
     assert.deepEqual(kept.map(([id]) => id.length), Array(count).fill(32))
+  })
+}
+
+const kSilent = /** @type {Record<string, string>} */ ({
+  'who says nothing': '',
+  'whose request is not complete': 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n',
+  'whose request nobody answers yet': kGet
+})
+
+/** The ways in which a handshake waits for others: for nobody, for JavaScript, or for the client's certificate. */
+const kWaits = /** @type {Record<string, any>} */ ({
+  nobody: {},
+  SNICallback: { SNICallback: (/** @type {string} */ _name, /** @type {Function} */ done) => setImmediate(() => done(null, null)) },
+  'a client certificate': { requestCert: true, rejectUnauthorized: false }
+})
+
+for (const [who, first] of Object.entries(kSilent)) {
+  test(`the tickets of TLS 1.3 do not wait for an answer: a client has them ${who}`, async (t) => {
+    for (const [awaited, options] of Object.entries(kWaits)) {
+      const { port } = await serve(t, options, () => {})
+      const socket = nodeTls.connect({ port, host: '127.0.0.1', servername: 'localhost', ca: localhost().cert, minVersion: 'TLSv1.3' })
+      let tickets = 0
+      let bytes = 0
+      socket.on('session', () => { tickets++ })
+      socket.on('data', (data) => { bytes += data.length })
+      socket.on('close', () => { tickets = NaN })
+      // Leaves with the end of the handshake.
+      if (first !== '') socket.write(first)
+      await until(() => tickets === 2, `both tickets of a handshake that waits for ${awaited}`)
+      assert.equal(bytes, 0)
+      socket.destroy()
+    }
   })
 }
 

@@ -156,9 +156,11 @@ void Lane::BeforePoll() {
       break;
     }
   }
+  // Tickets that no answer has taken along leave before the lane waits.
+  if (parts_->handshakes->SendTickets()) SendLate();
   // There is more to read after other members that wait for this CPU have worked.
   GiveWay();
-  TakeEarly();
+  if (commands_->OpenEarly()) SendLate();
   commands_->AnswerDrains();
   parts_->transport->watch()->LookAtOverdue();
   if (parts_->answers->TakeDroppedLines()) ArmLogTimer();
@@ -184,8 +186,7 @@ void Lane::OnWake() {
   commands_->RunAll();
 }
 
-void Lane::TakeEarly() {
-  if (!commands_->OpenEarly()) return;
+void Lane::SendLate() {
   FlushAll();
   PublishRecords();
   if (attachments_.HasDueReceivers() || parts_->output->has_touched()) Wake();

@@ -77,8 +77,8 @@ class Lane final : public InputHandler {
   void ResumeTouched();
   void FlushAndResume();
   void FlushAll();
-  // Opens the connections that waited for their request, and handles what they have.
-  void TakeEarly();
+  // Sends and publishes what has come up after the passes of a turn.
+  void SendLate();
   // Announces in the control blocks that the lane may sleep, so that JavaScript wakes it for
   // replies.
   void FallAsleep();

@@ -119,8 +119,7 @@ HandshakeStatus Negotiation::Finish() {
   SSL_set_info_callback(ssl_, OnInfo);
   new_sessions_.clear();
   wire_->ForgetBarren();
-  // These bytes are tickets, as a rule. Nobody waits for them, so they leave with the first
-  // response.
+  // These bytes are tickets, as a rule. They leave with the first response if there is one at once.
   const bool may_wait = SSL_version(ssl_) == TLS1_3_VERSION;
   if (may_wait && !wire_->has_kept() && wire_->has_sealed()) {
     wire_->HoldSealed();

@@ -70,6 +70,10 @@ class Session {
   // True if the socket did not take all sealed records. Flush() must be called when it takes more.
   bool has_unsent() const { return wire_.has_unsent(); }
   size_t unsent_bytes() const { return wire_.unsent_bytes(); }
+  // True if the handshake has ended with records that leave with the next bytes. They must not wait
+  // for these longer than the lane's turn: ReleaseHeld() makes them unsent ones, for Flush().
+  bool has_held() const { return wire_.has_held(); }
+  void ReleaseHeld() { wire_.ReleaseHeld(); }
   // Sends sealed records. Returns 0 or a positive errno; EAGAIN if some are left.
   int Flush() { return wire_.Flush(); }
   // Sends close_notify, once. Returns false if it is left unsent.

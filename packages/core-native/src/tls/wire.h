@@ -49,8 +49,12 @@ class Wire {
   bool has_room() const { return sealed_->size() < send_bytes_; }
   // Drops the sealed records.
   void DropSealed() { sealed_->clear(); }
-  // Keeps the sealed records until the next Flush(), which nobody has to make for their sake.
+  // Keeps the sealed records until the next Flush(), which nobody has to make for their sake before
+  // ReleaseHeld().
   void HoldSealed();
+  bool has_held() const { return is_held_ && !unsent_.empty(); }
+  // Makes the held records unsent ones.
+  void ReleaseHeld() { is_held_ = false; }
   // Sends the sealed records. Returns 0 or a positive errno; EAGAIN if some are left unsent.
   int Flush();
   // True if the socket did not take all sealed records. Flush() must be called when it takes more.
@@ -78,7 +82,7 @@ class Wire {
   int fd_;
   int error_ = 0;
   bool is_at_end_ = false;
-  bool is_held_ = false;  // Unsent records wait to be sent with the application's first bytes.
+  bool is_held_ = false;  // Unsent records may still join bytes that are sent soon.
   bool is_filled_ = false;
 };
 

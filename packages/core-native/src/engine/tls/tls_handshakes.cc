@@ -130,6 +130,7 @@ bool TlsHandshakes::Establish(Connection* connection) {
     router_->Leave(connection);
   }
   output_->FlushSealed(connection);
+  if (connection->is_open() && connection->tls->has_held()) holding_.push_back(connection);
   return connection->is_open();
 }
 
@@ -158,7 +159,20 @@ void TlsHandshakes::OnTimeout(Connection* connection) {
   Fail(connection);
 }
 
+bool TlsHandshakes::SendTickets() {
+  if (holding_.empty()) return false;
+  // A connection that ends meanwhile leaves the list.
+  while (!holding_.empty()) {
+    Connection* const connection = holding_.back();
+    holding_.pop_back();
+    connection->tls->ReleaseHeld();
+    output_->FlushSealed(connection);
+  }
+  return true;
+}
+
 void TlsHandshakes::OnDetached(Connection* connection) {
+  std::erase(holding_, connection);
   if (connection->phase() != InputPhase::kHandshake || asking_.empty()) return;
   std::erase_if(asking_, [=](const auto& entry) { return entry.second == connection; });
 }

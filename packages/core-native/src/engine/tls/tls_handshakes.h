@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "engine/connection/connection.h"
 #include "engine/connection/transport.h"
@@ -24,6 +25,11 @@ class TlsHandshakes final : private AnswerWriter {
   // The handshake has taken too long: it fails.
   void OnTimeout(Connection* connection);
   void OnDetached(Connection* connection);
+  // Sends the tickets of handshakes that have ended in this turn, unless they have left with a
+  // response. A client that gathers small writes (Nagle's algorithm) keeps its first request until
+  // the end of its handshake is acknowledged, which the kernel alone does after 40 ms only. Returns
+  // true if there was something to send. May close connections.
+  bool SendTickets();
   // Continues the handshake that waited for JavaScript's answer to the kHello or kNewSession record
   // `id`. Returns true as OnReadable() does, and sets `connection`. An id that is unknown, or
   // another attachment's, is ignored.
@@ -53,6 +59,8 @@ class TlsHandshakes final : private AnswerWriter {
   uint32_t next_id_ = 1;
   // The connections that wait for an answer of JavaScript, by the id of the record.
   std::unordered_map<uint32_t, Connection*> asking_;
+  // The open connections whose tickets wait for SendTickets().
+  std::vector<Connection*> holding_;
 };
 
 }  // namespace httpsys::engine
