@@ -596,6 +596,8 @@ export const useRuntimeDirectory: undefined | ((path: string) => number)
 export const portName: undefined | ((port: number) => string)
 /** Opens the error log of the process (docs/error-log.md). What it says about one that cannot be opened (a negative errno), it says once. */
 export const openErrorLog: undefined | (() => undefined | { path: string, error: number })
+/** Lets the process write lines about refused requests to stderr, unless it has an error log. `page` explains them. */
+export const tellRefusals: undefined | ((page: string) => void)
 /** Whether the running program has the functions of nghttp2 that HTTP/2 needs. */
 export const hasHttp2: boolean
 /** Where the operating system's HTTP server is the backend. */

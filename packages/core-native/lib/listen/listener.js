@@ -31,6 +31,7 @@ const { EngineServerResponse } = require('../http/outgoing')
 const { unwatch } = require('./live-reservations')
 const { Prefixes, Way } = require('../prefixes/prefixes')
 const { parseUrlPrefix } = require('../prefixes/url-prefix')
+const { reportRefusals, wantsRefusalLines } = require('./refusals')
 const { introduce, onRegistered, release, withdraw } = require('./registrations')
 const { SocketsBeside } = require('./sockets-beside')
 const { StaticMounts } = require('./static-mounts')
@@ -98,14 +99,6 @@ function headerLinesMax (server) {
   return refusesManyHeaders && pairs > 0 ? pairs >>> 1 : Infinity
 }
 
-// Requests are served without it.
-/** @param {{ path: string, error: number }} failure */
-function warnOfErrorLog ({ path, error }) {
-  process.emitWarning(`The error log ${path} cannot be opened: ${systemErrorText(error)}. Refused requests are not logged; let the ` +
-    'environment variable HTTPSYS_ERROR_LOG name a file that this process may write, in a folder that exists, and restart it',
-  { code: 'HTTPSYS_ERROR_LOG' })
-}
-
 // Warns that others cannot take over a socket: the server serves, too, but only as long as this process does.
 /** @param {ListenHandle} handle @param {number} error */
 function warnOfUnshared (handle, error) {
@@ -121,7 +114,8 @@ function warnOfUnshared (handle, error) {
 function theEngine () {
   if (engine === null) {
     const binding = loadBinding()
-    const { capabilities, fatalException, openErrorLog } = binding
+    const { capabilities, fatalException } = binding
+    const wantsLines = wantsRefusalLines()
     useRuntimeDirectory(binding)
     engine = new Engine({
       record: onRecord,
@@ -131,8 +125,7 @@ function theEngine () {
     if (kExperimental.includes(capabilities.name)) {
       process.emitWarning(`The backend ${capabilities.name} is experimental`, 'ExperimentalWarning')
     }
-    const failure = openErrorLog?.()
-    if (failure !== undefined) warnOfErrorLog(failure)
+    reportRefusals(binding, wantsLines)
     // To whom it shares ports with; the operating system knows by itself.
     if (capabilities.listensOnSockets) introduce(engine)
   }

@@ -43,6 +43,10 @@ std::unique_ptr<SocketBackend> CreateEngine(BackendOptions options, int* status)
 // it cannot be opened. Sets the path.
 int OpenErrorLog(std::string* path);
 
+// Lets the process write lines about refused requests to stderr, unless its error log is open.
+// `page` says where they are explained.
+void TellRefusals(const std::string& page);
+
 // Returns the codings in which stored answers can be compressed, as
 // BackendCapabilities::cache_codings: those whose encoders the running program has.
 uint32_t CacheCodings();

@@ -304,8 +304,8 @@ inline constexpr uint64_t kQueueLookBytes = 256 * 1024;
 inline constexpr int kRetryAfterSeconds = 1;
 // Lines of the error log per second: enough to see what goes on, too few to fill a disk in a day.
 inline constexpr uint32_t kLogLinesPerSecond = 100;
-// When the number of omitted lines is written after the first of them, and how often that is tried
-// again: it must be in a later second.
+// When the number of omitted lines is written after the first of them, or the number of refused
+// requests to stderr, and how often that is tried again: it must be in a later second.
 inline constexpr uint64_t kLogDroppedMs = 1000;
 inline constexpr uint64_t kLogDroppedRetryMs = 100;
 // Longest field in the error log, in bytes.

@@ -16,6 +16,7 @@
 #include "encoders/encode.h"
 #include "engine/exit_stop.h"
 #include "engine/statistics/error_log.h"
+#include "engine/statistics/refusal_notice.h"
 #include "peer/messages.h"
 #include "sharing/listening_socket.h"
 #include "sharing/runtime_directory.h"
@@ -421,6 +422,12 @@ int OpenErrorLog(std::string* path) {
   engine::ErrorLog& log = engine::ErrorLog::Instance();
   *path = log.path();
   return log.TakeFailure();
+}
+
+void TellRefusals(const std::string& page) {
+  // The log says more.
+  if (engine::ErrorLog::Instance().is_on()) return;
+  engine::RefusalNotice::Instance().Start(STDERR_FILENO, page);
 }
 
 uint32_t CacheCodings() { return cache::CodingBits(encoders::AvailableCodings()); }

@@ -8,6 +8,7 @@
 #include "base/signals_blocked.h"
 #include "base/thread_name.h"
 #include "engine/statistics/error_log.h"
+#include "engine/statistics/refusal_notice.h"
 
 namespace httpsys::engine {
 
@@ -95,8 +96,11 @@ void Lane::CloseHandles() {
   WakeUp();
   parts_->Close();
   if (accept_watch_ != nullptr) accept_watch_->Close();
+  if (parts_->answers->TakeUntold()) ArmLogTimer();
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&log_timer_)) != 0) {
     ErrorLog::Instance().WriteDropped(true);
+    // If it is too early for a line, other lanes tell it, or the end of the process.
+    RefusalNotice::Instance().Tell(false);
   }
   for (uv_handle_t* handle :
        {reinterpret_cast<uv_handle_t*>(&wake_), reinterpret_cast<uv_handle_t*>(&prepare_),
@@ -163,7 +167,7 @@ void Lane::BeforePoll() {
   if (commands_->OpenEarly()) SendLate();
   commands_->AnswerDrains();
   parts_->transport->watch()->LookAtOverdue();
-  if (parts_->answers->TakeDroppedLines()) ArmLogTimer();
+  if (parts_->answers->TakeUntold()) ArmLogTimer();
   ArmPeekTimer();
 }
 
@@ -306,11 +310,14 @@ void Lane::ArmPeekTimer() {
   uv_timer_start(&peek_timer_, [](uv_timer_t*) {}, peek_ms_, 0);
 }
 
-// Starts the timer that logs how many lines were left out, even if no further line comes.
+// Starts the timer that tells how many requests were refused, or how many lines the log has left
+// out, even if no further one comes.
 void Lane::ArmLogTimer() {
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&log_timer_)) != 0) return;
   const auto say = [](uv_timer_t* timer) {
-    if (ErrorLog::Instance().WriteDropped(false)) uv_timer_stop(timer);
+    const bool is_log_complete = ErrorLog::Instance().WriteDropped(false);
+    const bool is_told = RefusalNotice::Instance().Tell(false);
+    if (is_log_complete && is_told) uv_timer_stop(timer);
   };
   uv_timer_start(&log_timer_, say, limits::kLogDroppedMs, limits::kLogDroppedRetryMs);
 }

@@ -26,6 +26,10 @@ Napi::Value OpenLog(const Napi::CallbackInfo& info) {
   return failure;
 }
 
+void TellOfRefusals(const Napi::CallbackInfo& info) {
+  if (info[0].IsString()) TellRefusals(info[0].As<Napi::String>());
+}
+
 }  // namespace
 
 std::vector<EngineMethod> HostMethods() {
@@ -43,6 +47,7 @@ void AddHostExports(Napi::Env env, Napi::Object exports) {
   exports.Set("portName", Napi::Function::New<PortName>(env, "portName"));
   exports.Set("serviceState", Napi::Function::New<ServiceState>(env, "serviceState"));
   exports.Set("openErrorLog", Napi::Function::New<OpenLog>(env, "openErrorLog"));
+  exports.Set("tellRefusals", Napi::Function::New<TellOfRefusals>(env, "tellRefusals"));
   exports.Set("createTlsContext", Napi::Function::New<CreateTlsContext>(env, "createTlsContext"));
   exports.Set("copyTlsHost", Napi::Function::New<CopyTlsHost>(env, "copyTlsHost"));
   exports.Set("createTicketKeys", Napi::Function::New<CreateTicketKeys>(env, "createTicketKeys"));

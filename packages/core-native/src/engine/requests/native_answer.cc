@@ -28,6 +28,7 @@ AnswerOutcome NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* co
                                             const Unserved& request) {
   const bool was_given = request.was_queued || request.was_relayed;
   if (!was_given && !writer->IsTurn(*connection)) return AnswerOutcome::kLater;
+  CountUnserved(request.status);
   const bool is_of_queue = request.was_queued || request.status == RouteStatus::kQueueFull ||
                            request.status == RouteStatus::kQueueTimeout;
   if (is_of_queue) {
@@ -141,6 +142,7 @@ void NativeAnswers::CountSlowReader(const Connection* connection) {
 
 void NativeAnswers::CountRefusedConnection(int fd, const LaneServer& server) {
   counters_.Add(LaneCounter::kTooManyConnections);
+  CountUnserved(RouteStatus::kTooManyConnections);
   ErrorLog& log = ErrorLog::Instance();
   if (!log.is_on()) return;
   LogRecord record;
@@ -148,6 +150,20 @@ void NativeAnswers::CountRefusedConnection(int fd, const LaneServer& server) {
   record.reason = ReasonFor(RouteStatus::kTooManyConnections);
   record.server_id = server.id;
   if (!log.Write(record)) has_dropped_lines_ = true;
+}
+
+void NativeAnswers::CountUnserved(RouteStatus status) {
+  if (!IsNoticed(status)) return;
+  ++refusals_[static_cast<size_t>(status)];
+  has_refusals_ = true;
+}
+
+bool NativeAnswers::TakeUntold() {
+  bool has_untold = std::exchange(has_dropped_lines_, false);
+  if (std::exchange(has_refusals_, false)) {
+    has_untold |= RefusalNotice::Instance().Add(std::exchange(refusals_, {}));
+  }
+  return has_untold;
 }
 
 void NativeAnswers::Append(Connection* connection, const NativeAnswer& answer) {

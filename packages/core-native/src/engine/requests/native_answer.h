@@ -8,13 +8,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/output_pass.h"
 #include "engine/statistics/lane_counters.h"
+#include "engine/statistics/refusal_notice.h"
 #include "files/open_file.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
@@ -146,14 +146,16 @@ class NativeAnswers final : public ReadObserver {
   }
 
   const LaneCounters& counters() const { return counters_; }
-  // True if the error log has left out a line since the last call.
-  bool TakeDroppedLines() { return std::exchange(has_dropped_lines_, false); }
+  // True if something was refused or left out since the last call that ErrorLog or RefusalNotice
+  // must tell in a later second.
+  bool TakeUntold();
 
  private:
   AnswerOutcome Give(AnswerWriter* writer, Connection* connection, const http1::RequestHead* head,
                      const NativeAnswer& answer);
   // Returns the head with the fields of an error in the engine's own words.
   std::string_view HeadOfOwnError(const ServerSettings& settings, std::string_view head);
+  void CountUnserved(RouteStatus status);
   void Log(const Connection* connection, const http1::RequestHead* head, int status,
            std::string_view reason);
 
@@ -168,6 +170,8 @@ class NativeAnswers final : public ReadObserver {
   OutputPass* output_;
   LaneCounters counters_;
   bool has_dropped_lines_ = false;
+  bool has_refusals_ = false;
+  Refusals refusals_{};     // Those that RefusalNotice does not have yet.
   std::string text_;        // The text of the answer that is being made.
   std::string error_head_;  // That of HeadOfOwnError().
   semantics::ResponseDate date_;

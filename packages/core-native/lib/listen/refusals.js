@@ -1,0 +1,38 @@
+'use strict'
+
+// What tells an operator of requests that the engine refuses before JavaScript sees them: the error log, or a line on stderr.
+
+const { EnvironmentError } = require('../base/errors')
+const { pageUrl } = require('../base/pages')
+const { systemErrorText } = require('../base/system-error')
+
+const kLines = 'HTTPSYS_REFUSAL_LINES'
+
+// Requests are served without it.
+/** @param {{ path: string, error: number }} failure */
+function warnOfErrorLog ({ path, error }) {
+  process.emitWarning(`The error log ${path} cannot be opened: ${systemErrorText(error)}. Refused requests are not logged; let the ` +
+    'environment variable HTTPSYS_ERROR_LOG name a file that this process may write, in a folder that exists, and restart it',
+  { code: 'HTTPSYS_ERROR_LOG' })
+}
+
+/** @returns {boolean} whether stderr gets lines @throws ERR_HTTPSYS_ENVIRONMENT */
+function wantsRefusalLines () {
+  const text = process.env[kLines]
+  if (text === undefined || text === '' || text === '1') return true
+  if (text === '0') return false
+  throw new EnvironmentError(kLines, text, '1, or 0 for none')
+}
+
+/**
+ * Must be called before a server listens.
+ *
+ * @param {Pick<typeof import('../../types/binding'), 'openErrorLog' | 'tellRefusals'>} binding @param {boolean} wantsLines where there is no error log
+ */
+function reportRefusals ({ openErrorLog, tellRefusals }, wantsLines) {
+  const failure = openErrorLog?.()
+  if (failure !== undefined) warnOfErrorLog(failure)
+  if (wantsLines) tellRefusals?.(pageUrl('error-log.md'))
+}
+
+module.exports = { reportRefusals, wantsRefusalLines }
