@@ -70,8 +70,10 @@ async function getByHttp2 (t, url, options) {
     const stream = client.request({ ':path': path, ...headers })
     const failed = once(stream, 'error').then(([error]) => { throw error })
     failed.catch(() => {})
+    // Listens before the response: an empty body may have ended by the time that a promise continues.
+    const read = readBody(stream, pause)
     const [fields] = await Promise.race([once(stream, 'response'), failed])
-    const { body, hasFailed } = await readBody(stream, pause)
+    const { body, hasFailed } = await read
     return { status: fields[':status'], headers: fields, body, isWhole: !hasFailed && stream.rstCode === 0 }
   }
 }
