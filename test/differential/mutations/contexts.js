@@ -89,14 +89,14 @@ module.exports = [
   {
     name: 'thrown-into-nothing',
     file: 'lib/backend/engine.js',
-    find: 'this.handlers.record(lane, words, bytes, at)\n    } catch (error) {\n      this.handlers.thrown(error)',
-    replace: 'this.handlers.record(lane, words, bytes, at)\n    } catch (error) {',
+    find: 'this.handlers.thrown(() => throwOn(thrower, loadBinding().fatalException), isTick)',
+    replace: '',
   },
   {
     name: 'thrown-without-context',
     file: 'lib/http/exchange.js',
-    find: 'if (context !== null) context(report, error)\n  else if (current !== null && !contextsAreFrames()) current.runInAsyncScope(report, undefined, error)\n  else report(error)',
-    replace: 'report(error)',
+    find: 'if (isTicks || current === null) return report()',
+    replace: 'return report()',
   },
   {
     name: 'request-not-emitted',

@@ -11,6 +11,7 @@ const { loadBinding } = require('./binding')
 const { EnvironmentError } = require('../base/errors')
 const { Lane, viewsOf } = require('../records/lane')
 const { drainTicks } = require('../node-private/node-internals')
+const { throwOn } = require('../node-private/throw-on')
 
 const { kPad, kIntern, kOversize } = R.RequestType
 const { Mask, Word } = R
@@ -23,12 +24,24 @@ const kDispatchMs = 10
 const kRecordsPerClockLook = 16
 // How long an exit waits for accepted replies to leave.
 const kExitDrainMs = 1000
+// What the generator of batches yields where something is thrown.
+const kThrown = true
 
 /**
  * @typedef {object} Handlers
  * @property {(result: import('../../types/binding').RegistrationResult) => void} registered
  * @property {(lane: Lane, words: Int32Array, bytes: Buffer, at: number) => void} record anything but kPad, kIntern and kOversize
- * @property {(error: unknown, isTick: boolean) => void} thrown reports what application code threw, in a tick or in the handling of a record
+ * @property {(report: () => void, isTick: boolean) => void} thrown calls report() in the context of what application code threw, in a tick or in the handling of a record
+ */
+
+/**
+ * @typedef {object} Batch
+ * @property {Lane} lane
+ * @property {Lane['segments'][number]} segment
+ * @property {number} at the record to handle next
+ * @property {number} end
+ * @property {boolean} isTick ticks are running
+ * @property {boolean} hasThrown the last record, the ticks of which have not all run
  */
 
 class Engine {
@@ -42,6 +55,7 @@ class Engine {
     /** The same of all processes of a port; 0 = the default. */
     this.portCacheBytes = 0
     this.nextServerId = 1
+    this.batches = this.#startBatches()
     const memory = Array.from({ length: laneCount(binding.capabilities.lanesMax) }, () => ({
       control: new Int32Array(new SharedArrayBuffer(R.kControlWords * 4)),
       segments: Array.from({ length: kSegmentsPerLane }, () => new Uint8Array(new ArrayBuffer(kSegmentBytes)))
@@ -112,24 +126,59 @@ class Engine {
    */
   #dispatch (laneIndex, segment, start, end) {
     const lane = this.lanes[laneIndex]
+    const batch = { lane, segment: lane.segments[segment], at: start, end, isTick: false, hasThrown: false }
     lane.writer.beginBatch()
     try {
-      return this.#deliverRecords(lane, lane.segments[segment], start, end)
+      while (this.batches.next(batch).value === kThrown) this.#report(batch)
+      return batch.at
     } finally {
       lane.writer.endBatch()
     }
   }
 
-  /**
-   * @param {Lane} lane
-   * @param {Lane['segments'][number]} segment
-   * @param {number} start
-   * @param {number} end
-   * @returns {number} where it stopped
-   */
-  #deliverRecords (lane, { words, bytes }, start, end) {
+  #startBatches () {
+    const batches = this.#deliverBatches()
+    batches.next()
+    return batches
+  }
+
+  // The place where an error was thrown is printed by a crash. V8 keeps it in a `finally`, also while the generator waits there,
+  // but not in a `catch`.
+  /** @returns {Generator<boolean, void, Batch>} */
+  * #deliverBatches () {
+    for (;;) {
+      const batch = yield !kThrown
+      let isThrown = true
+      try {
+        this.#deliverRecords(batch)
+        isThrown = false
+      } finally {
+        if (isThrown) yield kThrown
+      }
+    }
+  }
+
+  // An error that application code throws becomes an uncaught exception, and the next record still runs.
+  /** @param {Batch} batch */
+  #report (batch) {
+    const thrower = this.batches
+    this.batches = this.#startBatches()
+    const { isTick } = batch
+    batch.isTick = false
+    batch.hasThrown = true
+    this.handlers.thrown(() => throwOn(thrower, loadBinding().fatalException), isTick)
+  }
+
+  /** @param {Batch} batch */
+  #deliverRecords (batch) {
+    const { lane, segment: { words, bytes }, end } = batch
     const { control } = lane
-    let at = start
+    if (batch.hasThrown) {
+      this.#runTicks(batch)
+      batch.hasThrown = false
+      if (drainTicks === null) return
+    }
+    let { at } = batch
     let records = 0
     let began = 0
     while (at < end) {
@@ -137,58 +186,40 @@ class Engine {
       const type = words[(at >>> 2) + Word.kRecordType] & Mask.kRecordType
       // Should application code end the process or the worker, native must not deliver this twice.
       control[R.kDispatchResume] = next
+      batch.at = next
       if (type === kIntern) {
         lane.define({ words, bytes }, at)
       } else if (type !== kPad) {
         if (type === kOversize) this.#deliverBlock(lane, words[(at >>> 2) + Word.kOversizeBlockId])
-        else this.#deliver(lane, words, bytes, at)
+        else this.handlers.record(lane, words, bytes, at)
+        this.#runTicks(batch)
         // Without drainTicks native closes a callback scope after each record.
-        if (drainTicks === null) {
-          at = next
-          break
-        }
+        if (drainTicks === null) return
         if ((++records & (kRecordsPerClockLook - 1)) === 0) {
           const now = performance.now()
           if (began === 0) began = now
-          else if (now - began > kDispatchMs) {
-            at = next
-            break
-          }
+          else if (now - began > kDispatchMs) return
         }
       }
       at = next
     }
-    return at
   }
 
   /** @param {Lane} lane @param {number} id */
   #deliverBlock (lane, id) {
     const { words, bytes } = viewsOf(this.native.takeBlock(lane.index, id))
-    this.#deliver(lane, words, bytes, 0)
+    this.handlers.record(lane, words, bytes, 0)
   }
 
-  // Handles one record. An error that application code throws becomes an uncaught exception, and the next record still runs.
-  /** @param {Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
-  #deliver (lane, words, bytes, at) {
-    try {
-      this.handlers.record(lane, words, bytes, at)
-    } catch (error) {
-      this.handlers.thrown(error, false)
+  // nextTicks and microtasks of one record run before the next one.
+  /** @param {Batch} batch */
+  #runTicks (batch) {
+    if (drainTicks !== null) {
+      batch.isTick = true
+      drainTicks()
+      batch.isTick = false
     }
-    if (drainTicks === null) {
-      lane.writer.closeBroadcast()
-      return
-    }
-    // nextTicks and microtasks of one record run before the next one.
-    for (;;) {
-      try {
-        drainTicks()
-        lane.writer.closeBroadcast()
-        return
-      } catch (error) {
-        this.handlers.thrown(error, true)
-      }
-    }
+    batch.lane.writer.closeBroadcast()
   }
 }
 

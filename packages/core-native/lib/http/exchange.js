@@ -56,12 +56,16 @@ const responseFinish = diagnosticsChannel.channel('http.server.response.finish')
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @typedef {import('./outside').ProcessInDomain} ProcessInDomain */
 
 /** The async resource whose record is being handled. @type {AsyncResource | null} */
 let current = null
 
-/** Runs a function where something was thrown. @type {((run: (error: unknown) => void, error: unknown) => void) | null} */
+/** Runs a function where something was thrown. @type {((run: () => void) => void) | null} */
 let thrownIn = null
+
+/** The domain of node:domain in which something was thrown. @type {import('node:domain').Domain | null} */
+let thrownDomain = null
 
 /** What is being thrown was thrown by a tick that ran within a record. */
 let isOfTick = false
@@ -69,19 +73,24 @@ let isOfTick = false
 // Called before a scope is left by what was thrown in it: the context of that moment goes with the scope.
 function keepContext () {
   if (contextsAreFrames()) thrownIn = AsyncLocalStorage.snapshot()
+  thrownDomain = /** @type {ProcessInDomain} */ (nodeProcess).domain ?? null
 }
 
-/** @param {unknown} error @param {(error: unknown) => void} report @param {boolean} isTick thrown by a tick, whose context nothing has left */
-function onThrown (error, report, isTick) {
+/** @param {() => void} report @param {boolean} isTick thrown by a tick, whose context nothing has left */
+function onThrown (report, isTick) {
   const context = thrownIn
+  const domain = thrownDomain
   thrownIn = null
+  thrownDomain = null
   const isTicks = isTick || isOfTick
   isOfTick = false
-  if (isTicks) report(error)
+  if (isTicks || current === null) return report()
   // In the request's own context, where Node reports it too.
-  else if (context !== null) context(report, error)
-  else if (current !== null && !contextsAreFrames()) current.runInAsyncScope(report, undefined, error)
-  else report(error)
+  current.runInAsyncScope(() => {
+    if (domain !== null && /** @type {ProcessInDomain} */ (nodeProcess).domain !== domain) domain.enter()
+    if (context === null) report()
+    else context(report)
+  })
 }
 
 /** Before a record that belongs to no request. */
@@ -181,20 +190,20 @@ function onRequest (lane, socket, words, bytes, at) {
   }
   const body = copy(bytes, textAt + textBytes, bodyBytes)
   let res
+  let isThrown = true
   try {
     res = resource.runInAsyncScope(begin, undefined, server, socket, req, flags & ~R.kFlagComplete, body)
-  } catch (error) {
+    isThrown = false
+  } finally {
     // A listener threw. The message is whole, and the connection goes on.
-    if ((flags & R.kFlagComplete) !== 0) socket[kReceiving] = null
-    throw error
+    if (isThrown && (flags & R.kFlagComplete) !== 0) socket[kReceiving] = null
   }
   if (res === null || (flags & R.kFlagComplete) === 0) return
   // Ticks run, as with Node's parser, between the last piece of a body and its end.
+  isOfTick = true
   try {
     drainTicks?.()
-  } catch (error) {
-    isOfTick = true
-    throw error
+    isOfTick = false
   } finally {
     socket[kReceiving] = null
     if (!isBodyRefused(socket, req)) resource.runInAsyncScope(complete, undefined, req, res)
@@ -220,16 +229,20 @@ function newResource () {
 
 /** @param {EngineServer} server @param {EngineSocket} socket @param {EngineRequest} req @param {number} flags @param {Buffer | null} body @returns {EngineResponse | null} the response, null after an upgrade */
 function begin (server, socket, req, flags, body) {
+  let isThrown = true
   try {
-    return start(server, socket, req, flags, body)
-  } catch (error) {
-    keepContext()
-    throw error
+    const res = start(server, socket, req, flags, body)
+    isThrown = false
+    return res
+  } finally {
+    if (isThrown) keepContext()
   }
 }
 
 /** @param {EngineServer} server @param {EngineSocket} socket @param {EngineRequest} req @param {number} flags @param {Buffer | null} body @returns {EngineResponse | null} as begin() */
 function start (server, socket, req, flags, body) {
+  // Node creates the request here too. Without node:domain the member does not exist.
+  if (/** @type {ProcessInDomain} */ (/** @type {unknown} */ (req)).domain === null) Reflect.set(req, 'domain', /** @type {ProcessInDomain} */ (nodeProcess).domain)
   resetKeepAliveTimer(server, socket)
   if ((flags & R.kFlagUpgrade) !== 0) {
     if (req.method === 'CONNECT' || isUpgradeWanted(server, req)) {
@@ -281,11 +294,12 @@ function complete (req, res) {
 
 /** @param {EngineRequest} req */
 function pushEnd (req) {
+  let isThrown = true
   try {
     req.push(null)
-  } catch (error) {
-    keepContext()
-    throw error
+    isThrown = false
+  } finally {
+    if (isThrown) keepContext()
   }
 }
 
@@ -452,12 +466,14 @@ function onBody (socket, chunk) {
 /** @param {EngineSocket} socket @param {EngineRequest} req @param {Buffer} chunk */
 function pushBody (socket, req, chunk) {
   const bytes = chunk.length
+  let isThrown = true
   try {
-    if (!mayHave(socket, req, bytes)) return
-    if (!req.push(chunk)) socket.pause()
-  } catch (error) {
-    keepContext()
-    throw error
+    const isTaken = mayHave(socket, req, bytes)
+    if (isTaken && !req.push(chunk)) socket.pause()
+    isThrown = false
+    if (!isTaken) return
+  } finally {
+    if (isThrown) keepContext()
   }
   consumed(socket, bytes)
   showData(socket, chunk)

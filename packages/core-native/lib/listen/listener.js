@@ -114,12 +114,12 @@ function warnOfUnshared (handle, error) {
 function theEngine () {
   if (engine === null) {
     const binding = loadBinding()
-    const { capabilities, fatalException } = binding
+    const { capabilities } = binding
     const wantsLines = wantsRefusalLines()
     useRuntimeDirectory(binding)
     engine = new Engine({
       record: onRecord,
-      thrown: (error, isTick) => onThrown(error, fatalException, isTick),
+      thrown: onThrown,
       registered: onRegistered
     }, kMethods)
     if (kExperimental.includes(capabilities.name)) {
