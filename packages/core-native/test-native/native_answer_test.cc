@@ -22,6 +22,8 @@ namespace httpsys::engine {
 namespace {
 
 constexpr std::string_view kHead = "HTTP/1.1 200 OK\r\n\r\n";
+// What the lane makes of it for a connection that stays.
+constexpr std::string_view kSentHead = "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\n\r\n";
 
 // A protocol whose output is text.
 class TextWriter final : public AnswerWriter {
@@ -120,7 +122,7 @@ TEST_F(NativeAnswerTest, TheAnswersOfOneReadLeaveInOneWriteAndInOrder) {
   EXPECT_EQ(Answer(pieces), AnswerOutcome::kGiven);
   EXPECT_EQ(ReadWrite(), "");
   answers_->OnRead(connection_);
-  const std::string head(kHead);
+  const std::string head(kSentHead);
   EXPECT_EQ(ReadWrite(), head + "<owned>" + head + head + "<owned>");
   EXPECT_EQ(ReadWrite(), "");
   EXPECT_EQ(answers_->counters().Read(LaneCounter::kUnrouted), 3u);
@@ -137,7 +139,7 @@ TEST_F(NativeAnswerTest, AnEmptyPieceIsNotSentAndItsOwnerIsLetGo) {
   owner.reset();
   EXPECT_TRUE(seen.expired());
   answers_->OnRead(connection_);
-  EXPECT_EQ(ReadWrite(), std::string(kHead) + "end");
+  EXPECT_EQ(ReadWrite(), std::string(kSentHead) + "end");
 }
 
 TEST_F(NativeAnswerTest, AnOwnerKeepsItsBytesUntilTheyHaveLeft) {
@@ -154,7 +156,7 @@ TEST_F(NativeAnswerTest, AnOwnerKeepsItsBytesUntilTheyHaveLeft) {
   std::vector<Connection*> touched;
   transport_->output()->FlushTouched(&touched);
   EXPECT_TRUE(seen.expired());
-  EXPECT_EQ(ReadWrite(), std::string(kHead) + std::string(999, 'x') + 'y');
+  EXPECT_EQ(ReadWrite(), std::string(kSentHead) + std::string(999, 'x') + 'y');
 }
 
 TEST_F(NativeAnswerTest, OwnedBytesOfAConnectionThatClosesAreLetGo) {
@@ -176,7 +178,7 @@ TEST_F(NativeAnswerTest, AnswersThatAreMuchTogetherDoNotWaitForTheEndOfTheRead) 
   EXPECT_EQ(Answer(pieces), AnswerOutcome::kGiven);
   EXPECT_EQ(ReadWrite(), "");
   EXPECT_EQ(Answer(pieces), AnswerOutcome::kGiven);
-  EXPECT_EQ(ReadWrite().size(), 2 * (kHead.size() + owner->size()));
+  EXPECT_EQ(ReadWrite().size(), 2 * (kSentHead.size() + owner->size()));
 }
 
 TEST_F(NativeAnswerTest, AnswersThatTheSocketTakesAtOnceLeaveNothingToDo) {
@@ -184,7 +186,7 @@ TEST_F(NativeAnswerTest, AnswersThatTheSocketTakesAtOnceLeaveNothingToDo) {
   transport_->output()->FlushTouched(&touched);
   EXPECT_EQ(Answer({}), AnswerOutcome::kGiven);
   answers_->OnRead(connection_);
-  EXPECT_EQ(ReadWrite(), kHead);
+  EXPECT_EQ(ReadWrite(), kSentHead);
   EXPECT_FALSE(transport_->output()->has_touched());
   EXPECT_EQ(transport_->output()->pass_pieces(), 0u);
 }
@@ -193,7 +195,7 @@ TEST_F(NativeAnswerTest, AnswersLeaveBehindOutputOfTheSamePass) {
   transport_->output()->Send(connection_, "before ", 0);
   EXPECT_EQ(Answer({}), AnswerOutcome::kGiven);
   answers_->OnRead(connection_);
-  EXPECT_EQ(ReadWrite(), "before " + std::string(kHead));
+  EXPECT_EQ(ReadWrite(), "before " + std::string(kSentHead));
   EXPECT_EQ(ReadWrite(), "");
 }
 
