@@ -17,8 +17,8 @@ module.exports = [
   {
     name: 'light-pause',
     file: 'lib/http/socket.js',
-    find: 'if ((this[kState] & State.kUpgraded) !== 0) return super.pause()',
-    replace: 'if (isLight(this)) return this',
+    find: '      this[kState] &= ~State.kReaderGone\n      return super.pause()\n',
+    replace: '      if (isLight(this)) return this\n      return super.pause()\n',
   },
   {
     name: 'close-emitted-unheard',
@@ -117,7 +117,7 @@ module.exports = [
   {
     name: 'activity-unnoticed',
     file: 'lib/http/socket.js',
-    find: 'if (!isLight(this)) super._unrefTimer()',
+    find: 'else super._unrefTimer()',
     replace: '',
   },
   {
@@ -155,7 +155,7 @@ module.exports = [
   {
     name: 'reset-without-error',
     file: 'lib/http/connection.js',
-    find: "socket.destroy(systemError(-errno, errno === kEPIPE ? 'write' : 'read'))",
+    find: "socket.destroy(systemError(-errno, 'read'))",
     replace: 'socket.destroy()',
   },
   {
@@ -167,8 +167,8 @@ module.exports = [
   {
     name: 'finish-of-a-socket-lost',
     file: 'lib/http/socket.js',
-    find: 'setImmediate(callback)',
-    replace: 'if ((this[kState] & State.kUpgraded) === 0) setImmediate(callback)',
+    find: 'if ((this[kState] & State.kFileOut) === 0) setImmediate(callback)',
+    replace: 'if ((this[kState] & (State.kFileOut | State.kUpgraded)) === 0) setImmediate(callback)',
   },
   {
     name: 'request-after-destroy',
@@ -277,8 +277,8 @@ module.exports = [
   {
     name: 'own-error-names',
     file: 'lib/http/client-error.js',
-    find: 'if (told !== null) return told',
-    replace: 'void told',
+    find: 'if (told !== null) {',
+    replace: 'if (false) {',
   },
   {
     name: 'timeout-code-lost',

@@ -222,8 +222,8 @@ module.exports = [
   {
     name: 'listeners-captured-at-creation',
     file: 'lib/listen/server.js',
-    find: "  this.prependListener('connection', onConnection)\n",
-    replace: "  this.prependListener('connection', onConnection)\n  const [first] = this.listeners('request')\n  const { emit } = this\n" +
+    find: "  replaceListener(this, 'connection', connectionListener, onConnection)\n",
+    replace: "  replaceListener(this, 'connection', connectionListener, onConnection)\n  const [first] = this.listeners('request')\n  const { emit } = this\n" +
       '  this.emit = function (/** @type {any} */ type, /** @type {any[]} */ ...args) {\n' +
       "    return type === 'request' && first ? first.apply(this, args) : emit.call(this, type, ...args)\n  }\n",
   },

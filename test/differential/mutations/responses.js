@@ -5,6 +5,7 @@ const inFile = (file) => (name, find, replace) => ({ name, file, find, replace }
 
 const ofOutgoing = inFile('lib/http/outgoing.js')
 const ofShortWay = inFile('lib/http/short-way.js')
+const ofIdleTime = inFile('lib/http/idle-time.js')
 const ofPipedFile = inFile('lib/http/piped-file.js')
 const ofOutHeaders = inFile('lib/http/out-headers.js')
 const ofExchange = inFile('lib/http/exchange.js')
@@ -61,7 +62,7 @@ module.exports = [
   // What comes behind it.
   ofExchange('response-keeps-socket', 'res.socket = null', ''),
   ofExchange('unread-body-stays', '!== true) dumpUnread(req)', '!== true) return'),
-  ofShortWay('idle-connection-kept', 'return idleTimeoutOf(server)', 'return 40_000'),
+  ofIdleTime('idle-connection-kept', 'const idleMs = idleTimeoutOf(socket.server)', 'const idleMs = 40_000'),
 
   // Options are read when they are used.
   ofExchange('keep-alive-read-once', 'setConnectionLimits(res, server.keepAliveTimeout, ',
@@ -72,5 +73,5 @@ module.exports = [
   ofExchange('headers-limit-ignored', "typeof maxHeadersCount === 'number' ? maxHeadersCount << 1 : kHeaderPairsDefault", 'kHeaderPairsDefault'),
   ofExchange('join-ignored', 'joinDuplicates(req, joinsDuplicates(server))', 'joinDuplicates(req, false)'),
   { name: 'timeout-skips-server', file: 'lib/http/socket-listeners.js', find: "this.server.emit('timeout', this)", replace: 'false' },
-  ofShortWay('idle-timeout-unheard', "if (server.listenerCount('timeout') > 0) return 0", ''),
+  ofIdleTime('idle-timeout-unheard', "if (socket.server.listenerCount('timeout') > 0) return true", ''),
 ]

@@ -34,9 +34,9 @@ module.exports = [
   },
   {
     name: 'objects-are-prefixes',
-    file: 'lib/listen/listen-args.js',
-    find: '(given.prefix === undefined && given.prefixes === undefined)',
-    replace: 'given.port !== undefined',
+    file: 'lib/listen/listen-forms.js',
+    find: 'if (prefix !== undefined) return {',
+    replace: 'if (prefix !== undefined || options.port === undefined) return {',
   },
   {
     name: 'path-peers-have-names',
@@ -172,9 +172,9 @@ module.exports = [
   },
   {
     name: 'keep-alive-forever',
-    file: 'lib/http/short-way.js',
-    find: 'return idleTimeoutOf(server)',
-    replace: 'return 60_000',
+    file: 'lib/http/idle-time.js',
+    find: 'const idleMs = idleTimeoutOf(socket.server)',
+    replace: 'const idleMs = 60_000',
   },
   {
     name: 'timeouts-of-the-start',
@@ -263,7 +263,7 @@ module.exports = [
   {
     name: 'never-lenient',
     file: 'lib/listen/opening.js',
-    find: 'if (isParsedByNode(this.server)) return this.listen()',
+    find: 'if (isServedByNode(this.server)) return this.listen()',
     replace: '',
   },
   {
