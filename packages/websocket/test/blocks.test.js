@@ -82,5 +82,6 @@ test('large messages that nobody keeps are collected among the young', { skip, t
   const [answer] = await once(client, 'message')
   const { minor, major } = JSON.parse(String(answer))
   assert.ok(minor >= 300 / 40, `${minor} minor collections`)
-  assert.ok(major <= 1, `${major} major collections`)
+  // Two entries are one collection in steps: the program's own heap reaches 8 MB. The messages alone would make one for each 64 MiB.
+  assert.ok(major <= 2, `${major} major collections`)
 })
