@@ -163,7 +163,7 @@ test('the examples of the README files compile with --strict', () => {
       texts[path.join(__dirname, `${path.basename(folder)}-${index}.cjs`)] = `${block}\nmodule.exports = {}\n`
     }
   }
-  assert.ok(Object.keys(texts).length > 8)
+  assert.ok(Object.keys(texts).length > 7)
   const options = optionsFor('node16', { allowJs: true, checkJs: true, lib: ['es2023'] })
   assert.deepEqual(errorsOf(programOf(Object.keys(texts), options, texts)), [])
 })

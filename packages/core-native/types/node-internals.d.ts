@@ -269,6 +269,8 @@ export interface PrivateTlsServer extends tls.Server, tls.SecureContextOptions,
 export interface PrivateTlsSocket {
   /** The handshake is over. */
   _secureEstablished: boolean
+  /** Emits '_tlsError'. Returns the error once the handshake is over, null before. */
+  _tlsError (error: Error): Error | null
 }
 
 /** What Node asks a primary of node:cluster. */
