@@ -448,6 +448,6 @@ test('the units of 302-zero-drop-restart are as systemd wants them', systemd, (t
 test('every example file is tested here', () => {
   const text = fs.readFileSync(__filename, 'utf8')
   for (const file of fs.readdirSync(kExamples).filter((name) => /^\d/.test(name) || name.endsWith('.js'))) {
-    assert.ok(text.includes(`'${file}'`) || text.includes(`'${file}/app.js'`), file)
+    assert.ok(text.includes(`'${file}'`) || text.includes(`'${file}/app.js'`) || text.includes(`'${file}/start.js'`), file)
   }
 })

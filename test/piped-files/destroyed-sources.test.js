@@ -61,21 +61,27 @@ test('a client that leaves in the middle of a file leaves no asynchronous resour
   await until(() => closed === count && live.size < count / 2, 'all resources end')
 })
 
-test('a client that ends its direction and goes in the middle of a file is an error of the connection: EPIPE', { skip: backend === 'node' && 'stock Node tells it or not' }, async (t) => {
+test('a client that ends its direction and goes in the middle of a file is no error of the connection but EPIPE', { skip: backend === 'node' && 'stock Node tells of it as of one or of none' }, async (t) => {
   const server = http.createServer((_req, res) => fs.createReadStream(file).pipe(res))
   const port = await serve(t, server)
-  const told = once(server, 'clientError')
+  /** @type {string[]} */
+  const told = []
+  server.on('clientError', (/** @type {any} */ error, socket) => {
+    told.push(error.code)
+    socket.destroy()
+  })
   const wire = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   t.after(() => wire.destroy())
   wire.on('error', () => {}).pause()
   const requested = once(server, 'request')
   wire.write(get())
-  const [req] = await requested
-  const ended = once(req.socket, 'end')
+  const [{ socket }] = await requested
+  const ended = once(socket, 'end')
+  const closed = new Promise((resolve) => { socket.on('close', resolve) })
   wire.end()
   await ended
   wire.resetAndDestroy()
-  const [error, socket] = await told
-  assert.equal(error.code, 'EPIPE')
-  socket.destroy()
+  await closed
+  // None where the windows that were under way had left, as a write that has ended.
+  assert.ok(told.length === 0 || String(told) === 'EPIPE', String(told))
 })
