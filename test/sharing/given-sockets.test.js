@@ -143,7 +143,7 @@ describe('listen({ prefix, fd })', { skip: kSkip }, () => {
     for (const [on, error] of /** @type {const} */ ([
       [{ prefix, fd: 'x' }, { code: 'ERR_HTTPSYS_LISTEN_ARGS', message: /"fd" beside a prefix must be a number/ }],
       [{ prefix, fd: kFd, ipv6Only: true }, { code: 'ERR_HTTPSYS_LISTEN_ARGS', message: /exclude each other/ }],
-      [{ prefix, fd: kFd, host: '127.0.0.2' }, { code: 'ERR_HTTPSYS_LISTEN_ARGS', message: /"host" is already said/ }],
+      [{ prefix, fd: kFd, host: '127.0.0.2' }, { code: 'ERR_HTTPSYS_LISTEN_ARGS', message: /the host is part of the prefix/ }],
       [{ prefix, fd: 900 }, { code: /EINVAL|EBADF/, syscall: 'listen' }],
       [{ prefix: `http://*:${port + 1}/a/`, fd: kFd }, { code: 'ERR_HTTPSYS_LISTEN_ARGS', message: new RegExp(`is bound to port ${port}, and the prefixes are of port ${port + 1}`) }]
     ])) {
