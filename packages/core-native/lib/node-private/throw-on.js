@@ -12,8 +12,7 @@ function findCaller () {
   const { noDeprecation } = nodeProcess
   try {
     nodeProcess.noDeprecation = true // The application does not call binding().
-    /** @type {{ JSStream: new () => Caller }} */
-    const { JSStream } = /** @type {NodeJS.Process & { binding: (name: string) => any }} */ (nodeProcess).binding('js_stream')
+    const { JSStream } = /** @type {NodeJS.Process & { binding: (name: string) => { JSStream: new () => Caller } }} */ (nodeProcess).binding('js_stream')
     const found = new JSStream()
     return typeof found.readStart === 'function' ? found : null
   } catch {
@@ -24,7 +23,7 @@ function findCaller () {
 }
 
 /**
- * @param {Generator<unknown, void, any>} thrower waits in a `finally` into which something was thrown: what leaves it is an uncaught exception
+ * @param {Generator<unknown, void, unknown>} thrower waits in a `finally` into which something was thrown: what leaves it is an uncaught exception
  * @param {(error: unknown) => void} fatalException of Node-API
  */
 function throwOn (thrower, fatalException) {
