@@ -85,6 +85,11 @@ class Server {
 
   goOn () { this.#child.stdin.write('.') }
   begun () { return (this.output.match(/begun .*/g) ?? []).map((line) => line.slice(6)) }
+
+  /** Waits until it has said that it began so many: answers may overtake what it says. @param {number} count */
+  async hasBegun (count) {
+    while (this.begun().length < count) await once(this.#child.stdout, 'data')
+  }
 }
 
 const head = (/** @type {string} */ url, rest = 'Connection: close\r\n\r\n') => `GET ${url} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Padding: ${kPadding}\r\n${rest}`
@@ -125,6 +130,7 @@ for (const [name, options, connect] of /** @type {[string, object, any][]} */ ([
       assert.doesNotMatch(answer, /503/)
     }
     assert.match(await /** @type {Promise<string>} */ (server.first), /block 0$/)
+    await server.hasBegun(3 * kCount)
     assert.equal(new Set(server.begun()).size, 3 * kCount)
     assert.equal(server.begun().length, 3 * kCount)
   })
@@ -159,6 +165,7 @@ test('a parked stream of HTTP/2 holds up no other stream of its connection', { s
   for (const [i, answer] of (await answers).entries()) {
     assert.equal(answer, `200  ${server.pid} /${i} ${i % 2 === 0 ? 0 : i * 300}`)
   }
+  await server.hasBegun(kCount)
   assert.equal(server.begun().length, kCount)
   // Those without a body come before the others.
   const bodiless = server.begun().map((url) => Number(url.slice(1))).filter((i) => i % 2 === 0)
@@ -184,6 +191,7 @@ test('queueTimeout refuses parked requests by their age', { skip }, async (t) =>
   for (const answer of answers) assert.match(answer, /^HTTP\/1\.1 503 Service Unavailable\r\n[^]*\r\nRetry-After: 1\r\n/)
   server.goOn()
   assert.match(await send(server, head('/after')), /after 0$/)
+  await server.hasBegun(1)
   assert.deepEqual(server.begun(), ['/after'])
 })
 
