@@ -1,6 +1,6 @@
 'use strict'
 
-// What a server costs before its first request: the time from the start of the process to its first answer, and its memory by then.
+// Measures the time from the start of a server's process to its first answer, and the memory of the process by then.
 
 const fs = require('node:fs')
 const { probe } = require('../lib/load')

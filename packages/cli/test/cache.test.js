@@ -92,7 +92,7 @@ test('without a cache, and with an empty one, a line says so', async () => {
 
 test('what a member says is checked, and control characters are replaced', () => {
   const { flushed, entries, ...member } = kMember
-  // As members tell it: a number and seconds.
+  // Members send the policy as a number and times in seconds.
   const told = { ...kEntry, policy: 0, created: kEntry.created / 1000 }
   const text = (/** @type {any} */ cache) => JSON.stringify({ port: 1, members: [{ ...member, cache }, member] })
   assert.deepEqual(checkCacheState(1, text({ flushed, entries: [{ ...told, url: 'http://a/\x1b[2J', more: 1 }] })), [{ ...kMember, entries: [{ ...kEntry, url: 'http://a/\ufffd[2J' }] }])
@@ -132,7 +132,7 @@ test('the real command sees and empties the caches of all processes of a port', 
     return JSON.parse(out).members.flatMap(({ entries }) => entries.map(({ url }) => url)).sort()
   }
   assert.deepEqual(await urls(`http://*:${port}/`), [`${base}/one/a`, `${base}/one/b`, `${base}/two/a`])
-  // What a program reads from the outside has the form of server.cache.entries().
+  // readCacheState() gives entries in the form of server.cache.entries().
   const { out } = await httpsys(['show', 'cachestate', `${base}/one/a`, '--json'])
   const [{ policy, created }] = JSON.parse(out).members.flatMap(({ entries }) => entries)
   assert.equal(policy, 'rfc9111')

@@ -24,7 +24,7 @@ const kDispatchMs = 10
 const kRecordsPerClockLook = 16
 // How long an exit waits for accepted replies to leave.
 const kExitDrainMs = 1000
-// What the generator of batches yields where something is thrown.
+// The generator of batches yields this value where a handler throws.
 const kThrown = true
 
 /**

@@ -1,6 +1,6 @@
 'use strict'
 
-// Who listens on a TCP port of this machine, for the error of somebody who wanted to. Linux only.
+// Finds the process or user that listens on a TCP port of this machine, for the message of EADDRINUSE. Linux only.
 
 const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')

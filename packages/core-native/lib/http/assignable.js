@@ -30,7 +30,7 @@ function makeAssignable (prototype, base) {
   }
   try {
     Object.defineProperties(prototype, setters)
-  } catch { // It is sealed, or one of its properties is.
+  } catch { // The prototype is sealed, or one of its properties is.
     return false
   }
   assignable.add(prototype)

@@ -31,7 +31,7 @@ const kFallback = new Map([
 ])
 
 /**
- * Where a message is wrong.
+ * The place of a fault in a message.
  *
  * @typedef {object} Fault
  * @property {Buffer} segment what was read last
@@ -55,7 +55,7 @@ function describeError (kind, { segment, prefix, from }, socket) {
   const before = kind === ErrorKind.kDataAfterClose ? kClosingRequest : isEnd && prefix.length + segment.length === 0 ? kUnfinishedBody : prefix
   const told = askNode(before, segment.subarray(from), isEnd, socket.server)
   if (told !== null) {
-    // As Node counts: in what it has read last.
+    // Node counts bytesParsed within the segment that it read last.
     if (told.rawPacket !== undefined) Object.assign(told, { bytesParsed: from + /** @type {number} */ (told.bytesParsed), rawPacket: segment })
     return told
   }

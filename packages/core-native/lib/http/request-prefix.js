@@ -1,6 +1,6 @@
 'use strict'
 
-// What a request says of the URL prefix that it came to: its properties, and X-Forwarded-Prefix.
+// The URL prefix of a request, as the request's properties and as X-Forwarded-Prefix.
 
 const { Buffer } = require('node:buffer')
 const { Way } = require('../prefixes/prefixes')

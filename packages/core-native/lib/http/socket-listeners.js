@@ -29,7 +29,7 @@ function addListeners (socket) {
   if (isHttp) addHttpListeners(socket)
 }
 
-// That of 'error' is more than a number: a socket whose client has gone is no reason to end the process.
+// The listener of 'error' must exist, not only be counted: an error of a socket whose client has gone must not end the process.
 /** @param {EngineSocket} socket */
 function addTlsListeners (socket) {
   for (const event of kCountedTls) on.call(socket, event, onRecordInstead)

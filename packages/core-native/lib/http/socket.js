@@ -471,8 +471,8 @@ function onceClosed (socket, closed) {
     const held = socket[kHeldWrite]
     hold(socket, null)
     if (held !== null) {
-      held.callback() // As libuv, which cancels what is in flight: the error is the socket's.
-      drainTicks?.() // What follows from it comes before 'close'.
+      held.callback() // The error is the socket's: libuv cancels writes in flight without one of their own.
+      drainTicks?.() // Ticks of the callback run before 'close'.
     }
     connectionClosed(socket)
     closed()
