@@ -4,7 +4,7 @@
 // throws. Without the last one, each place has its turn with each kind of message, and who hears of the error is printed.
 
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
-// eslint-disable-next-line n/no-deprecated-api -- what applications still use
+// eslint-disable-next-line n/no-deprecated-api -- Applications still use domains, and errors must reach theirs.
 const domain = require('node:domain')
 const net = require('node:net')
 
