@@ -5,6 +5,7 @@
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { backend, http } = require('../helpers/backend')
+const { startChild } = require('../helpers/child')
 const { dial, get, serve } = require('../helpers/client')
 const { compare, message } = require('../helpers/differential')
 const { silence } = require('../helpers/waiting')
@@ -235,4 +236,27 @@ test('keepAliveTimeout ends with the first byte of a request on the engine, on N
   await silence(1500)
   wire.write('\r\n')
   await wire.until(/answer[^]*answer/)
+})
+
+test('what a client sent before it reset the connection is read', async (t) => {
+  const child = startChild(({ http, report }) => {
+    http.createServer((req, res) => {
+      report({ [`${req.url}`]: true })
+      req.on('error', () => {})
+      if (req.url === '/answered') res.end()
+    }).listen(0, '127.0.0.1', /** @this {any} */ function () { report({ port: this.address().port }) })
+  })
+  t.after(() => child.kill())
+  const port = await child.message('port')
+  for (let i = 0; i < 20; i++) {
+    const wire = await dial(t, port)
+    wire.write(get('/answered'))
+    await wire.until(/\r\n\r\n/)
+    // The process finds the request and the reset together when it goes on.
+    child.process.kill('SIGSTOP')
+    wire.write(get(`/reset/${i}`))
+    wire.socket.resetAndDestroy()
+    child.process.kill('SIGCONT')
+    assert.equal(await child.message(`/reset/${i}`), true)
+  }
 })

@@ -125,6 +125,13 @@ void SocketWatch::OnPoll(uv_poll_t* poll, int status, int events) {
   if (status < 0) {
     // libuv has stopped the watcher: the socket is in an error state.
     watch.poll_events_ = 0;
+    if (watch.pauses_ == 0 && connection->is_open()) {
+      // Reading tells what happened, as it does on Node: what the client sent before its reset is
+      // read first, and after its FIN the reset is no error.
+      self->handler_->OnReadable(connection);
+      if (connection->is_open()) self->Update(connection);
+      return;
+    }
     const int error = SocketError(connection->fd);
     self->handler_->OnWatchFailed(connection, error != 0 ? error : ECONNRESET);
     return;
