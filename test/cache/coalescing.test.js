@@ -174,6 +174,22 @@ test('behind coalesceTimeout those that wait reach JavaScript, and nobody waits 
   await until(() => server.cache.stats().coalesced === 9, 'others wait for one of them again')
 })
 
+test('nobody waits any more for a response that can be stored and does not end in time', ofCache, async (t) => {
+  const { port, calls, server } = await serveKnown(t, (req, res) => {
+    res.writeHead(200, { 'Cache-Control': 'max-age=60' }).write('<begun>')
+  }, { cache: { coalesceTimeout: 100 } })
+  await askAtOnce(t, port, 1, () => get())
+  await until(() => calls() === 1, 'the first one has reached JavaScript')
+  await askAtOnce(t, port, 5, () => get())
+  await until(() => calls() === 6, 'the others have')
+  for (let i = 7; i < 10; i++) {
+    const [wire] = await askAtOnce(t, port, 1, () => get())
+    await wire.until(/<begun>/)
+    assert.equal(calls(), i)
+  }
+  assert.equal(server.cache.stats().coalesced, 5)
+})
+
 test('with coalesceTimeout 0 no request waits for another one', ofCache, async (t) => {
   const { port, calls } = await serveKnown(t, () => {}, { cache: { coalesceTimeout: 0 } })
   await askAtOnce(t, port, 5, () => get())

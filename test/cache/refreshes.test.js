@@ -6,7 +6,9 @@
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
+const fs = require('node:fs')
 const { dial, get } = require('../helpers/client')
+const { temporaryFile } = require('../helpers/temporary-file')
 const { silence, until } = require('../helpers/waiting')
 const { kProtocols, ofCache, serveCached, serveStoredBefore } = require('./protocols-kit')
 
@@ -125,6 +127,18 @@ test('what a refreshed answer sets for one user reaches nobody', ofCache, async 
     return headers['set-cookie'] !== undefined
   }, 'the stale answer has left')
   assert.ok(calls() >= 3)
+})
+
+test('a refresh that gets a private file ends the stale answer', ofCache, async (t) => {
+  const { file } = temporaryFile(Buffer.from('<private>'))
+  const { ask } = await serveCached(t, (req, res, n) => {
+    if (n === 1) return res.writeHead(200, kStale).end('<public>')
+    res.writeHead(200, { 'Cache-Control': 'private', 'Content-Length': 9 })
+    fs.createReadStream(file).pipe(res)
+  })
+  await ask('/')
+  assert.equal((await ask('/')).body, '<public>')
+  await until(async () => (await ask('/')).body === '<private>', 'the stale answer has left')
 })
 
 test('refreshes that never end are given up after refreshTimeout, so that others begin', ofCache, async (t) => {

@@ -161,14 +161,14 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
       return;
     }
     case ReplyType::kResponse:
-      // Before the head leaves, which says whether it is stored.
-      if (reply.has(records::kReplyFile)) capture->Refuse(Refusal::kFile);
       if (is_unframed) {
         capture->OnText(reply.response().head, is_all, Now());
         capture->OnBody(reply.response().body);
       } else {
         capture->OnText(reply.response().all(), is_all, Now());
       }
+      // Before the head leaves, which says whether it is stored; its status was read above.
+      if (reply.has(records::kReplyFile)) capture->Refuse(Refusal::kFile);
       break;
     case ReplyType::kData:
       if (is_unframed) {

@@ -126,6 +126,8 @@ void WaitingMisses::Lead(const Connection* connection, const std::string& key, u
 
 bool WaitingMisses::LeadLate(const Connection* connection, const std::string& key, uint64_t hash) {
   DropClaim();
+  // The last response was not stored in time: others would wait for this one in vain, too.
+  if (keys_->Find(hash) == StorableKeys::Last::kNotStored) return false;
   if (waits_.contains(key) || !lanes_->Claim(this, key)) return false;
   keys_->Note(hash, true);
   Lead(connection, key, hash);
