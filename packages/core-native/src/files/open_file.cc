@@ -47,15 +47,17 @@ class OpenFile::Use {
 };
 
 std::unique_ptr<OpenFile> OpenFile::Take(int fd, std::string path) {
-  std::unique_ptr<OpenFile> file(new OpenFile(fd, std::move(path)));
-  int error = ReadFileFacts(fd, &file->facts_);
-  if (error == 0 && file->facts_.kind != FileKind::kFile) error = EINVAL;
+  FileFacts facts;
+  int error = ReadFileFacts(fd, &facts);
+  if (error == 0 && facts.kind != FileKind::kFile) error = EINVAL;
   if (error != 0) {
-    file.reset();
+    close(fd);
     errno = error;
     return nullptr;
   }
-  file->fd_ = fd = MoveToOwn(fd);
+  fd = MoveToOwn(fd);
+  std::unique_ptr<OpenFile> file(new OpenFile(fd, std::move(path)));
+  file->facts_ = facts;
   if (IsAlwaysInMemory(fd)) file->way_ = ReadWay::kMemory;
   // Finds out whether the file system takes probes.
   char byte;

@@ -167,8 +167,9 @@ void RequestQueue::ReleaseSegment(uint32_t published) {
 
 bool RequestQueue::Consume(uint32_t offset) {
   HTTPSYS_CHECK(offset >= read_offset_ && offset <= segment_bytes_);
+  // With AskForWake(): the lane sees the total, or this thread sees that the lane waits.
   consumed_total_.store(consumed_total_.load(std::memory_order_relaxed) + (offset - read_offset_),
-                        std::memory_order_relaxed);
+                        std::memory_order_seq_cst);
   read_offset_ = offset;
   const uint32_t published = segments_[read_segment_].published.load(std::memory_order_seq_cst);
   const bool is_sealed = (published & kSealed) != 0;

@@ -60,7 +60,7 @@ class RequestQueue {
            backlog_bytes_;
   }
   // The bytes of the records that JavaScript has read.
-  uint64_t consumed() const { return consumed_total_.load(std::memory_order_relaxed); }
+  uint64_t consumed() const { return consumed_total_.load(std::memory_order_seq_cst); }
   // The bytes of the records that JavaScript has begun: up to and including the one that it is
   // working on.
   uint64_t begun() const;

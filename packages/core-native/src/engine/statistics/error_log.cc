@@ -136,6 +136,7 @@ void ErrorLog::Open() {
   if (fd_ == -1 || fstat(fd_, &found) != 0) return;
   device_ = found.st_dev;
   inode_ = found.st_ino;
+  is_on_ = true;
   if (found.st_size == 0) WriteLine(fd_, std::string(kHeader));
 }
 
@@ -176,13 +177,14 @@ bool ErrorLog::WriteDropped(bool is_last) {
     const bool is_over = static_cast<uint64_t>(std::time(nullptr)) != second_;
     if (dropped_ != 0 && !is_over && !is_last) return false;
     dropped = std::exchange(dropped_, 0);
+    if (dropped != 0) KeepOpen();
   }
   SayDropped(dropped);
   return true;
 }
 
 bool ErrorLog::Write(const LogRecord& entry) {
-  if (fd_ == -1) return true;
+  if (!is_on()) return true;
   const std::time_t now = std::time(nullptr);
   uint64_t dropped = 0;
   if (!TakeTurn(static_cast<uint64_t>(now), &dropped)) return false;

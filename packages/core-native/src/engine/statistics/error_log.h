@@ -33,7 +33,9 @@ class ErrorLog {
   ErrorLog(const ErrorLog&) = delete;
   ErrorLog& operator=(const ErrorLog&) = delete;
 
-  bool is_on() const { return fd_.load(std::memory_order_relaxed) != -1; }
+  // True if the file could be opened once. A later failure to open it again loses lines until
+  // opening succeeds.
+  bool is_on() const { return is_on_.load(std::memory_order_relaxed); }
   // Returns why the file could not be opened, a positive errno. Returns 0 if it was opened, and on
   // every later call.
   int TakeFailure() { return failure_.exchange(0, std::memory_order_relaxed); }
@@ -55,6 +57,7 @@ class ErrorLog {
   void KeepOpen();
 
   const std::string path_;
+  std::atomic<bool> is_on_ = false;
   std::atomic<int> fd_ = -1;
   // What the descriptor is open on.
   uint64_t device_ = 0;
