@@ -79,7 +79,7 @@ function headlineOf (run) {
   const { ratio } = rowOf(run, 'express5')
   const of = (/** @type {number | undefined} */ value) => Math.round(100 * Number(value))
   const memory = rowOf(run, 'idle-memory').ratio?.memory
-  return `**${Number(ratio?.throughput).toFixed(1)} ×** the requests per second of Express 5 from one core · **${of(ratio?.thread)} %** of the JavaScript thread's time for each of them · **${of(memory)} %** of the memory of an idle connection`
+  return `Compared with stock Node: **${of(ratio?.process)} %** of the CPU of an Express 5 request · **${of(ratio?.thread)} %** of the JavaScript thread's time for it · **${of(memory)} %** of the memory of an idle connection`
 }
 
 /** @param {Run} run @returns {string} where the figures are from */
@@ -90,7 +90,7 @@ function originOf ({ machine, notes }) {
 
 /** @param {Run} run @returns {string} */
 function alignedOf (run) {
-  return `Most of Express' gain does not need the engine: stock Node with Express' prototypes alone is at ${cell(rowOf(run, 'express5', 'node-aligned').ratio?.process)} in the first row.`
+  return `Most of the gain of Express is one change, not the engine: \`req\` and \`res\` are made with the application's prototypes. Stock Node with that change alone costs ${cell(rowOf(run, 'express5', 'node-aligned').ratio?.process)} in the first row.`
 }
 
 /** @param {Run} run @returns {string} a row of a table whose columns are the three ways to deploy */
