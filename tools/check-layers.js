@@ -68,6 +68,7 @@ const kRooms = {
   'packages/websocket': ['packages/core-native'],
   'packages/cli': ['packages/core-native'],
   'packages/core-native/native': [],
+  'packages/core-native/schema': [],
   'packages/core-native/test-native': [],
   'test/fuzz': [],
   'test/differential/mutations': [],
@@ -78,7 +79,7 @@ const kRooms = {
   'tools/compat/wire': ['test/fuzz', 'tools/compat'],
   'tools/compat/cache': ['tools/compat'],
   'tools/packages': ['tools/lib'],
-  tools: ['lib/backend', 'packages/core-native/native', 'packages/core-native/test-native', 'test/differential/mutations', 'test/differential',
+  tools: ['lib/backend', 'packages/core-native/native', 'packages/core-native/schema', 'packages/core-native/test-native', 'test/differential/mutations', 'test/differential',
     'tools/lib', 'tools/compat', 'tools/compat/wire', 'tools/compat/cache', 'tools/packages'],
 }
 

@@ -6,7 +6,7 @@
 /** @typedef {{ file: string, room: string, text: string }} Source */
 
 /** What is sent to another process: no pointer, object of the standard library or descriptor has a meaning there. */
-const kCrossing = ['src/records/records.h', 'src/records/layout.h']
+const kCrossing = ['src/records/records.h']
 
 /** State of the process as a whole, and of its threads. */
 const kProcessFile = 'src/base/process.h'
@@ -26,8 +26,7 @@ const problemsIn = (sources, find) => sources.flatMap((source) => find(codeOf(so
 /** @param {Source[]} sources @returns {string[]} */
 function crossingProblems (sources) {
   return problemsIn(sources.filter(({ file }) => kCrossing.includes(file)), (code) =>
-    // Macros that make the constants are lists of words.
-    [...code.replace(/^#.*(?:\\\n.*)*$/gm, '').matchAll(/\bstd::\w+|\b(?:int|long|bool|float|double|char|void)\b\s+\w+;|[\w>]\s*[*&]\s*\w+|\bfd\b/g)]
+    [...code.replace(/^#.*$/gm, '').matchAll(/\bstd::\w+|\b(?:int|long|bool|float|double|char|void)\b\s+\w+;|[\w>]\s*[*&]\s*\w+|\bfd\b/g)]
       .map(([what]) => `has '${what.trim()}' in what crosses between processes: numbers of fixed size only`))
 }
 

@@ -610,7 +610,3 @@ export function fatalException (error: unknown): void
  * Windows, which ends a process without asking it. What it returns ends it and is called once; undefined when the system refuses.
  */
 export const watchSignal: undefined | ((signal: number, callback: () => void) => (() => void) | undefined)
-/** Every constant of records.h by name, for the test that compares lib/records/records.js with it. */
-export const constants: Record<string, number>
-/** Every field of records/layout.h by name, for the same test: its word, its lowest bit there, and how many it has. */
-export const fields: Record<string, [word: number, shift: number, bits: number]>

@@ -113,6 +113,9 @@ void CopyBlock(EngineWrap& engine, const Napi::CallbackInfo& info) {
   std::memcpy(into.Data(), block.memory.get(), std::min(block.bytes, into.ByteLength()));
 }
 
+static_assert(records::kBlockBytes == limits::kBlockBytes);
+static_assert(records::kReceiveBlocksMax == limits::kReceiveBlocksMax);
+
 void LendBlock(EngineWrap& engine, const Napi::CallbackInfo& info) {
   size_t lane;
   if (!engine.ReadLane(info, &lane) || engine.backend() == nullptr) return;

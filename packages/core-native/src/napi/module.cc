@@ -2,7 +2,6 @@
 
 #include <napi.h>
 
-#include "napi/constants.h"
 #include "napi/engine_wrap.h"
 #include "napi/host_methods.h"
 #include "records/records.h"
@@ -50,8 +49,6 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("fatalException", Napi::Function::New<FatalException>(env, "fatalException"));
   AddHostExports(env, exports);
   exports.Set("capabilities", CapabilitiesObject(env, HostCapabilities()));
-  exports.Set("constants", RecordConstants(env));
-  exports.Set("fields", RecordFields(env));
   exports.Set("formatVersion", Napi::Number::New(env, records::kFormatVersion));
   return exports;
 }

@@ -1,292 +1,548 @@
 #pragma once
-// The records that the I/O threads and the JavaScript thread exchange. docs/internals/records.md is
-// the prose; lib/records/records.js repeats the numbers for JavaScript and a test compares the two.
-//
-// Every record starts with four 32-bit words in host byte order and is a multiple of 8 bytes long:
-//   word 0  size of the record in bytes, these words and padding included
-//   word 1  type in the low 8 bits, flags in the upper 24
-//   word 2  connection slot: a dense small integer per lane
-//   word 3  0, unless a flag says otherwise
-// Readers skip types they do not know and never trust a length without comparing it to the size.
+// Generated from schema/records.js by npm run generate. docs/internals/records.md is the prose.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace httpsys::records {
 
+// Changes with every change that an old reader would misread.
 inline constexpr uint32_t kFormatVersion = 1;
+// Of the first four words.
 inline constexpr size_t kHeaderBytes = 16;
+// The size of a record is a multiple of this.
 inline constexpr size_t kAlignBytes = 8;
-
-// I/O thread -> JavaScript.
-enum class RequestType : uint8_t {
-  kPad = 0,         // Fills the end of a segment; the next record starts the next segment.
-  kOpen = 1,        // A connection was accepted.
-  kRequest = 2,     // A whole request head, possibly with (all of) its body.
-  kBody = 3,        // A piece of request body, or bytes of an upgraded connection.
-  kBodyBlock = 4,   // The same in a block of its own: Engine.copyBlock(lane, id) or, with
-                    // kFlagLent, one that JavaScript lent.
-  kBodyEnd = 5,     // End of the request body, with trailers.
-  kEof = 6,         // The peer closed its sending side.
-  kClosed = 7,      // The connection is gone. The last record of its slot.
-  kCredit = 8,      // Bytes that left since the last credit.
-  kError = 9,       // The peer broke the protocol or ran out of time.
-  kBlockDone = 10,  // A block given by Engine.sendBlock was sent or dropped.
-  kIntern = 11,     // Defines an id for a header line, a header name or a target.
-  kOversize = 12,   // A record too large for a segment, in a block of its own.
-  // Records of a connection that kWebSocket has made a WebSocket.
-  kMessage = 13,          // A whole message.
-  kMessageBlock = 14,     // The same in a block of its own: Engine.takeBlock(lane, id).
-  kControl = 15,          // A ping or a pong.
-  kCloseFrame = 16,       // The peer closes. No record but kCredit, kEof and kClosed follows.
-  kFrameError = 17,       // WebSocket frames of the peer are refused. Words as with kCloseFrame.
-  kHello = 18,            // A handshake waits for Engine.answerHello(lane, id, ...). Of no slot.
-  kTlsFailure = 19,       // TLS has failed; kClosed follows.
-  kNewSession = 20,       // As kHello: the handshake waits until JavaScript has kept the session.
-  kKeyLog = 21,           // Secrets of the connection; its kOpen follows.
-  kPeerCertificate = 22,  // The answer to kAskCertificate.
-  kSilence = 23,          // How long the connection has been silent.
-};
-
-// kOpen: word 4 server id, 5 remote port | family << 16 (4, 6, 0 = unix), 6 local port,
-// 7 remote address bytes | local address bytes << 16; then both addresses as text, no separator.
+// Where the bytes of kBody, kBodyEnd, kData, kTrailers and of WebSocket records begin.
+inline constexpr size_t kPayloadAt = 24;
+// Of the words of kOpen.
 inline constexpr size_t kOpenFixedBytes = 32;
-// With kFlagSecure there follow, from the next multiple of 8 on, kOpenSecureBytes of words and
-// then text and bytes without separators: word 0 protocol (0x0304 = TLS 1.3) | 1 << 16 for a
-// session that goes on | 1 << 17 when the peer was asked for a certificate, 1 result of the
-// verification (X509_V_...; 0 = fine), 2 bytes of the server name, 3 of the ALPN protocol, 4 of the
-// cipher's name, 5 of its standard name, 6 of the version that it came with, 7 of the peer's
-// certificates: each DER after its length in 4 bytes.
+// Of the words of Secure.
 inline constexpr size_t kOpenSecureBytes = 32;
-
-// kRequest: word 4 server id, 5 method | minor version << 8 | header line count << 16, 6 target,
-// 7 text bytes, 8 body bytes, 9 url prefix id, 10 arrival (ms of uv_hrtime,
-// modulo 2^32), 11 bytes of the head on the wire.
-// Then one pair of words per header line, then the text (target if literal, then the literal parts
-// of the lines, in order, no separators), then the body bytes.
-//   target            kInternBit | id          or literal byte length
-//   line, first word  kInternBit | id          whole line interned, second word unused
-//                     kNameBit | id            name interned, second word = literal value length
-//                     literal name length      second word = literal value length
+// Of the words of kRequest.
 inline constexpr size_t kRequestFixedBytes = 48;
-inline constexpr uint32_t kInternBit = 0x80000000u;
-inline constexpr uint32_t kNameBit = 0x40000000u;
-
-enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
-  kFlagHasBody = 1u << 0,       // Content-Length > 0 or chunked: kBody… and kBodyEnd follow.
-  kFlagComplete = 1u << 1,      // The message ends within this record (no kBodyEnd follows).
-  kFlagKeepAlive = 1u << 2,     // The result of llhttp_should_keep_alive().
-  kFlagUpgrade = 1u << 3,  // Upgrade or CONNECT: the lane waits for kUpgradeAccept/kUpgradeDecline;
-                           // the body bytes are what was read after the head.
-  kFlagExpectContinue = 1u << 4,
-  kFlagExpectOther = 1u << 5,
-  kFlagHasHost = 1u << 6,
-  kFlagChunked = 1u << 7,
-  kFlagLent = 1u << 8,  // kBodyBlock: the id is that of an Engine.lendBlock.
-  // kOpen: of a shared port, with its first request. The server has it even if it is not listening
-  // yet, or not any more: nobody else can.
-  kFlagShared = 1u << 9,
-  // kRequest: of a stream of an HTTP/2 connection, which is opened by this record. Word 3 is the
-  // slot of that connection.
-  kFlagStream = 1u << 10,
-  kFlagSecure = 1u << 11,  // kOpen: TLS.
-  kFlagFailed = 1u << 12,  // kOpen: the handshake has failed; kTlsFailure and kClosed follow.
-  // kOpen: the server was closed within the handshake. It waits for that: kOpen of another slot
-  // comes when it is done, then kClosed of this one.
-  kFlagPending = 1u << 13,
-  // kRequest: of a stream of an HTTP/2 connection that another member of a shared port has. Apart
-  // from the version of its protocol it is a connection of its own.
-  kFlagRelayedStream = 1u << 14,
-  // kEof: of an undecided upgrade. Its bytes are told first when JavaScript has decided, and then
-  // kEof without this flag. Behind it nothing comes for which a decision could wait.
-  kFlagUndecided = 1u << 15,
-  // kRequest: the lane may take the request back until JavaScript has begun it, and has no barrier
-  // for that (ClaimedRequests). Who begins it stores kDispatchResume by Atomics before it reads
-  // kRequestsClaimed.
-  kFlagClaimable = 1u << 16,
-  // kCredit: the socket has taken everything that it was given.
-  kFlagTaken = 1u << 17,
-  // kSilence: the connection has had an answer, and no request is unanswered.
-  kFlagBetween = 1u << 18,
-  // kSilence: the connection carries streams, which have timers of their own.
-  kFlagFramed = 1u << 19,
-  // kSilence: nobody has asked. The idle time of the server is over, and its 'timeout' has
-  // listeners, which decide.
-  kFlagUnasked = 1u << 20,
-};
-
-// kBody: word 4 bytes; then the bytes.            kBodyBlock: word 4 bytes, 5 block id.
-// kBodyEnd: word 4 trailer line count, 5 text bytes; then lines and text as in kRequest.
-// kEof: nothing more; kFlagUndecided.             kClosed: word 4 errno (0 = clean), positive.
-// kCredit: word 4 bytes; kFlagTaken.              kBlockDone: word 4 block id, 5 errno,
-//                                                 6 and 7 (low, high) the bytes of a file that left
-//                                                 before its error, or the connection's end.
-// kSilence: word 4 ms since bytes were read or written (kSilenceUnknown: this backend does not
-//           know), 5 the time of that, which has changed when bytes have come or left;
-//           kFlagBetween, kFlagFramed, kFlagUnasked.
-// kError: word 4 ErrorKind, 5 bytes of the segment, 6 bytes of the prefix, 7 offset in the segment;
-//         then, at byte 32, the segment in which the fault is, as received, and the prefix. A
-//         parser that has read the prefix finds the fault in the segment from the offset on.
-// kIntern: word 4 id, 5 name bytes, 6 value bytes; then name and value. A bare name has value bytes
-//          kInternNameOnly, a target has name bytes 0.
-// kOversize: word 4 bytes, 5 block id.
-inline constexpr uint32_t kInternNameOnly = 0xffffffffu;
-inline constexpr uint32_t kSilenceUnknown = 0xffffffffu;
-// kMessage: word 4 bytes; then, at byte 24, the bytes.   kMessageBlock: word 4 bytes, 5 block id.
-//           Flag kMessageBinary. Each takes its bytes and kMessageCost of the window.
-// kControl: word 4 bytes, 5 opcode (9, 10); then, at byte 24, the bytes. Takes as kMessage does.
-// kCloseFrame: word 4 code (1005 = none), 5 reason bytes; then, at byte 24, the reason.
-// kFrameError: word 4 websocket::ReadError, 5 text bytes, 6 detail, 7 zlib's code (negative);
-//              then, at byte 32, zlib's text.
-inline constexpr uint32_t kMessageBinary = 1u << 0;
-// What a message without bytes costs: a peer that sends many of them is paused, too.
-inline constexpr uint32_t kMessageCost = 32;
-inline constexpr size_t kFrameErrorTextAt = 32;
+// Of the words of kResponse.
+inline constexpr size_t kResponseFixedBytes = 32;
+// Of the words of kWebSocket.
+inline constexpr size_t kWebSocketFixedBytes = 56;
+// Where the bytes of kError begin.
 inline constexpr size_t kErrorTextAt = 32;
-
-// kHello: word 4 id, 5 server id, 6 server name bytes, 7 bytes of the ALPN list, 8 of the session
-//         id; then, at byte 40, these, the list as on the wire. Flags kHelloTicket (it has a
-//         session in a ticket), kHelloStatus (it wants an OCSP response).
-// kNewSession: word 4 id, 5 server id, 6 session id bytes, 7 bytes of the session; then, at byte
-//              32, both.
-// kKeyLog: word 4 bytes; then, at byte 24, lines.
-// kTlsFailure: word 4 errno, 5 bytes of OpenSSL's whole text, 6 of its library, 7 of the function,
-//              8 of the reason; then, at byte 40, these.
-// kPeerCertificate: word 4 system error (0 = the peer has shown one, or has none), 5 result of the
-//                   verification as with kOpen, 6 bytes; then, at byte 32, the certificates as
-//                   there.
-inline constexpr uint32_t kHelloTicket = 1u << 0;
-inline constexpr uint32_t kHelloStatus = 1u << 1;
+// Where the text of kIntern begins.
+inline constexpr size_t kInternTextAt = 32;
+// Where the text of kFrameError begins.
+inline constexpr size_t kFrameErrorTextAt = 32;
+// Where the texts of kHello begin.
 inline constexpr size_t kHelloTextAt = 40;
+// Where the bytes of kNewSession begin.
 inline constexpr size_t kNewSessionTextAt = 32;
+// Where the texts of kTlsFailure begin.
 inline constexpr size_t kTlsFailureTextAt = 40;
+// Where the certificates of kPeerCertificate begin.
 inline constexpr size_t kPeerCertificateAt = 32;
+// Of a block that JavaScript lends.
+inline constexpr size_t kBlockBytes = 0x10000u;
+// Most blocks that JavaScript lends to a lane.
+inline constexpr uint32_t kReceiveBlocksMax = 128;
+// A word with this bit is the id of a whole line or target.
+inline constexpr uint32_t kInternBit = 0x80000000u;
+// A word with this bit is the id of a name.
+inline constexpr uint32_t kNameBit = 0x40000000u;
+// kIntern: a name without a value.
+inline constexpr uint32_t kInternNameOnly = 0xffffffffu;
+// kSilence: the backend does not know.
+inline constexpr uint32_t kSilenceUnknown = 0xffffffffu;
+// JavaScript counts the idle time.
+inline constexpr uint32_t kIdleNotCounted = 0xffffffffu;
+// Bytes of the window that a message takes besides its own, so that a client that sends many empty
+// ones is paused, too.
+inline constexpr uint32_t kMessageCost = 32;
 
-enum class ErrorKind : uint32_t {
-  kMalformed = 1,        // 400
-  kHeaderOverflow = 2,   // 431
-  kChunkExtensions = 3,  // 413
-  kTimeout = 4,          // 408, headersTimeout or requestTimeout
-  kBodyTooLarge = 5,     // 413, maxRequestBodySize
-  kIncomplete = 6,       // EOF inside a message: HPE_INVALID_EOF_STATE
-  kDataAfterClose = 7,   // Bytes after a `Connection: close` request: HPE_CLOSED_CONNECTION
+// Records of an I/O thread for JavaScript.
+enum class RequestType : uint8_t {
+  // Fills the end of a segment; the next record begins the next segment.
+  kPad = 0,
+  // A connection was accepted.
+  kOpen = 1,
+  // A whole request head, possibly with its body or a part of it.
+  kRequest = 2,
+  // A piece of a request body, or bytes of an upgraded connection.
+  kBody = 3,
+  // The same in a block of its own: Engine.copyBlock(lane, id), or with kFlagLent one that
+  // JavaScript lent. Fields of kBody.
+  kBodyBlock = 4,
+  // End of a request body, with its trailers.
+  kBodyEnd = 5,
+  // The client has ended its direction.
+  kEof = 6,
+  // The connection is closed. The last record of its slot.
+  kClosed = 7,
+  // Bytes that have left since the last credit.
+  kCredit = 8,
+  // The client has broken the protocol, or a limit.
+  kError = 9,
+  // A block of Engine.sendBlock was sent or dropped.
+  kBlockDone = 10,
+  // Defines an id for a header line, a header name or a target.
+  kIntern = 11,
+  // A record that is too long for a segment, in a block of its own.
+  kOversize = 12,
+  // A whole WebSocket message. It takes its bytes and kMessageCost of the receive window.
+  kMessage = 13,
+  // The same in a block of its own: Engine.takeBlock(lane, id). Fields of kMessage.
+  kMessageBlock = 14,
+  // A ping or a pong. It takes as much of the window as kMessage.
+  kControl = 15,
+  // The client closes the WebSocket. No record but kCredit, kEof and kClosed follows.
+  kCloseFrame = 16,
+  // The client's WebSocket frames are refused. No record but kCredit, kEof and kClosed follows.
+  kFrameError = 17,
+  // A handshake waits for Engine.answerHello(lane, id, …). Of no slot; kHelloTicket, kHelloStatus.
+  kHello = 18,
+  // TLS has failed; kClosed follows.
+  kTlsFailure = 19,
+  // A handshake waits until JavaScript has stored its session: Engine.answerHello(lane, id, {}). Of
+  // no slot.
+  kNewSession = 20,
+  // Secrets of a connection whose kOpen follows.
+  kKeyLog = 21,
+  // The answer to kAskCertificate.
+  kPeerCertificate = 22,
+  // How long the connection has been silent; kFlagBetween, kFlagFramed, kFlagUnasked.
+  kSilence = 23,
 };
 
-// JavaScript -> I/O thread.
+// Records of JavaScript for an I/O thread.
 enum class ReplyType : uint8_t {
-  kJump = 0,            // word 2 = id of the reply segment where the next record stands.
-  kResponse = 1,        // Response head, possibly with (all of) its body.
-  kData = 2,            // A piece of response body, or raw bytes.
-  kBlock = 3,           // The same by reference: Engine.sendBlock.
-  kTrailers = 4,        // Ends a chunked body, and with it the response.
-  kEnd = 5,             // The response is complete.
-  kWindow = 6,          // JavaScript consumed that many body bytes.
-  kUpgradeAccept = 7,   // From here on the connection carries opaque bytes.
-  kUpgradeDecline = 8,  // Treat the message as an ordinary request.
-  kShutdown = 9,        // FIN once everything is sent, then close when the peer has closed too.
-  kDestroy = 10,        // Send what the kernel takes at once, close.
-  kReset = 11,          // RST.
-  kRelease = 12,        // JavaScript has forgotten the slot. The last record of a slot.
-  kSocketOption = 13,   // word 4: 1 = TCP_NODELAY, 2 = SO_KEEPALIVE; 5 value; 6 initial delay (s).
-  kIdleTimeout = 14,    // word 4: idle timeout in ms for a connection without a request (0 = none).
-  kWebSocket = 15,      // An undecided upgrade becomes a WebSocket.
-  kFrame = 16,          // A frame to send on it.
-  kFrameBlock = 17,     // The same by reference.
-  kBroadcast = 18,      // One frame for several WebSockets.
-  kBroadcastBlock = 19,  // The same by reference.
-  kCachePolicy = 20,     // How long the kernel may answer with the response that begins.
-  kAskCertificate = 21,  // The peer is to show a certificate; kPeerCertificate follows.
-  kRefuseBody = 22,      // JavaScript refuses a body that is longer than its request may have.
-  kAskSilence = 23,      // A timer of JavaScript has expired; kSilence follows.
+  // The next record stands in another reply segment.
+  kJump = 0,
+  // A response head, possibly with its body or a part of it.
+  kResponse = 1,
+  // A piece of a response body, or raw bytes.
+  kData = 2,
+  // The same by reference: Engine.sendBlock.
+  kBlock = 3,
+  // Ends a chunked body, and with it the response. Fields of kData; the bytes are lines, each with
+  // CRLF.
+  kTrailers = 4,
+  // The response is complete.
+  kEnd = 5,
+  // JavaScript has consumed bytes of a body.
+  kWindow = 6,
+  // The connection carries opaque bytes from here on.
+  kUpgradeAccept = 7,
+  // The message is an ordinary request.
+  kUpgradeDecline = 8,
+  // FIN when everything is sent; closed when the client has ended, too.
+  kShutdown = 9,
+  // Sends what the kernel takes at once, and closes.
+  kDestroy = 10,
+  // RST.
+  kReset = 11,
+  // JavaScript has forgotten the slot. The last record of a slot.
+  kRelease = 12,
+  // Sets an option of the socket.
+  kSocketOption = 13,
+  // Word 4: ms that a connection without a request may be idle; 0 is no limit.
+  kIdleTimeout = 14,
+  // An undecided upgrade becomes a WebSocket.
+  kWebSocket = 15,
+  // A frame to send on a WebSocket; FrameFlags.
+  kFrame = 16,
+  // The same by reference. Fields of kBlock.
+  kFrameBlock = 17,
+  // One frame for several WebSockets; FrameFlags.
+  kBroadcast = 18,
+  // The same by reference. Fields of kBroadcast.
+  kBroadcastBlock = 19,
+  // How long the kernel may answer with the response whose head follows.
+  kCachePolicy = 20,
+  // The client has to show a certificate; kPeerCertificate follows.
+  kAskCertificate = 21,
+  // JavaScript refuses a body that is longer than its request may have.
+  kRefuseBody = 22,
+  // A timer of JavaScript has expired; kSilence follows.
+  kAskSilence = 23,
 };
 
+// Flags of records for JavaScript.
+enum RequestFlags : uint32_t {
+  // kRequest: Content-Length above 0, or chunked. kBody records and kBodyEnd follow.
+  kFlagHasBody = 1,
+  // kRequest: the message ends within this record; no kBodyEnd follows.
+  kFlagComplete = 2,
+  // kRequest: the result of llhttp_should_keep_alive().
+  kFlagKeepAlive = 4,
+  // kRequest: Upgrade or CONNECT. The lane waits for a decision; the body is what was read behind
+  // the head.
+  kFlagUpgrade = 8,
+  // kRequest: Expect: 100-continue.
+  kFlagExpectContinue = 16,
+  // kRequest: another Expect.
+  kFlagExpectOther = 32,
+  // kRequest: it has a Host field.
+  kFlagHasHost = 64,
+  // kRequest: the body is chunked.
+  kFlagChunked = 128,
+  // kBodyBlock: the id is that of a block of Engine.lendBlock.
+  kFlagLent = 256,
+  // kOpen: on a shared port, with its first request. The server has it even if it does not listen
+  // yet, or no longer: no other can.
+  kFlagShared = 512,
+  // kRequest: of a stream of HTTP/2, which this record opens. Word 3 is the slot of the stream's
+  // connection.
+  kFlagStream = 1024,
+  // kOpen: TLS.
+  kFlagSecure = 2048,
+  // kOpen: the handshake has failed; kTlsFailure and kClosed follow.
+  kFlagFailed = 4096,
+  // kOpen: the server was closed during the handshake. When that is done, kOpen of another slot
+  // follows, then kClosed of this one.
+  kFlagPending = 8192,
+  // kRequest: of a stream of HTTP/2 whose connection another process has. Apart from the version it
+  // is a connection of its own.
+  kFlagRelayedStream = 16384,
+  // kEof: of an undecided upgrade. Its bytes follow when JavaScript has decided, and then kEof
+  // without this flag.
+  kFlagUndecided = 32768,
+  // kRequest: the lane has no barrier for a claim; JavaScript has to store kDispatchResume by
+  // Atomics before it reads kRequestsClaimed.
+  kFlagClaimable = 0x10000u,
+  // kCredit: the socket has taken everything that it was given.
+  kFlagTaken = 0x20000u,
+  // kSilence: the connection has had an answer, and no request is unanswered.
+  kFlagBetween = 0x40000u,
+  // kSilence: the connection carries streams, which have timers of their own.
+  kFlagFramed = 0x80000u,
+  // kSilence: JavaScript has not asked. The server's idle time is over, and the listeners of its
+  // 'timeout' decide.
+  kFlagUnasked = 0x100000u,
+};
+
+// Flags of kMessage.
+enum MessageFlags : uint32_t {
+  // A binary message.
+  kMessageBinary = 1,
+};
+
+// Flags of kHello.
+enum HelloFlags : uint32_t {
+  // The client has a session in a ticket.
+  kHelloTicket = 1,
+  // The client wants an OCSP response.
+  kHelloStatus = 2,
+};
+
+// Flags of records for an I/O thread.
+enum ReplyFlags : uint32_t {
+  // The response is complete with this record.
+  kReplyEnd = 1,
+  // With kReplyEnd: close the connection after it (res._last).
+  kReplyClose = 2,
+  // The backend frames the body of this record as one chunk, and with kReplyEnd writes the last
+  // chunk.
+  kReplyChunked = 4,
+  // A 1xx head.
+  kReplyInterim = 8,
+  // Bytes as the application framed them.
+  kReplyRaw = 16,
+  // kDestroy: only if no request is being received or answered.
+  kReplyIfIdle = 32,
+  // kDestroy with kReplyIfIdle: also before the first request has begun.
+  kReplyIfUnserved = 64,
+  // kDestroy: another member of a shared port may have the connection instead.
+  kReplyMayMove = 128,
+  // kUpgradeAccept: what the bytes are is not decided. The lane keeps them until kUpgradeAccept
+  // without this flag, or kWebSocket.
+  kReplyUndecided = 256,
+  // kRefuseBody: the refusal is counted, and is in the error log.
+  kReplyLogged = 512,
+  // kRefuseBody with kReplyLogged: the client learns of the refusal from the end of the connection
+  // alone.
+  kReplyUnanswered = 1024,
+  // kResponse: a kBlock follows that is a part of a file.
+  kReplyFile = 2048,
+};
+
+// Settings of a WebSocket.
+enum SocketFlags : uint32_t {
+  // The lane answers pings.
+  kSocketAutoPong = 1,
+  // Text is not validated.
+  kSocketSkipUtf8 = 2,
+  // permessage-deflate was negotiated.
+  kSocketDeflate = 4,
+  // With server_no_context_takeover.
+  kSocketServerAlone = 8,
+  // With client_no_context_takeover.
+  kSocketClientAlone = 16,
+};
+
+// Flags of kFrame and kBroadcast.
+enum FrameFlags : uint32_t {
+  // Mask of the opcode of RFC 6455; 0 continues a message.
+  kFrameOpcode = 15,
+  // The last frame of its message.
+  kFrameFin = 16,
+  // Compress if that was negotiated; on the first frame of a message.
+  kFrameCompress = 32,
+};
+
+// How long the kernel may keep a response.
 enum CachePolicy : uint32_t {
+  // Not at all.
   kCacheNothing = 0,
-  kCacheUserInvalidates = 1,  // Until it is flushed.
+  // Until it is flushed.
+  kCacheUserInvalidates = 1,
+  // For a number of seconds.
   kCacheTimeToLive = 2,
 };
 
-enum ReplyFlags : uint32_t {   // word 1 >> 8.
-  kReplyEnd = 1u << 0,         // The response is complete with this record.
-  kReplyClose = 1u << 1,       // With kReplyEnd: close the connection after it (res._last).
-  kReplyChunked = 1u << 2,     // The backend frames the body bytes of this record as one chunk, and
-                               // with kReplyEnd writes the last chunk.
-  kReplyInterim = 1u << 3,     // A 1xx head.
-  kReplyRaw = 1u << 4,         // Bytes as the application framed them.
-  kReplyIfIdle = 1u << 5,      // kDestroy: only when no request is being received or answered,
-  kReplyIfUnserved = 1u << 6,  // with this also before the first one has begun.
-  kReplyMayMove = 1u << 7,     // kDestroy: another member of a shared port may have it instead.
-  kReplyUndecided = 1u << 8,   // kUpgradeAccept: not decided yet what the bytes are. The lane keeps
-                               // them until kUpgradeAccept without this flag, or kWebSocket.
-  kReplyLogged = 1u << 9,      // kRefuseBody: the refusal is counted, and is in the error log,
-  kReplyUnanswered = 1u << 10,  // with this as one that its client learns from the end alone.
-  kReplyFile = 1u << 11,        // kResponse: a kBlock follows that is a part of a file.
-};
-
-// kResponse: word 4 head bytes, 5 body bytes, 6 status, 7 keep-alive timeout in ms (with kReplyEnd;
-//            0 = none, kIdleNotCounted = JavaScript counts); then head text (status line to blank
-//            line), then body.
-// kData: word 4 bytes, 5 keep-alive timeout in ms (with kReplyEnd); then, at byte 24, the bytes.
-// kCachePolicy: word 4 CachePolicy, 5 seconds; before the head.
-// kBlock: word 4 block id, of memory or of a file.      kTrailers: as kData; the bytes are lines,
-// each with CRLF.
-//      kEnd: word 4 keep-alive timeout in ms.      kWindow: word 4 bytes.
-inline constexpr uint32_t kIdleNotCounted = 0xffffffffu;
-inline constexpr size_t kResponseFixedBytes = 32;
-// kWebSocket: word 4 SocketFlags, 5 longest message (0 = no limit), 6 most fragments (0 = any), 7
-//             most arrivals of a frame (0 = any), 8 most unsent pongs (0 = any), 9 bytes below
-//             which a message that stands alone is not compressed, 10 window bits of the server |
-//             of the client << 8 | zlib level (signed) << 16 | memory level << 24, 11 zlib
-//             strategy, 12 bytes; then, at byte 56, what was read behind the request.
-// kFrame: word 4 bytes; then, at byte 24, the bytes.     kFrameBlock: word 4 block id.
-// kBroadcast: word 4 bytes, 5 slots; then, at byte 24, the bytes, and, from the next multiple of 4,
-//             the slots.      kBroadcastBlock: word 4 block id, 5 slots; the slots at byte 24.
-inline constexpr size_t kWebSocketFixedBytes = 56;
-enum SocketFlags : uint32_t {
-  kSocketAutoPong = 1u << 0,     // The lane answers pings.
-  kSocketSkipUtf8 = 1u << 1,     // Text is not looked at.
-  kSocketDeflate = 1u << 2,      // permessage-deflate was negotiated,
-  kSocketServerAlone = 1u << 3,  // with server_no_context_takeover,
-  kSocketClientAlone = 1u << 4,  // with client_no_context_takeover.
-};
-enum FrameFlags : uint32_t {  // word 1 >> 8.
-  kFrameOpcode = 0xf,         // The opcode of RFC 6455; 0 continues a message.
-  kFrameFin = 1u << 4,
-  kFrameCompress = 1u << 5,  // If it was negotiated; of the frame that begins a message.
-};
-// Where the payload of kBody, kBodyEnd (lines), kData and kTrailers stands: words 4 and 5, then
-// bytes. kIntern has words 4 to 7 (the last unused) and its text at byte 32.
-inline constexpr size_t kPayloadAt = 24;
-inline constexpr size_t kInternTextAt = 32;
-
-// Fates of a request that waited for JavaScript: Engine.takeClaim(lane).
-enum class Claim : uint32_t {
-  kNone,     // The lane has left the request alone: JavaScript begins it.
-  kRefused,  // The lane has answered the request, and its connection ends.
-  kMoved,    // Another owner of the queue gets the request.
-};
-
-// Words of the control block of a lane (Int32Array over a SharedArrayBuffer, one cache line each).
+// Words of a lane's control block, an Int32Array over a SharedArrayBuffer; words that different
+// threads write are in different cache lines.
 enum ControlWord : uint32_t {
-  kReplyPublished =
-      0,  // Bytes of reply records published so far, modulo 2^32. Written by JavaScript.
-  kSegmentsDone = 16,  // Reply segments the lane has left by a kJump, modulo 2^32.
-  kLaneSleeping =
-      32,  // 1 while the lane waits in its poll; JavaScript then calls Engine.wake(lane).
-  // Requests that the lane has claimed back and JavaScript has not come to: Engine.takeClaim(lane)
-  // says whether the present one is among them. In the line of the word before, which is read and
-  // written by the same.
+  // Bytes of reply records published so far, modulo 2^32. Written by JavaScript.
+  kReplyPublished = 0,
+  // Reply segments that the lane has left by a kJump, modulo 2^32.
+  kSegmentsDone = 16,
+  // 1 while the lane waits in its poll; JavaScript then calls Engine.wake(lane).
+  kLaneSleeping = 32,
+  // Requests that the lane has claimed and JavaScript has not come to: Engine.takeClaim(lane) says
+  // whether the present one is among them.
   kRequestsClaimed = 33,
-  kDispatchResume =
-      48,  // Where dispatch() goes on after a throw. Written and read on the JS thread.
-  // 1 while dispatch() runs. Who calls it clears the word, and then looks at kLaneSleeping: until
-  // then the lane may let replies gather.
+  // Where dispatch() goes on after a throw. Written and read on the JavaScript thread.
+  kDispatchResume = 48,
+  // 1 while dispatch() runs: the lane may let replies gather. The caller clears the word before it
+  // reads kLaneSleeping.
   kBatchOpen = 49,
-  // 1 from the first reply that is published outside dispatch() until the event loop's turn ends.
-  // Set by JavaScript, which then calls Engine.openTurn(lane); cleared at the turn's end, after
-  // which the lane is woken for further replies. Until then the lane looks for them by itself.
+  // 1 from the first reply outside dispatch() to the end of the event loop's turn: the lane looks
+  // for replies by itself, and is woken for further ones at the end.
   kTurnOpen = 50,
+  // Number of words.
   kControlWords = 64,
 };
+
+// What is wrong with a message.
+enum class ErrorKind : uint32_t {
+  // 400
+  kMalformed = 1,
+  // 431
+  kHeaderOverflow = 2,
+  // 413
+  kChunkExtensions = 3,
+  // 408; headersTimeout or requestTimeout
+  kTimeout = 4,
+  // 413; maxRequestBodySize
+  kBodyTooLarge = 5,
+  // the client ended inside a message: HPE_INVALID_EOF_STATE
+  kIncomplete = 6,
+  // bytes behind a request with Connection: close: HPE_CLOSED_CONNECTION
+  kDataAfterClose = 7,
+};
+
+// What has become of a request that waited for JavaScript: Engine.takeClaim(lane).
+enum class Claim : uint32_t {
+  // The lane has left it alone: JavaScript begins it.
+  kNone = 0,
+  // The lane has answered it, and its connection ends.
+  kRefused = 1,
+  // Another owner of the queue gets it.
+  kMoved = 2,
+};
+
+// A word of a record, or some bits of it.
+struct Field {
+  uint32_t word;
+  uint32_t shift = 0;
+  uint32_t bits = 32;
+};
+
+// Record: Every record.
+inline constexpr Field kRecordBytes{0};
+inline constexpr Field kRecordType{1, 0, 8};
+inline constexpr Field kRecordFlags{1, 8, 24};
+inline constexpr Field kRecordSlot{2};
+inline constexpr Field kRecordExtra{3};
+
+// Secure: What kFlagSecure adds to kOpen, from the next multiple of 8 bytes on; texts and
+// certificates follow without separators.
+inline constexpr Field kSecureProtocol{0, 0, 16};
+inline constexpr Field kSecureIsReused{0, 16, 1};
+inline constexpr Field kSecureHasAsked{0, 17, 1};
+inline constexpr Field kSecureVerifyResult{1};
+inline constexpr Field kSecureServernameBytes{2};
+inline constexpr Field kSecureAlpnBytes{3};
+inline constexpr Field kSecureCipherBytes{4};
+inline constexpr Field kSecureCipherStandardBytes{5};
+inline constexpr Field kSecureCipherVersionBytes{6};
+inline constexpr Field kSecureCertificatesBytes{7};
+
+// Open: A connection was accepted. Then both addresses as text without a separator; with
+// kFlagSecure, Secure.
+inline constexpr Field kOpenServerId{4};
+inline constexpr Field kOpenRemotePort{5, 0, 16};
+inline constexpr Field kOpenFamily{5, 16, 16};
+inline constexpr Field kOpenLocalPort{6};
+inline constexpr Field kOpenRemoteBytes{7, 0, 16};
+inline constexpr Field kOpenLocalBytes{7, 16, 16};
+
+// Request: A whole request head, possibly with its body or a part of it. Then two words per header
+// line, then the text (a literal target, and the literal parts of lines in their order, without
+// separators), then the body. First word of a line: kInternBit | id of a whole line (the second is
+// unused), kNameBit | id of a name, or the bytes of a literal name; second word: the bytes of the
+// literal value.
+inline constexpr Field kRequestServerId{4};
+inline constexpr Field kRequestMethod{5, 0, 8};
+inline constexpr Field kRequestMinorVersion{5, 8, 8};
+inline constexpr Field kRequestLines{5, 16, 16};
+inline constexpr Field kRequestTarget{6};
+inline constexpr Field kRequestTextBytes{7};
+inline constexpr Field kRequestBodyBytes{8};
+inline constexpr Field kRequestPrefixId{9};
+inline constexpr Field kRequestArrivalMs{10};
+inline constexpr Field kRequestWireBytes{11};
+
+// Body: A piece of a request body, or bytes of an upgraded connection. Then the bytes.
+inline constexpr Field kBodyBytes{4};
+inline constexpr Field kBodyBlockId{5};
+
+// BodyEnd: End of a request body, with its trailers. Then lines and text as in kRequest.
+inline constexpr Field kBodyEndLines{4};
+inline constexpr Field kBodyEndTextBytes{5};
+
+// Closed: The connection is closed. The last record of its slot.
+inline constexpr Field kClosedError{4};
+
+// Credit: Bytes that have left since the last credit.
+inline constexpr Field kCreditBytes{4};
+
+// Error: The client has broken the protocol, or a limit. Then the segment as it was received, and
+// the prefix.
+inline constexpr Field kErrorKind{4};
+inline constexpr Field kErrorBytes{5};
+inline constexpr Field kErrorPrefixBytes{6};
+inline constexpr Field kErrorFrom{7};
+
+// BlockDone: A block of Engine.sendBlock was sent or dropped.
+inline constexpr Field kBlockDoneBlockId{4};
+inline constexpr Field kBlockDoneError{5};
+inline constexpr Field kBlockDoneSentLow{6};
+inline constexpr Field kBlockDoneSentHigh{7};
+
+// Intern: Defines an id for a header line, a header name or a target. Then name and value.
+inline constexpr Field kInternId{4};
+inline constexpr Field kInternNameBytes{5};
+inline constexpr Field kInternValueBytes{6};
+
+// Oversize: A record that is too long for a segment, in a block of its own.
+inline constexpr Field kOversizeBytes{4};
+inline constexpr Field kOversizeBlockId{5};
+
+// Message: A whole WebSocket message. It takes its bytes and kMessageCost of the receive window.
+// Then the bytes.
+inline constexpr Field kMessageBytes{4};
+inline constexpr Field kMessageBlockId{5};
+
+// Control: A ping or a pong. It takes as much of the window as kMessage. Then the payload.
+inline constexpr Field kControlBytes{4};
+inline constexpr Field kControlOpcode{5};
+
+// CloseFrame: The client closes the WebSocket. No record but kCredit, kEof and kClosed follows.
+// Then the reason.
+inline constexpr Field kCloseFrameCode{4};
+inline constexpr Field kCloseFrameBytes{5};
+
+// FrameError: The client's WebSocket frames are refused. No record but kCredit, kEof and kClosed
+// follows. Then zlib's message.
+inline constexpr Field kFrameErrorKind{4};
+inline constexpr Field kFrameErrorTextBytes{5};
+inline constexpr Field kFrameErrorDetail{6};
+inline constexpr Field kFrameErrorZlibCode{7};
+
+// Hello: A handshake waits for Engine.answerHello(lane, id, …). Of no slot; kHelloTicket,
+// kHelloStatus. Then the three.
+inline constexpr Field kHelloId{4};
+inline constexpr Field kHelloServerId{5};
+inline constexpr Field kHelloServernameBytes{6};
+inline constexpr Field kHelloAlpnBytes{7};
+inline constexpr Field kHelloSessionIdBytes{8};
+
+// TlsFailure: TLS has failed; kClosed follows. Then the four.
+inline constexpr Field kTlsFailureError{4};
+inline constexpr Field kTlsFailureTextBytes{5};
+inline constexpr Field kTlsFailureLibraryBytes{6};
+inline constexpr Field kTlsFailureFunctionBytes{7};
+inline constexpr Field kTlsFailureReasonBytes{8};
+
+// NewSession: A handshake waits until JavaScript has stored its session: Engine.answerHello(lane,
+// id, {}). Of no slot. Then both.
+inline constexpr Field kNewSessionId{4};
+inline constexpr Field kNewSessionServerId{5};
+inline constexpr Field kNewSessionSessionIdBytes{6};
+inline constexpr Field kNewSessionSessionBytes{7};
+
+// KeyLog: Secrets of a connection whose kOpen follows. Then the lines.
+inline constexpr Field kKeyLogBytes{4};
+
+// PeerCertificate: The answer to kAskCertificate. Then the certificates as in Secure.
+inline constexpr Field kPeerCertificateError{4};
+inline constexpr Field kPeerCertificateVerifyResult{5};
+inline constexpr Field kPeerCertificateBytes{6};
+
+// Silence: How long the connection has been silent; kFlagBetween, kFlagFramed, kFlagUnasked.
+inline constexpr Field kSilenceMs{4};
+inline constexpr Field kSilenceSinceMs{5};
+
+// Jump: The next record stands in another reply segment.
+inline constexpr Field kJumpSegment{2};
+
+// Response: A response head, possibly with its body or a part of it. Then head and body.
+inline constexpr Field kResponseHeadBytes{4};
+inline constexpr Field kResponseBodyBytes{5};
+inline constexpr Field kResponseStatus{6};
+inline constexpr Field kResponseIdleTimeoutMs{7};
+
+// Data: A piece of a response body, or raw bytes. Then the bytes.
+inline constexpr Field kDataBytes{4};
+inline constexpr Field kDataIdleTimeoutMs{5};
+
+// Block: The same by reference: Engine.sendBlock.
+inline constexpr Field kBlockBlockId{4};
+
+// End: The response is complete.
+inline constexpr Field kEndIdleTimeoutMs{4};
+
+// Window: JavaScript has consumed bytes of a body.
+inline constexpr Field kWindowBytes{4};
+
+// SocketOption: Sets an option of the socket.
+inline constexpr Field kSocketOptionOption{4};
+inline constexpr Field kSocketOptionValue{5};
+inline constexpr Field kSocketOptionDelayS{6};
+
+// WebSocket: An undecided upgrade becomes a WebSocket. Then what was read behind the request.
+inline constexpr Field kWebSocketFlags{4};
+inline constexpr Field kWebSocketBytesMax{5};
+inline constexpr Field kWebSocketFragmentsMax{6};
+inline constexpr Field kWebSocketChunksMax{7};
+inline constexpr Field kWebSocketPongsMax{8};
+inline constexpr Field kWebSocketThreshold{9};
+inline constexpr Field kWebSocketServerBits{10, 0, 8};
+inline constexpr Field kWebSocketClientBits{10, 8, 8};
+inline constexpr Field kWebSocketLevel{10, 16, 8};
+inline constexpr Field kWebSocketMemoryLevel{10, 24, 8};
+inline constexpr Field kWebSocketStrategy{11};
+inline constexpr Field kWebSocketHeadBytes{12};
+
+// Frame: A frame to send on a WebSocket; FrameFlags. Then the payload.
+inline constexpr Field kFrameBytes{4};
+
+// Broadcast: One frame for several WebSockets; FrameFlags. Then the payload, and from the next
+// multiple of 4 bytes on the slots.
+inline constexpr Field kBroadcastBytes{4};
+inline constexpr Field kBroadcastBlockId{4};
+inline constexpr Field kBroadcastSlots{5};
+
+// CachePolicy: How long the kernel may answer with the response whose head follows.
+inline constexpr Field kCachePolicyPolicy{4};
+inline constexpr Field kCachePolicySeconds{5};
 
 }  // namespace httpsys::records

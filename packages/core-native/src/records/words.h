@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "records/layout.h"
 #include "records/records.h"
 
 namespace httpsys {
