@@ -14,7 +14,7 @@ const { createAdapter } = require('@httpsys/express-adapter')
 const core = require('..')
 const { NativeLoadError } = require('../lib/base/errors')
 const { checkRuntime } = require('../lib/base/runtime')
-const { holderOf } = require('../lib/backend/port-holder')
+const { holderOf, pidOf } = require('../lib/backend/port-holder')
 const { kForDevelopers, kForUsers, warnOfUnknownVariables } = require('../lib/options/variables')
 const { certificate } = require('../../../test/helpers/certificates')
 
@@ -120,29 +120,77 @@ test('EADDRINUSE of a prefix says who has the port and shares it with nobody', a
   assert.match((await errorOf(() => server().listen(port, '127.0.0.1'))).message, new RegExp(`^listen EADDRINUSE: address already in use 127\\.0\\.0\\.1:${port}$`))
 })
 
-test('of several that listen on a port, the one of another user is named', (t) => {
+/** @param {import('node:test').TestContext} t @param {string[]} rows @returns {string[]} tables as those of /proc/net */
+function tablesOf (t, rows) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-tables-'))
   t.after(() => fs.rmSync(folder, { recursive: true }))
   const table = path.join(folder, 'tcp')
-  const line = (/** @type {string} */ state, /** @type {number} */ uid) => `   0: 0100007F:1F90 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000 ${String(uid).padStart(5)}        0 0 1 0000000000000000 100 0 0 10 0\n`
+  fs.writeFileSync(table, `header\n${rows.join('')}`)
+  return [table, path.join(folder, 'missing')]
+}
+
+/** @param {string} hex as a little-endian machine writes an address */
+const hexAddress = (hex) => os.endianness() === 'LE' ? hex : Buffer.from(hex, 'hex').swap32().toString('hex').toUpperCase()
+
+/** @param {number} uid @param {string} [local] @param {string} [state] */
+const row = (uid, local = `${hexAddress('0100007F')}:1F90`, state = '0A') =>
+  `   0: ${local} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000 ${String(uid).padStart(5)}        0 4711 1 0000000000000000 100 0 0 10 0\n`
+
+test('of several that listen on a port, the one of another user is named', (t) => {
   const own = process.geteuid?.() ?? 0
-  fs.writeFileSync(table, `header\n${line('01', 4711)}${line('0A', own)}${line('0A', own + 1)}`)
-  const tables = [table, path.join(folder, 'missing')]
-  assert.deepEqual(holderOf(8080, { tables }), { uid: own + 1, pid: 0 })
-  assert.equal(holderOf(8081, { tables }), null)
-  fs.writeFileSync(table, 'header\nnonsense\n\n 0: :1F90 x 0A\n')
-  assert.equal(holderOf(8080, { tables }), null)
+  const tables = tablesOf(t, [row(own), row(own + 1), row(own + 2, undefined, '01')])
+  assert.deepEqual(holderOf('127.0.0.1', 8080, { tables }), { uid: own + 1, inode: '4711' })
+  assert.equal(holderOf('127.0.0.1', 8081, { tables }), null)
+  assert.equal(holderOf('127.0.0.1', 8080, { tables: tablesOf(t, ['nonsense\n', '\n', ' 0: :1F90 x 0A\n', row(1, '1F90')]) }), null)
+})
+
+test('a port is held only by who listens on an address that is in the way', (t) => {
+  const kAddresses = { any4: '00000000', any6: '0'.repeat(32), one4: '0100007F', one6: `${'0'.repeat(24)}01000000`, mapped: `${'0'.repeat(16)}FFFF00000100007F` }
+  /** @type {[asked: string, by: string[]][]} */
+  const cases = [
+    ['127.0.0.1', ['any4', 'any6', 'one4', 'mapped']],
+    ['::ffff:127.0.0.1', ['any4', 'any6', 'one4', 'mapped']],
+    ['127.0.0.2', ['any4', 'any6']],
+    ['0.0.0.0', ['any4', 'any6', 'one4', 'mapped']],
+    ['::1', ['any6', 'one6']],
+    ['fe80::1%lo', ['any6']],
+    ['::', ['any4', 'any6', 'one4', 'one6', 'mapped']]
+  ]
+  for (const [asked, by] of cases) {
+    const found = Object.entries(kAddresses).filter(([, address]) => holderOf(asked, 8080, { tables: tablesOf(t, [row(1, `${hexAddress(address)}:1F90`)]) }) !== null)
+    assert.deepEqual(found.map(([name]) => name), by, asked)
+  }
+})
+
+test('descriptors of other processes are looked at only where a message names a process, and not for ever', { skip: process.platform !== 'linux' && '/proc' }, async (t) => {
+  const other = net.createServer().listen(0, '127.0.0.1')
+  t.after(() => other.close())
+  await once(other, 'listening')
+  const { port } = /** @type {net.AddressInfo} */ (other.address())
+  const opened = t.mock.method(fs, 'opendirSync').mock
+  const searches = () => opened.calls.filter(({ arguments: [name] }) => name === '/proc').length
+  assert.equal((await errorOf(() => server().listen(port, '127.0.0.1'))).code, 'EADDRINUSE')
+  assert.equal(searches(), 0, 'a program that looks for a free port')
+  // Members of the port may be about to meet: it is tried again and again.
+  assert.equal((await errorOf(() => server().listen(`http://127.0.0.1:${port}/`))).code, 'EADDRINUSE')
+  assert.equal(searches(), 1)
+  const looked = t.mock.method(fs, 'readlinkSync', () => '').mock
+  let now = 0
+  t.mock.method(performance, 'now', () => (now += 40))
+  assert.equal(pidOf({ uid: 0, inode: '1' }), 0)
+  assert.ok(looked.callCount() <= 3, `${looked.callCount()} descriptors`)
 })
 
 test('a process of another user that has the port is named by its uid', { skip: process.geteuid?.() !== 0 && 'needs root' }, async (t) => {
   const { spawn } = require('node:child_process')
-  const program = "const s = require('net').createServer().listen(0, '127.0.0.1', () => console.log(s.address().port))"
-  const child = spawn(process.execPath, ['-e', program], { uid: 65534, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] })
+  // It changes its user by itself: another user may be unable to run Node, such as one that is installed in the folder of root.
+  const program = `process.setuid(65534)
+    const s = require('net').createServer().listen(0, '127.0.0.1', () => console.log(s.address().port))`
+  const child = spawn(process.execPath, ['-e', program], { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] })
   t.after(() => child.kill())
-  const [text] = await Promise.race([once(child.stdout, 'data'), once(child, 'error').then(() => [''])])
-  if (text === '') return t.skip('another user may not run this Node')
-  for (const args of [[Number(text), '127.0.0.1'], [`http://127.0.0.1:${Number(text)}/`]]) {
-    assert.match((await errorOf(() => server().listen(...args))).message, /held by (?:process \d+|a process) of another user \(uid 65534\)\. Processes of one user share a port: https:/)
+  const port = Number((await once(child.stdout, 'data'))[0])
+  for (const [place, who] of /** @type {[any[], string][]} */ ([[[port, '127.0.0.1'], 'a process'], [[`http://127.0.0.1:${port}/`], `process ${child.pid}`]])) {
+    assert.match((await errorOf(() => server().listen(...place))).message, new RegExp(`held by ${who} of another user \\(uid 65534\\)\\. Processes of one user share a port: https:`))
   }
 })
 

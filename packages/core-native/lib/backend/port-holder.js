@@ -1,73 +1,104 @@
 'use strict'
 
-// Finds the process or user that listens on a TCP port of this machine, for the message of EADDRINUSE. Linux only.
+// Finds the user and the process that listen on a TCP port of this machine, for the message of EADDRINUSE. Linux only.
 
 const fs = require('node:fs')
+const net = require('node:net')
+const os = require('node:os')
 const { performance } = require('node:perf_hooks')
 const { readStart } = require('./proc-file')
 
-/** How long the descriptors of other processes are looked through. A machine may have thousands of processes. */
+/** How long a search may block the event loop. A machine may have thousands of processes, and each thousands of descriptors. */
 const kLookMs = 100
-const kListen = '0A'
+/** A row of a socket that does not listen. */
+const kOtherState = /^ *\d+: \S+ \S+ (?!0A)/m
 
 /**
  * @typedef {object} Holder
  * @property {number} uid
- * @property {number} pid 0: not found
+ * @property {string} inode of its socket
  */
 
 /**
+ * Finds the socket because of which an address cannot be bound.
+ *
+ * @param {string} address
  * @param {number} port
  * @param {{ tables?: string[] }} [options] for tests
  * @returns {Holder | null} null: nobody listens there, or this system does not tell. Of several, one of another user
  */
-function holderOf (port, { tables = ['/proc/net/tcp', '/proc/net/tcp6'] } = {}) {
+function holderOf (address, port, { tables = ['/proc/net/tcp', '/proc/net/tcp6'] } = {}) {
+  const deadline = performance.now() + kLookMs
   const own = process.geteuid?.()
-  const wanted = port.toString(16).toUpperCase().padStart(4, '0')
-  /** @type {{ uid: number, inode: string } | undefined} */
-  let found
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
+  // sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode
+  const listening = new RegExp(`^ *\\d+: ([\\dA-F]{8}|[\\dA-F]{32}):${hexPort} \\S+ 0A \\S+ \\S+ \\S+ +(\\d+) +\\d+ +(\\d+)`, 'gm')
+  /** @type {Holder | null} */
+  let found = null
   for (const table of tables) {
-    for (const line of linesOf(table)) {
-      // sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode
-      const [, local = '', , state, , , , uid, , inode = ''] = line.trim().split(/\s+/)
-      if (state !== kListen || !local.endsWith(`:${wanted}`)) continue
-      if (found === undefined || (found.uid === own && Number(uid) !== own)) found = { uid: Number(uid), inode }
+    for (const [, local, digits, inode] of contentOf(table, deadline).matchAll(listening)) {
+      const uid = Number(digits)
+      if (!collide(addressIn(local), address)) continue
+      if (found === null || (found.uid === own && uid !== own)) found = { uid, inode }
     }
   }
-  if (found === undefined || !Number.isInteger(found.uid)) return null
-  return { uid: found.uid, pid: pidOf(found.inode) }
+  return found
 }
 
-/** @param {string} table @returns {string[]} */
-function linesOf (table) {
+/** @param {string} table @param {number} deadline ms of performance.now() @returns {string} */
+function contentOf (table, deadline) {
   try {
-    return readStart(table).split('\n').slice(1)
+    // The kernel lists the sockets that listen first.
+    return readStart(table, (piece) => performance.now() > deadline || kOtherState.test(piece))
   } catch {
-    return [] // Another system, or a sandbox without it.
+    return '' // Another system, or a sandbox without it.
   }
 }
 
-/** @param {string} inode of a socket @returns {number} a process that has it; 0: none that this process may look at */
-function pidOf (inode) {
+/** @param {string} hex an address in a table: words of 32 bits in the order of this machine's bytes @returns {string} */
+function addressIn (hex) {
+  const bytes = Buffer.from(hex, 'hex')
+  if (os.endianness() === 'LE') bytes.swap32()
+  return bytes.length === 4 ? bytes.join('.') : /** @type {string[]} */ (bytes.toString('hex').match(/.{4}/g)).join(':')
+}
+
+/** @param {string} a @param {string} b @returns {boolean} whether sockets of the two addresses cannot listen on one port */
+function collide (a, b) {
+  const [one, other] = [a, b].map((address) =>
+    new net.SocketAddress({ address, family: net.isIPv6(address) ? 'ipv6' : 'ipv4' }).address.replace(/^::ffff:(?=\d+\.)/, ''))
+  if (one === '::' || other === '::') return true
+  return net.isIPv4(one) === net.isIPv4(other) && (one === other || one === '0.0.0.0' || other === '0.0.0.0')
+}
+
+/**
+ * Looks through the descriptors of all processes, for up to kLookMs.
+ *
+ * @param {Holder} holder
+ * @returns {number} a process that has the socket; 0: none that this process may look at
+ */
+function pidOf ({ inode }) {
   const deadline = performance.now() + kLookMs
   const link = `socket:[${inode}]`
-  const others = namesIn('/proc').filter((name) => /^\d+$/.test(name)).sort((a, b) => Number(b) - Number(a))
+  const others = [...namesIn('/proc', deadline)].filter((name) => /^\d+$/.test(name)).sort((a, b) => Number(b) - Number(a))
   // This process may have it itself; otherwise it was probably started not long ago.
   for (const pid of [String(process.pid), ...others]) {
-    for (const fd of namesIn(`/proc/${pid}/fd`)) {
-      if (linkOf(`/proc/${pid}/fd/${fd}`) === link) return Number(pid)
-    }
+    for (const fd of namesIn(`/proc/${pid}/fd`, deadline)) if (linkOf(`/proc/${pid}/fd/${fd}`) === link) return Number(pid)
     if (performance.now() > deadline) return 0
   }
   return 0
 }
 
-/** @param {string} folder @returns {string[]} */
-function namesIn (folder) {
+/** @param {string} folder @param {number} deadline ms of performance.now(), at which it ends */
+function * namesIn (folder, deadline) {
   try {
-    return fs.readdirSync(folder)
+    const entries = fs.opendirSync(folder)
+    try {
+      for (let entry; performance.now() < deadline && (entry = entries.readSync()) !== null;) yield entry.name
+    } finally {
+      entries.closeSync()
+    }
   } catch {
-    return []
+    // It is another user's, or the process has ended.
   }
 }
 
@@ -80,4 +111,4 @@ function linkOf (file) {
   }
 }
 
-module.exports = { holderOf }
+module.exports = { holderOf, pidOf }

@@ -8,20 +8,22 @@ const { Buffer } = require('node:buffer')
 // A hundred thousand sockets; what lies behind is not looked at.
 const kProcBytesMax = 16 * 1024 * 1024
 
-/** @param {string} file of unknown length, as those of /proc are @returns {string} its beginning, as latin1 */
-function readStart (file) {
+/**
+ * @param {string} file of unknown length, as those of /proc are
+ * @param {(piece: string) => boolean} [isEnough] whether what follows a piece need not be read
+ * @returns {string} its beginning, as latin1
+ */
+function readStart (file, isEnough = () => false) {
   const fd = fs.openSync(file, 'r')
   try {
-    /** @type {Buffer[]} */
-    const pieces = []
-    for (let length = 0; length < kProcBytesMax;) {
-      const piece = Buffer.alloc(64 * 1024)
-      const read = fs.readSync(fd, piece)
-      if (read === 0) break
-      pieces.push(piece.subarray(0, read))
-      length += read
+    const buffer = Buffer.alloc(64 * 1024)
+    let text = ''
+    while (text.length < kProcBytesMax) {
+      const piece = buffer.toString('latin1', 0, fs.readSync(fd, buffer))
+      text += piece
+      if (piece === '' || isEnough(piece)) break
     }
-    return Buffer.concat(pieces).toString('latin1')
+    return text
   } finally {
     fs.closeSync(fd)
   }

@@ -263,6 +263,7 @@ function openGiven (server, { fd, ...plan }, backlog, done) {
  * @property {Endpoint[]} endpoints
  * @property {{ id: number, text: string }[]} prefixes
  * @property {string} [queueName] in place of the server's
+ * @property {boolean} [isMember] a port in use may be that of a member, who answers soon
  * @property {() => Error} [inUse] what Node would say
  */
 
@@ -289,10 +290,10 @@ function openPort (server, group, backlog, done, deadline = performance.now() + 
   }
   const { found, stranger } = meeting
   if (found !== kMember && found !== kTaken) {
-    return openOwn(server, group, () => ({ found, stranger }), (error, opened) => {
-      // The last coordinator has just left, and the members that go on have not met yet. What Node does is not delayed.
-      const mayBeMembers = !isPlain && /** @type {NodeJS.ErrnoException | null} */ (error)?.code === 'EADDRINUSE' && performance.now() < deadline
-      if (!mayBeMembers || endpoints.some(({ given }) => given !== undefined)) return done(error, opened)
+    // The last coordinator has just left, and the members that go on have not met yet. What Node does is not delayed.
+    const isMember = !isPlain && endpoints.every(({ given }) => given === undefined) && performance.now() < deadline
+    return openOwn(server, { ...group, isMember }, () => ({ found, stranger }), (error, opened) => {
+      if (!isMember || /** @type {NodeJS.ErrnoException | null} */ (error)?.code !== 'EADDRINUSE') return done(error, opened)
       for (const { handle } of opened) handle.close()
       setTimeout(openPort, kElectionRetryMs, server, group, backlog, done, deadline)
     })
@@ -339,12 +340,12 @@ function openOwn (server, group, meets, done) {
 }
 
 /** @param {Group} group @returns {{ opened: Opened[], failure: Error | null }} */
-function bindAll ({ endpoints, isPlain }) {
+function bindAll ({ endpoints, isPlain, isMember }) {
   /** @type {Opened[]} */
   const opened = []
   for (const endpoint of endpoints) {
     const handle = endpoint.given ?? bind(endpoint)
-    if (typeof handle === 'number') return { opened, failure: listenError(handle, endpoint.host ?? '::', endpoint.port, { isPlain }) }
+    if (typeof handle === 'number') return { opened, failure: listenError(handle, endpoint.host ?? '::', endpoint.port, { isPlain, isMember }) }
     opened.push({ endpoint, handle, isShared: false, isForeign: endpoint.given !== undefined, hasMore: opened.length + 1 < endpoints.length })
   }
   return { opened, failure: null }

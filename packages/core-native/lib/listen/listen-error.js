@@ -1,6 +1,6 @@
 'use strict'
 
-const { holderOf } = require('../backend/port-holder')
+const { holderOf, pidOf } = require('../backend/port-holder')
 const { pageUrl } = require('../base/pages')
 const { systemError, systemErrorText } = require('../base/system-error')
 
@@ -8,28 +8,31 @@ const { systemError, systemErrorText } = require('../base/system-error')
 const kUnprivilegedPort = 1024
 
 // Makes the error that Node's listen() emits, with what Node does not say.
-/** @param {number} errno @param {string} address @param {number} port @param {{ isPlain?: boolean, isMember?: boolean }} [how] isPlain: listen(port), whose text programs may know; isMember: a process that shares the port is in the way */
+/** @param {number} errno @param {string} address @param {number} port @param {{ isPlain?: boolean, isMember?: boolean }} [how] isPlain: listen(port), whose text programs may know; isMember: a process that shares the port is in the way, or may be */
 function listenError (errno, address, port, { isPlain = true, isMember = false } = {}) {
   const { code, syscall } = systemError(errno, 'listen')
   const where = port > 0 ? `${address}:${port}` : address
-  const hint = port > 0 && !isMember ? hintOf(code, port, isPlain) : ''
+  const hint = port > 0 ? hintOf(code, address, port, { isPlain, isMember }) : ''
   const error = new Error(`${syscall} ${code}: ${systemErrorText(errno)}${where ? ` ${where}` : ''}${hint}`)
   return Object.assign(error, { code, errno, syscall, address }, port ? { port } : null)
 }
 
-/** @param {string} code @param {number} port @param {boolean} isPlain @returns {string} what follows Node's text */
-function hintOf (code, port, isPlain) {
+/** @param {string} code @param {string} address @param {number} port @param {{ isPlain: boolean, isMember: boolean }} how @returns {string} what follows Node's text */
+function hintOf (code, address, port, { isPlain, isMember }) {
   if (code === 'EACCES' && port < kUnprivilegedPort) {
     return `. Ports below ${kUnprivilegedPort} need CAP_NET_BIND_SERVICE (AmbientCapabilities= of systemd, setcap), or one process that may open ` +
       `the port and shares it: ${pageUrl('port-sharing.md#ports-below-1024-and-given-sockets')}`
   }
-  const holder = code === 'EADDRINUSE' ? holderOf(port) : null
+  const holder = code === 'EADDRINUSE' && !isMember ? holderOf(address, port) : null
   if (holder === null) return ''
-  const who = holder.pid === 0 ? '' : ` ${holder.pid}`
-  if (holder.uid !== process.geteuid?.()) {
-    return `, held by ${who === '' ? 'a process' : `process${who}`} of another user (uid ${holder.uid}). Processes of one user share a port: ${pageUrl('port-sharing.md#limits')}`
+  const isOthers = holder.uid !== process.geteuid?.()
+  // Programs that look for a free port call listen(port) until there is no error: that is not to cost them the search for a process.
+  if (isPlain && !isOthers) return ''
+  const pid = isPlain ? 0 : pidOf(holder)
+  if (isOthers) {
+    return `, held by ${pid === 0 ? 'a process' : `process ${pid}`} of another user (uid ${holder.uid}). Processes of one user share a port: ${pageUrl('port-sharing.md#limits')}`
   }
-  return isPlain ? '' : `, by ${who === '' ? 'a program that' : `process${who}, which`} does not share it with others`
+  return `, by ${pid === 0 ? 'a program that' : `process ${pid}, which`} does not share it with others`
 }
 
 // Makes the error that Node's listen() emits in a worker of node:cluster, whose primary binds.
