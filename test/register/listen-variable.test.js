@@ -5,8 +5,10 @@
 const assert = require('node:assert/strict')
 const { spawn, spawnSync } = require('node:child_process')
 const { once } = require('node:events')
+const fs = require('node:fs')
 const http = require('node:http')
 const http2 = require('node:http2')
+const os = require('node:os')
 const path = require('node:path')
 const readline = require('node:readline')
 const { describe, it } = require('node:test')
@@ -32,7 +34,11 @@ const environment = (env) => ({ ...process.env, NODE_TEST_CONTEXT: undefined, HT
 function start (t, args, env) {
   // Children of the program inherit the option.
   const child = spawn(process.execPath, args, { cwd: kRoot, stdio: ['ignore', 'pipe', 'inherit'], env: environment({ NODE_OPTIONS: `--require ${kRegister}`, ...env }), detached: true })
-  t.after(() => process.kill(-(/** @type {number} */ (child.pid)), 'SIGKILL'))
+  t.after(() => {
+    try {
+      process.kill(-(/** @type {number} */ (child.pid)), 'SIGKILL')
+    } catch {} // It has ended, and so have its children.
+  })
   return (async function * () {
     for await (const line of readline.createInterface({ input: child.stdout })) yield JSON.parse(line)
   })()
@@ -152,6 +158,51 @@ describe('A program that HTTPSYS_LISTEN gives a prefix', { skip: kSkip }, () => 
     assert.ok(addresses.every((/** @type {{ port: number }} */ address) => address.port === port))
     for (const host of ['127.0.0.1', 'localhost', 'other.test']) assert.deepEqual(await ask(port, '/shop/cart', { host: `${host}:${port}` }), { url: '/cart' })
     assert.equal(await ask(port, '/cart'), 404)
+  })
+})
+
+describe('A server of a program that HTTPSYS_LISTEN gives a prefix', { skip: kSkip }, () => {
+  const kListen = `
+    const http = require('node:http')
+    const handler = (name) => (req, res) => res.end(JSON.stringify(name))
+    const listen = (handler, options) => new Promise((resolve) => http.createServer(handler).listen(options)
+      .on('listening', function () { resolve(this.address().port) })
+      .on('error', (error) => resolve(error.code)))
+    const tell = (told) => process.stdout.write(JSON.stringify(told) + '\\n')
+  `
+
+  it('that asks for the port of address() has the prefix if its handler is the same, and is otherwise any server of the port', async (t) => {
+    const [asked, port] = [await freePort(), await freePort()]
+    const program = `${kListen}
+      const mine = handler('mine')
+      ;(async () => {
+        tell([await listen(mine, { port: ${asked} }), await listen(mine, { port: ${port}, host: '::1' }), await listen(handler('other'), { port: ${port} })])
+      })()`
+    const [told] = await take(start(t, ['-e', program], { HTTPSYS_LISTEN: `${asked}=http://*:${port}/shop/` }), 1)
+    assert.deepEqual(told, [port, port, port])
+    for (let i = 0; i < 10; i++) assert.deepEqual([await ask(port, '/shop/'), await ask(port, '/')], ['mine', 'other'])
+  })
+
+  it('has the prefix for itself with exclusive, and other programs go on sharing the port', async (t) => {
+    const [asked, port] = [await freePort(), await freePort()]
+    const program = `${kListen}
+      listen(handler(), { port: ${asked}, exclusive: true }).then(async (port) => tell([port, await listen(handler(), { port: ${asked} })]))`
+    const env = (/** @type {string} */ name) => ({ HTTPSYS_LISTEN: `${asked}=http://*:${port}/${name}/` })
+    for (const name of ['shop', 'blog']) assert.deepEqual(await take(start(t, ['-e', program], env(name)), 1), [[port, 'EADDRINUSE']])
+  })
+
+  it('is with exclusive in a worker of a cluster none that the primary knows of', async (t) => {
+    const [asked, port] = [await freePort(), await freePort()]
+    const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-exclusive-')), 'program.js')
+    t.after(() => fs.rmSync(path.dirname(file), { recursive: true }))
+    fs.writeFileSync(file, `${kListen}
+      const cluster = require('node:cluster')
+      if (cluster.isPrimary) {
+        const worker = cluster.fork().on('listening', () => tell('listening')).on('message', (told) => { tell(told); worker.process.kill() })
+      } else {
+        listen(handler(), { port: ${asked}, exclusive: true }).then((port) => process.send(port))
+      }`)
+    assert.deepEqual(await take(start(t, [file], { HTTPSYS_LISTEN: `${asked}=http://*:${port}/shop/` }), 2), [port, undefined])
   })
 })
 

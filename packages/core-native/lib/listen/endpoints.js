@@ -34,7 +34,8 @@ const { kBegin, kGiveToNode, kListener } = require('../http/symbols')
  * @property {Endpoint[]} endpoints
  * @property {{ id: number, port: number, text: string }[]} prefixes none of a port: everything on its sockets
  * @property {boolean} isPlain listen(port)
- * @property {boolean} [isMapped] a program that knows node:http alone has asked for a port
+ * @property {import('../options/stand-in').Mapping} [mapping] a program that knows node:http alone has asked for a port
+ * @property {boolean} [isKnownToPrimary] in a worker of node:cluster: a mapped server of which the primary is told
  * @property {number} [fd] a bound socket of one of the ports
  *
  * @typedef {object} Opened

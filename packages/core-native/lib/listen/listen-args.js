@@ -34,7 +34,7 @@ const { standIn } = require('../options/stand-in')
  * @property {string} queueName '' = a queue of its own
  * @property {string} queueMode
  * @property {boolean} exclusive nobody else on its ports
- * @property {boolean} isImplied the queue is one of a cluster's workers
+ * @property {boolean} isImplied nobody has named the queue: it is that of a cluster's workers, or of a process that HTTPSYS_LISTEN maps
  * @property {number} restartMs how long requests wait for its successor when it closes
  *
  * @typedef {object} NodePlan
@@ -49,7 +49,8 @@ const { standIn } = require('../options/stand-in')
  * @property {UrlPrefix[]} prefixes each once, in the order given
  * @property {import('node:net').ListenOptions} options without port and host
  * @property {number} [fd] a bound socket of one of the ports
- * @property {boolean} [isMapped] the program has asked for a port, and HTTPSYS_LISTEN has put the prefixes in its place
+ * @property {import('../options/stand-in').Mapping} [mapping] the program has asked for a port, and HTTPSYS_LISTEN has put the prefixes in its place
+ * @property {boolean} [isKnownToPrimary] mapped in a worker of node:cluster, whose primary would have a part in the port
  * @property {(number | undefined)[]} [ways] how requests of each prefix look, bits of Way; undefined = as createServer() was told
  * @property {GivenTlsOptions | null} tls options of TLS, null = none was given
  * @property {SharingOptions} sharing
@@ -67,12 +68,14 @@ const kPlaces = ['port', 'path', 'handle', '_handle']
 
 /**
  * @param {unknown[]} args
- * @param {{ isSecure?: boolean }} [server] an https.Server
+ * @param {object} [server]
+ * @param {boolean} [server.isSecure] an https.Server
+ * @param {(port: number) => import('../options/stand-in').Mapping | undefined} [server.learned] as mappedForm() takes it
  * @returns {NodePlan | PrefixPlan}
  * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_LISTEN_ARGS
  */
-function classifyListen (args, { isSecure = false } = {}) {
-  const form = prefixForm(args) ?? mappedForm(args)
+function classifyListen (args, { isSecure = false, learned } = {}) {
+  const form = prefixForm(args) ?? mappedForm(args, learned)
   if (form !== null) return planOf(form)
   const [first] = args
   refuseAddress(first)
@@ -105,8 +108,8 @@ function refuseIgnoredByListen ([first, ...others], isSecure) {
 // Workers of one node:cluster application are one queue without being told. On a port they are that whatever its name;
 // with `exclusive` what one listens on is its own, as on Node.
 // Servers of one process that HTTPSYS_LISTEN maps are one queue, too: on stock Node they may listen on several addresses of the port.
-/** @param {Pick<GivenOptions, 'queueName' | 'queueMode' | 'exclusive'>} options @param {{ isPort?: boolean, isMapped?: boolean }} [form] @returns {SharingOptions} */
-function readSharing ({ queueName, queueMode, exclusive }, { isPort = false, isMapped = false } = {}) {
+/** @param {Pick<GivenOptions, 'queueName' | 'queueMode' | 'exclusive'>} options @param {{ isPort?: boolean, isShared?: boolean }} [form] @returns {SharingOptions} */
+function readSharing ({ queueName, queueMode, exclusive }, { isPort = false, isShared = cluster.isWorker } = {}) {
   if (queueName !== undefined && (typeof queueName !== 'string' || queueName === '' || queueName.length > kQueueNameMax)) {
     throw new ListenArgsError(`"queueName" must be a string of 1 to ${kQueueNameMax} characters`)
   }
@@ -116,7 +119,7 @@ function readSharing ({ queueName, queueMode, exclusive }, { isPort = false, isM
   if (queueMode !== undefined && queueMode !== 'create' && queueName === undefined) {
     throw new ListenArgsError(`"queueMode" '${queueMode}' needs a "queueName"`)
   }
-  const isImplied = (cluster.isWorker || isMapped) && queueName === undefined && !exclusive
+  const isImplied = isShared && queueName === undefined && !exclusive
   const mode = isPort && cluster.isWorker && queueName !== undefined ? 'createOrAttach' : 'create'
   return {
     queueName: isImplied ? cluster.isWorker ? `cluster ${process.ppid}` : `process ${process.pid}` : queueName ?? '',
@@ -168,7 +171,7 @@ function restartMs (options) {
  * @returns {PrefixPlan}
  * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_LISTEN_ARGS, ERR_INVALID_ARG_TYPE
  */
-function planOf ({ texts, rest, mapping }) {
+function planOf ({ texts, rest, mapping, isExclusive = false }) {
   const places = distinct(texts.map((text, at) => ({ parsed: readPrefix(text), strips: mapping?.strips[at] === true })))
   const parsed = places.map((place) => place.parsed)
   if (parsed.length === 0) throw new ListenArgsError('the list of prefixes is empty')
@@ -185,10 +188,10 @@ function planOf ({ texts, rest, mapping }) {
     prefixes: parsed,
     options: how,
     ...(fd !== undefined && { fd }),
-    ...(mapping !== undefined && { isMapped: true }),
+    ...(mapping !== undefined && { mapping, isKnownToPrimary: cluster.isWorker && !isExclusive }),
     ...(ways.some((way) => way !== undefined) && { ways }),
     tls,
-    sharing: readSharing({ queueName, queueMode, exclusive }, { isMapped: mapping !== undefined }),
+    sharing: readSharing({ queueName, queueMode, exclusive }, { isShared: (cluster.isWorker || mapping !== undefined) && !isExclusive }),
     callback
   }
 }

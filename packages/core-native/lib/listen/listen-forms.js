@@ -17,6 +17,7 @@ const { isAddressLike, prefixLike } = require('../prefixes/url-prefix')
  * @property {unknown[]} texts
  * @property {unknown[]} rest options, a host, a callback
  * @property {import('../options/stand-in').Mapping} [mapping] HTTPSYS_LISTEN has put them in the place of a port
+ * @property {boolean} [isExclusive] with a mapping: the program wants the port for itself
  */
 
 /** @param {unknown} value @returns {value is string} */
@@ -60,20 +61,25 @@ function prefixForm ([first, ...others]) {
  * The prefixes that HTTPSYS_LISTEN has for the port that a program asks for.
  *
  * @param {unknown[]} args of listen()
+ * @param {(port: number) => import('../options/stand-in').Mapping | undefined} [learned] what a port means that the program has from address()
  * @returns {PrefixForm | null}
  */
-function mappedForm ([first, ...others]) {
+function mappedForm ([first, ...others], learned) {
   const { mappings } = standIn
   if (!standIn.isRegistered || mappings === null) return null
   const options = isOptions(first) ? first : {}
   const port = first === options ? isPort(options) ? options.port : undefined : first
-  const mapping = typeof port === 'number' || (typeof port === 'string' && port.trim() !== '') ? mappings.get(Number(port)) : undefined
+  if (typeof port !== 'number' && (typeof port !== 'string' || port.trim() === '')) return null
+  const mapping = mappings.get(Number(port)) ?? learned?.(Number(port))
   if (mapping === undefined) return null
-  // A program learns its port from address(), and may listen on further addresses of it, as Fastify does for "localhost".
-  for (const own of mapping.ports) if (!mappings.has(own)) mappings.set(own, mapping)
-  const { signal, backlog = others.find((arg) => typeof arg === 'number') } = options
+  const { signal, backlog = others.find((arg) => typeof arg === 'number'), exclusive } = options
   const callback = others.at(-1)
-  return { texts: mapping.prefixes, rest: [{ ...mapping.options, signal, backlog }, ...typeof callback === 'function' ? [callback] : []], mapping }
+  return {
+    texts: mapping.prefixes,
+    rest: [{ ...mapping.options, signal, backlog }, ...typeof callback === 'function' ? [callback] : []],
+    mapping,
+    isExclusive: Boolean(exclusive)
+  }
 }
 
 /**

@@ -2,7 +2,6 @@
 
 // server._listen2(), where Node's listen() has sorted its arguments and looked up the host: by its cases, what the server listens on.
 
-const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
 const net = require('node:net')
 const { clearInterval, setImmediate, setInterval } = require('node:timers')
 const { loadBinding } = require('../backend/binding')
@@ -163,7 +162,7 @@ class Opening {
       // The requests that have waited come behind 'listening', which Node emits in the next tick.
       listener.configure()
       startChecking(server)
-      if (plan.isMapped && cluster.isWorker) appearToPrimary(server)
+      if (plan.isKnownToPrimary) appearToPrimary(server)
     } catch (error) {
       this.fail(error)
     }

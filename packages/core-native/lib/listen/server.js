@@ -5,6 +5,7 @@
 
 const http = require('node:http')
 const { clearInterval } = require('node:timers')
+const { isDeepStrictEqual } = require('node:util')
 const { loadBinding } = require('../backend/binding')
 const { CapabilityError, ListenArgsError, OptionError, PrefixStateError } = require('../base/errors')
 const { refuseBehind, refuseIgnoredByServer, refuseUnknown } = require('../options/option-names')
@@ -20,6 +21,7 @@ const { failureOf } = require('./listen-error')
 const { isServedByNode, servedByNode } = require('./served-by-node')
 const { Listener, theEngine } = require('./listener')
 const { catchUp: catchUpWithReservations, watch: watchReservations } = require('./live-reservations')
+const { servers } = require('../http/connection')
 const { captureContext } = require('../http/outside')
 const { keyOf } = require('../prefixes/prefixes')
 const { State } = require('../http/socket-state')
@@ -57,7 +59,7 @@ function methodsOf (Base) {
     /** @param {...unknown} args @returns {this} */
     listen (...args) {
       const listener = this[kListener]
-      const plan = classifyListen(args, listener)
+      const plan = classifyListen(args, { isSecure: listener.isSecure, learned: (port) => mappingLearned(this, port) })
       if (plan.kind === 'node' && listener.cache !== null && listener.cache.prefixes.length > 0) {
         throw new OptionError('The cache of a server that listens on a port', 'prefixes', undefined, 'servers of URL prefixes')
       }
@@ -393,7 +395,8 @@ function listenOnPrefixes (server, plan, Base) {
     endpoints: plan.endpoints,
     prefixes: plan.prefixes.map((parsed, at) => ({ id: listener.prefixes.add(parsed, plan.ways?.[at]), port: parsed.port, text: parsed.prefix })),
     isPlain: false,
-    isMapped: plan.isMapped,
+    mapping: plan.mapping,
+    isKnownToPrimary: plan.isKnownToPrimary,
     fd: plan.fd
   }
   listener.givenPort = 0
@@ -403,6 +406,21 @@ function listenOnPrefixes (server, plan, Base) {
   if (host !== undefined) options.host = host
   if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
   Base.prototype.listen.call(server, options, plan.callback)
+}
+
+/**
+ * What HTTPSYS_LISTEN has in the place of a port that a program has asked address() for, so as to listen on further addresses of it. Fastify
+ * does that for "localhost", with a server for each address and one handler for all.
+ *
+ * @param {ListenServer} server
+ * @param {number} port
+ */
+function mappingLearned (server, port) {
+  const own = server.listeners('request')
+  for (const other of /** @type {Iterable<ListenServer>} */ (servers.values())) {
+    const mapping = other.listening ? other[kListener].plan?.mapping : undefined
+    if (mapping?.ports.includes(port) && own.length > 0 && isDeepStrictEqual(own, other.listeners('request'))) return mapping
+  }
 }
 
 /** @param {ListenServer} server @returns {Listener} */
