@@ -139,6 +139,10 @@ describe('A program that HTTPSYS_LISTEN gives a prefix', { skip: kSkip }, () => 
     assert.deepEqual(shared.map(({ address }) => address.port), [port, port])
     const [{ code, prefix: taken }] = await take(start(t, [kProgram, JSON.stringify({ port: asked })], table(asked, { prefix })), 1)
     assert.deepEqual([code, taken], ['EADDRINUSE', prefix])
+    const unnamed = `http://127.0.0.1:${port}/unnamed/`
+    await take(start(t, [kProgram, JSON.stringify({ port: asked })], table(asked, { prefix: unnamed })), 1)
+    const [{ message }] = await take(start(t, [kProgram, JSON.stringify({ port: asked })], table(asked, { prefix: unnamed })), 1)
+    assert.match(message, /is already registered by process \d+, which names no queue\. Choose another prefix, or give both servers the same queueName$/)
   })
 
   it('listens as ever on everything that is not the port', async (t) => {

@@ -1,6 +1,7 @@
 'use strict'
 
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
 const os = require('node:os')
 const { test } = require('node:test')
 const { classifyListen } = require('../lib/listen/listen-args')
@@ -118,6 +119,23 @@ test('a worker of node:cluster that asks for a port alone is no part of its sibl
   const sharing = (options) => classifyListen(['http://*:80/', options]).sharing
   assert.deepEqual([sharing({}).exclusive, sharing({}).isImplied], [false, true])
   assert.deepEqual(sharing({ exclusive: true }), { ...kOwnQueue, exclusive: true })
+})
+
+test('a queue that nobody names is another one in each namespace of process identifiers, and no program can name it', (t) => {
+  const cluster = require('node:cluster')
+  cluster.isWorker = true
+  t.after(() => { cluster.isWorker = false })
+  const names = ['pid:[1]', 'pid:[2]', 'pid:[2]'].map((namespace) => {
+    const { mock } = t.mock.method(fs, 'readlinkSync', () => namespace)
+    const { queueName } = classifyListen(['http://*:80/']).sharing
+    mock.restore()
+    return queueName
+  })
+  assert.equal(names[1], names[2])
+  assert.notEqual(names[0], names[1])
+  for (const queueName of [names[0], '', 'x'.repeat(256), 5]) {
+    assert.throws(() => classifyListen(['http://*:80/', { queueName }]), { code: 'ERR_HTTPSYS_LISTEN_ARGS', message: /"queueName" must be a string of 1 to 255/ })
+  }
 })
 
 test('syntax errors come out of listen() as such', () => {

@@ -361,7 +361,7 @@ export interface PrefixListenOptions extends CertificateOptions, Omit<TlsOptions
   forwardedPrefix?: boolean
   /**
    * Names the request queue of the prefixes, so that other processes can take requests from it, too. 1 to 255
-   * characters. Default: a queue of this server's own; in a worker of node:cluster one of the application's.
+   * characters that do not begin with `httpsys:`. Default: a queue of this server's own; in a worker of node:cluster one of the application's.
    */
   queueName?: string
   /** `'create'` (default): the queue is new. `'createOrAttach'`, `'attach'`: another process may have it, or must. */

@@ -15,6 +15,7 @@ const { parseUrlPrefix } = require('../prefixes/url-prefix')
 const { Way, keyOf } = require('../prefixes/prefixes')
 const { isOptions, isPort, mappedForm, prefixForm, refuseAddress, refuseHost } = require('./listen-forms')
 const { standIn } = require('../options/stand-in')
+const { impliedQueue, isImpliedQueue } = require('./implied-queue')
 
 /**
  * @typedef {import('../../types/node-internals').ListenHandle} ListenHandle
@@ -110,8 +111,8 @@ function refuseIgnoredByListen ([first, ...others], isSecure) {
 // Servers of one process that HTTPSYS_LISTEN maps are one queue, too: on stock Node they may listen on several addresses of the port.
 /** @param {Pick<GivenOptions, 'queueName' | 'queueMode' | 'exclusive'>} options @param {{ isPort?: boolean, isShared?: boolean }} [form] @returns {SharingOptions} */
 function readSharing ({ queueName, queueMode, exclusive }, { isPort = false, isShared = cluster.isWorker } = {}) {
-  if (queueName !== undefined && (typeof queueName !== 'string' || queueName === '' || queueName.length > kQueueNameMax)) {
-    throw new ListenArgsError(`"queueName" must be a string of 1 to ${kQueueNameMax} characters`)
+  if (queueName !== undefined && (typeof queueName !== 'string' || queueName === '' || queueName.length > kQueueNameMax || isImpliedQueue(queueName))) {
+    throw new ListenArgsError(`"queueName" must be a string of 1 to ${kQueueNameMax} characters that does not begin with "httpsys:"`)
   }
   if (queueMode !== undefined && !kQueueModes.includes(queueMode)) {
     throw new ListenArgsError(`"queueMode" must be one of '${kQueueModes.join("', '")}'`)
@@ -122,7 +123,7 @@ function readSharing ({ queueName, queueMode, exclusive }, { isPort = false, isS
   const isImplied = isShared && queueName === undefined && !exclusive
   const mode = isPort && cluster.isWorker && queueName !== undefined ? 'createOrAttach' : 'create'
   return {
-    queueName: isImplied ? cluster.isWorker ? `cluster ${process.ppid}` : `process ${process.pid}` : queueName ?? '',
+    queueName: isImplied ? impliedQueue() : queueName ?? '',
     queueMode: isImplied ? 'createOrAttach' : queueMode ?? mode,
     exclusive: Boolean(exclusive),
     isImplied,

@@ -9,6 +9,7 @@ const { AsyncResource } = require('node:async_hooks')
 const { CoordinatorError, PeerVersionError } = require('../base/errors')
 const { programName } = require('../prefixes/program-name')
 const { parseUrlPrefix } = require('../prefixes/url-prefix')
+const { isImpliedQueue } = require('./implied-queue')
 const { listenError } = require('./listen-error')
 const { kQueueModes } = require('./listen-args')
 const { portNameError, warnOfLostName } = require('./port-name')
@@ -28,9 +29,6 @@ const { systemErrorText, systemError } = require('../base/system-error')
  */
 
 const { EACCES, EADDRINUSE, ECANCELED, EINVAL, ENOENT, ENOSPC, EPROTO, ETIMEDOUT } = os.constants.errno
-
-/** Names of queues that nobody has given: those of workers of a cluster, and of a process that HTTPSYS_LISTEN maps. */
-const kImpliedQueue = /^(?:cluster|process) \d+$/
 
 /** Callbacks by token. @type {Map<number, (result: RegistrationResult) => void>} */
 const pending = new Map()
@@ -141,7 +139,7 @@ function conflictText ({ pid, prefix, queue, reason, wanted }, { port, prefixes:
   const mine = wanted || first
   const there = `${prefix === mine ? prefix : `${mine}: ${prefix}`} is already registered by process ${pid}`
   const theirs = JSON.stringify(queue)
-  const isNamed = queue !== '' && !kImpliedQueue.test(queue)
+  const isNamed = queue !== '' && !isImpliedQueue(queue)
   const ours = JSON.stringify(queueName)
   switch (reason) {
     case 'exclusiveThere':
