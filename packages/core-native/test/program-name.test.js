@@ -82,16 +82,20 @@ test('the name of a systemd unit is that of its main process and of those that i
     'shop/index.js': `
       const fs = require('node:fs')
       const { readFileSync } = fs
-      fs.readFileSync = (name, ...rest) => name === '/proc/self/cgroup' ? process.env.TEST_CGROUP : readFileSync(name, ...rest)
-      ${kSays}`
+      let times = 0
+      fs.readFileSync = (name, ...rest) => name === '/proc/self/cgroup' && ++times === 1 ? process.env.TEST_CGROUP : readFileSync(name, ...rest)
+      if (process.env.TEST_PARENT) Object.defineProperty(process, 'ppid', { get: () => Number(process.env.TEST_PARENT) })
+      const { whoAmI } = require(${kModule})
+      process.stdout.write(whoAmI().app === whoAmI().app && times < 2 ? whoAmI().app : 'the groups were read again')`
   })
   const main = String(process.pid) // The parent of the program.
   /** @type {[string, NodeJS.ProcessEnv][]} */
   const cases = [
     ['shop', { INVOCATION_ID: 'a', SYSTEMD_EXEC_PID: main, TEST_CGROUP: '0::/system.slice/shop.service\n' }],
-    ['my-shop@1', { INVOCATION_ID: 'a', TEST_CGROUP: '0::/system.slice/system-shop.slice/my\\x2dshop@1.service\n' }],
-    ['old', { INVOCATION_ID: 'a', TEST_CGROUP: '2:cpu:/\n1:name=systemd:/system.slice/old.service\n' }],
+    ['my-shop@1', { INVOCATION_ID: 'a', TEST_PARENT: '1', TEST_CGROUP: '0::/system.slice/system-shop.slice/my\\x2dshop@1.service\n' }],
+    ['old', { INVOCATION_ID: 'a', TEST_PARENT: '1', TEST_CGROUP: '2:cpu:/\n1:name=systemd:/system.slice/old.service\n' }],
     ['shop/index.js', { INVOCATION_ID: 'a', SYSTEMD_EXEC_PID: '1', TEST_CGROUP: '0::/system.slice/cron.service\n' }],
+    ['shop/index.js', { INVOCATION_ID: 'a', TEST_CGROUP: '0::/system.slice/cron.service\n' }],
     ['shop/index.js', { TEST_CGROUP: '0::/system.slice/docker.service\n' }],
     ['shop/index.js', { INVOCATION_ID: 'a', TEST_CGROUP: '0::/user.slice/user-1000.slice/session-3.scope\n' }]
   ]

@@ -12,13 +12,17 @@ const kNameCharsMax = 255
 /** What systemd escapes in the name of a unit. */
 const kEscapeExpression = /\\x([\da-f]{2})/g
 
-/** @type {{ file: string, name: string } | null} the name that a file has got: its folders are looked at once */
+/** The process that starts the main processes of the system's services. */
+const kInit = 1
+
+/** @type {{ file: string, name: string } | null} the name that a main script has got: files are looked at once */
 let named = null
 
 /** @returns {string} of 1 to kNameCharsMax characters, none of them a control character */
 function programName () {
   const file = mainFile()
-  const name = process.env.HTTPSYS_APP || nameOfPm2(file) || nameOfUnit() || nameOfPackage(file) || nameOfFile(file)
+  if (named?.file !== file) named = { file, name: nameOfPm2(file) || nameOfUnit() || nameOfPackage(file) || nameOfFile(file) }
+  const name = process.env.HTTPSYS_APP || named.name
   return name.replace(/\p{Cc}/gu, '').trim().slice(0, kNameCharsMax) || 'node'
 }
 
@@ -37,7 +41,8 @@ function nameOfPm2 (file) {
 /** @returns {string | undefined} that of the systemd service whose main process this is, or whose main process has started it */
 function nameOfUnit () {
   const { INVOCATION_ID: invocation, SYSTEMD_EXEC_PID: main } = process.env
-  const isItsOwn = main === undefined || [process.pid, process.ppid].includes(Number(main))
+  // Whatever a service starts has its INVOCATION_ID. systemd before 248 does not say who the main process is.
+  const isItsOwn = main === undefined ? process.ppid === kInit : [process.pid, process.ppid].includes(Number(main))
   if (invocation === undefined || !isItsOwn) return undefined
   const [, unit] = /\/([^/]+)\.service$/m.exec(controlGroups()) ?? []
   // Whatever a user starts in a session is below user@<uid>.service, or in a scope.
@@ -61,12 +66,10 @@ function nameOfPackage (file) {
 /** @param {string} file @returns {string} the file from the name of its application's folder on */
 function nameOfFile (file) {
   if (file === process.execPath) return path.basename(file)
-  if (named?.file === file) return named.name
   const root = rootOf(file)
   // A tool that runs many applications is told apart by their folders.
   const rest = isDependency(file) ? path.basename(file) : path.relative(root, file)
-  named = { file, name: [path.basename(root), ...rest.split(path.sep)].filter((part) => part !== '').join('/') }
-  return named.name
+  return [path.basename(root), ...rest.split(path.sep)].filter((part) => part !== '').join('/')
 }
 
 /** @param {string} file */
