@@ -5,14 +5,14 @@
 
 const http = require('node:http')
 const nodeHttps = require('node:https')
-const { EnvironmentError, OptionError, WsInternalsError } = require('./lib/base/errors')
+const { OptionError, WsInternalsError, variableMustBe } = require('./lib/base/errors')
 const { checkRuntime } = require('./lib/base/runtime')
 const { warnOfUnknownVariables } = require('./lib/options/variables')
 
 // HTTPSYS_BACKEND=node chooses stock Node explicitly; it is the reference column of every suite.
 const backend = process.env.HTTPSYS_BACKEND || 'engine'
 if (backend !== 'node' && backend !== 'engine') {
-  throw new EnvironmentError('HTTPSYS_BACKEND', backend, '"engine" or "node"')
+  throw variableMustBe('HTTPSYS_BACKEND', backend, '"engine" or "node"')
 }
 checkRuntime(backend)
 warnOfUnknownVariables()

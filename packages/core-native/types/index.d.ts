@@ -674,7 +674,7 @@ export const internals: {
   matchesPath (prefixPath: string, target: string): boolean
   /** ERR_HTTPSYS_WS_INTERNALS. */
   WsInternalsError: new (version: string, member: string) => Error & { readonly code: string }
-  OptionError: new (where: string, option: string, nearest?: string, place?: string) => Error & { readonly code: string }
+  OptionError: new (where: string, option: string, nearest?: string, hint?: string) => Error & { readonly code: string }
   /** Throws ERR_HTTPSYS_OPTION for options of ours, and near misspellings of them, that are not among those accepted. */
   refuseMisplaced (where: string, options: unknown, accepted: string[]): void
   /** Throws ERR_HTTPSYS_OPTION for an option whose name is nearly a known one. */

@@ -129,7 +129,7 @@ function refuseTlsBehind (args) {
   for (const options of args) {
     if (typeof options !== 'object' || options === null) continue
     const [name] = Object.keys(splitTls(options).tls)
-    if (name !== undefined) throw new core.internals.OptionError('listen() behind where to listen', name, undefined, 'listen({ port, host, … }) and listen(port, { host, … })')
+    if (name !== undefined) throw new core.internals.OptionError('listen() behind where to listen', name, undefined, 'it belongs to listen({ port, host, … }) and listen(port, { host, … })')
   }
 }
 

@@ -8,7 +8,7 @@ const { availableParallelism } = require('node:os')
 const { performance } = require('node:perf_hooks')
 const R = require('../records/records')
 const { loadBinding } = require('./binding')
-const { EnvironmentError } = require('../base/errors')
+const { variableMustBe } = require('../base/errors')
 const { Lane, viewsOf } = require('../records/lane')
 const { drainTicks } = require('../node-private/node-internals')
 const { throwOn } = require('../node-private/throw-on')
@@ -246,7 +246,7 @@ function laneCount (most) {
   if (!text) return Math.min(4, most, Math.max(1, availableParallelism() >> 1))
   const wanted = Number(text)
   if (Number.isInteger(wanted) && wanted >= 1 && wanted <= most) return wanted
-  throw new EnvironmentError('HTTPSYS_IO_THREADS', text, `a whole number from 1 to ${most}`)
+  throw variableMustBe('HTTPSYS_IO_THREADS', text, `a whole number from 1 to ${most}`)
 }
 
 // Above so many bytes of requests that JavaScript has not begun, requests are parked on their connections. Less than one read brings is of no use.
@@ -258,7 +258,7 @@ function queueBytesMax () {
   if (!text) return kQueueBytesMax
   const wanted = Number(text)
   if (Number.isSafeInteger(wanted) && wanted >= kQueueBytesLeast) return wanted
-  throw new EnvironmentError('HTTPSYS_QUEUE_BYTES', text, `a whole number of bytes, at least ${kQueueBytesLeast}`)
+  throw variableMustBe('HTTPSYS_QUEUE_BYTES', text, `a whole number of bytes, at least ${kQueueBytesLeast}`)
 }
 
 module.exports = { Engine }

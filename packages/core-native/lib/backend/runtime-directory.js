@@ -6,7 +6,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { EnvironmentError } = require('../base/errors')
+const { variableMustBe } = require('../base/errors')
 
 const kVariable = 'HTTPSYS_RUNTIME_DIRECTORY'
 const { EALREADY, ENAMETOOLONG } = os.constants.errno
@@ -40,7 +40,7 @@ function problemOf (folder) {
 /** @param {string} folder @throws ERR_HTTPSYS_ENVIRONMENT */
 function requireSound (folder) {
   const problem = problemOf(folder)
-  if (problem !== null) throw new EnvironmentError(kVariable, folder, problem)
+  if (problem !== null) throw variableMustBe(kVariable, folder, problem)
 }
 
 /**
@@ -50,7 +50,7 @@ function requireSound (folder) {
 function readVariable () {
   const { [kVariable]: value } = process.env
   if (!value) return null
-  if (!path.isAbsolute(value)) throw new EnvironmentError(kVariable, value, 'an absolute path')
+  if (!path.isAbsolute(value)) throw variableMustBe(kVariable, value, 'an absolute path')
   // Behind a final slash a symbolic link would be followed.
   const folder = path.resolve(value)
   requireSound(folder)
@@ -69,7 +69,7 @@ function useRuntimeDirectory ({ useRuntimeDirectory }) {
   if (chosen !== undefined || useRuntimeDirectory === undefined) return
   const folder = readVariable()
   const failed = useRuntimeDirectory(folder ?? '')
-  if (failed !== 0) throw new EnvironmentError(kVariable, folder ?? '', kExpected[failed] ?? kNoNamespace)
+  if (failed !== 0) throw variableMustBe(kVariable, folder ?? '', kExpected[failed] ?? kNoNamespace)
   chosen = folder
 }
 

@@ -48,11 +48,9 @@ const ListenArgsError = declare('ERR_HTTPSYS_LISTEN_ARGS', TypeError,
   }))
 
 const OptionError = declare('ERR_HTTPSYS_OPTION', TypeError,
-  /** @param {string} where @param {string} option @param {string} [nearest] @param {string} [place] where it belongs @param {string} [hint] in place of both */
-  (where, option, nearest, place, hint) => ({
-    message: `${where} has no option "${option}"` + (hint !== undefined
-      ? `: ${hint}`
-      : nearest !== undefined ? `; did you mean "${nearest}"?` : place !== undefined ? `: it belongs to ${place}` : ''),
+  /** @param {string} where @param {string} option @param {string} [nearest] @param {string} [hint] where there is no nearest one */
+  (where, option, nearest, hint) => ({
+    message: `${where} has no option "${option}"` + (nearest !== undefined ? `; did you mean "${nearest}"?` : hint !== undefined ? `: ${hint}` : ''),
     option
   }))
 
@@ -254,12 +252,13 @@ const WsInternalsError = declare('ERR_HTTPSYS_WS_INTERNALS', Error,
   }))
 
 const EnvironmentError = declare('ERR_HTTPSYS_ENVIRONMENT', TypeError,
-  /** @param {string} variable @param {string} value @param {string} expected @param {string} [problem] in place of both: what is wrong, and where */
-  (variable, value, expected, problem) => ({
-    message: `The environment variable ${variable} ` +
-      (problem === undefined ? `must be ${expected}. Received ${JSON.stringify(value)}` : `cannot be used: ${problem}`),
-    variable
-  }))
+  /** @param {string} variable @param {string} problem a predicate */
+  (variable, problem) => ({ message: `The environment variable ${variable} ${problem}`, variable }))
+
+/** @param {string} variable @param {string} value @param {string} expected */
+function variableMustBe (variable, value, expected) {
+  return new EnvironmentError(variable, `must be ${expected}. Received ${JSON.stringify(value)}`)
+}
 
 const BodyTooLargeError = declare('ERR_HTTPSYS_BODY_TOO_LARGE', Error,
   /** @param {string} [limit] */
@@ -299,5 +298,6 @@ module.exports = {
   CapabilityError,
   SystemCertificateError,
   UrlSharingError,
-  WsInternalsError
+  WsInternalsError,
+  variableMustBe
 }

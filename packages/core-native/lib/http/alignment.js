@@ -3,7 +3,7 @@
 // Decides which prototypes the requests and responses of a server are constructed with: those of the application that is its
 // only listener (Express), or those that its listener has given them for a while, such as a function around an application.
 
-const { EnvironmentError } = require('../base/errors')
+const { variableMustBe } = require('../base/errors')
 const { AlignedPrototypes } = require('./aligned-prototypes')
 const { EngineIncomingMessage } = require('./incoming')
 const { EngineServerResponse } = require('./outgoing')
@@ -25,7 +25,7 @@ const kPlain = /** @type {Constructors} */ (/** @type {unknown} */ ({ IncomingMe
 function requestsWanted () {
   const text = process.env[kVariable]
   if (text === undefined || text === '') return kRequestsDefault
-  if (!/^\d{1,9}$/.test(text)) throw new EnvironmentError(kVariable, text, 'a number of requests, or 0 for never')
+  if (!/^\d{1,9}$/.test(text)) throw variableMustBe(kVariable, text, 'a number of requests, or 0 for never')
   return Number(text)
 }
 

@@ -8,7 +8,7 @@ const { whoAmI } = require('../prefixes/reservations')
 const { namesGiven, withInherited } = require('../options/given-options')
 const { nearest } = require('../base/nearest')
 const { ListenArgsError, OptionError } = require('../base/errors')
-const { kCloseOptions, kPlaceOf, kPrefixListenOptions, kQueueOptions, refuseIgnored } = require('../options/option-names')
+const { kCloseOptions, kHintOf, kPrefixListenOptions, kQueueOptions, refuseIgnored } = require('../options/option-names')
 const { kAdapterTls, kTlsOptions, splitOptions } = require('../options/tls-options')
 const { kLoopback4, kLoopback6 } = require('../prefixes/places')
 const { parseUrlPrefix } = require('../prefixes/url-prefix')
@@ -102,7 +102,7 @@ function refuseIgnoredByListen ([first, ...others], isSecure) {
     if (typeof options !== 'object' || options === null) continue
     refuseIgnored('listen(port, …)', options, [])
     const ofTls = standIn.isRegistered || isSecure ? undefined : namesGiven(options).find((name) => kTlsOptions.includes(name) && /** @type {Record<string, unknown>} */ (options)[name] !== undefined)
-    if (ofTls !== undefined) throw new OptionError('listen(port, …) of a server without TLS', ofTls, undefined, 'https.createServer()')
+    if (ofTls !== undefined) throw new OptionError('listen(port, …) of a server without TLS', ofTls, undefined, 'it belongs to https.createServer()')
   }
 }
 
@@ -199,7 +199,7 @@ function planOf ({ texts, rest, mapping, isExclusive = false }) {
 
 /** @param {UrlPrefix} prefix with http @param {string[]} names of options of TLS @returns {never} */
 function refusePlain ({ host, port, path }, names) {
-  throw new OptionError('listen() without an https:// prefix', names[0], undefined, undefined,
+  throw new OptionError('listen() without an https:// prefix', names[0], undefined,
     `it needs an https prefix. Write "https://${host}:${port}${path}", or leave ${names.join(' and ')} out`)
 }
 
@@ -247,7 +247,7 @@ function readRest (rest, parsed) {
     }
     if (kPlaces.includes(name)) throw new ListenArgsError(`"${name}" is already said by the prefix`)
     if (!kOptions.includes(name) && !kTlsOptions.includes(name)) {
-      throw new OptionError('listen() with a prefix', name, nearest(name, [...kOptions, 'prefix', 'prefixes', ...kTlsOptions]), kPlaceOf.get(name))
+      throw new OptionError('listen() with a prefix', name, nearest(name, [...kOptions, 'prefix', 'prefixes', ...kTlsOptions]), kHintOf.get(name))
     }
   }
   return { options, callback }

@@ -16,7 +16,7 @@ const kStrip = 'strip:'
 
 /** @param {string} problem @returns {never} @throws ERR_HTTPSYS_ENVIRONMENT */
 function refuse (problem) {
-  throw new EnvironmentError(kVariable, '', '', problem)
+  throw new EnvironmentError(kVariable, `cannot be used: ${problem}`)
 }
 
 /** @param {string} text @returns {boolean} */

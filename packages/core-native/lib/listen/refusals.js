@@ -2,7 +2,7 @@
 
 // What tells an operator of requests that the engine refuses before JavaScript sees them: the error log, or a line on stderr.
 
-const { EnvironmentError } = require('../base/errors')
+const { variableMustBe } = require('../base/errors')
 const { pageUrl } = require('../base/pages')
 const { systemErrorText } = require('../base/system-error')
 
@@ -21,7 +21,7 @@ function wantsRefusalLines () {
   const text = process.env[kLines]
   if (text === undefined || text === '' || text === '1') return true
   if (text === '0') return false
-  throw new EnvironmentError(kLines, text, '1, or 0 for none')
+  throw variableMustBe(kLines, text, '1, or 0 for none')
 }
 
 /**

@@ -61,7 +61,7 @@ function methodsOf (Base) {
       const listener = this[kListener]
       const plan = classifyListen(args, { isSecure: listener.isSecure, learned: (port) => mappingLearned(this, port) })
       if (plan.kind === 'node' && listener.cache !== null && listener.cache.prefixes.length > 0) {
-        throw new OptionError('The cache of a server that listens on a port', 'prefixes', undefined, 'servers of URL prefixes')
+        throw new OptionError('The cache of a server that listens on a port', 'prefixes', undefined, 'it belongs to servers of URL prefixes')
       }
       // Mounting may have put another application's prototypes above those of its listener since.
       align(this)

@@ -3,7 +3,7 @@
 // The option cache of createServer(), and the environment variables for servers that are created without it. docs/cache.md explains the names.
 
 const { validateHeaderName } = require('node:http')
-const { CapabilityError, EnvironmentError, OptionError } = require('../base/errors')
+const { CapabilityError, variableMustBe, OptionError } = require('../base/errors')
 const { nearest } = require('../base/nearest')
 const { namesGiven } = require('./given-options')
 
@@ -189,7 +189,7 @@ function readCompress (value, capabilities) {
 function durationOf ({ HTTPSYS_CACHE_DURATION: text }) {
   if (!text || /^-\d+$/.test(text)) return undefined
   if (!/^\d{1,10}$/.test(text) || Number(text) > kDurationMax) {
-    throw new EnvironmentError('HTTPSYS_CACHE_DURATION', text, `a whole number of seconds up to ${kDurationMax}`)
+    throw variableMustBe('HTTPSYS_CACHE_DURATION', text, `a whole number of seconds up to ${kDurationMax}`)
   }
   return Number(text)
 }
@@ -205,9 +205,9 @@ function optionOf (env) {
   const { HTTPSYS_CACHE: rules } = env
   const duration = durationOf(env)
   if (!rules) return duration === undefined ? undefined : { rules: 'httpsys', duration }
-  if (!kRules.includes(rules)) throw new EnvironmentError('HTTPSYS_CACHE', rules, `"${kRules.join('" or "')}"`)
+  if (!kRules.includes(rules)) throw variableMustBe('HTTPSYS_CACHE', rules, `"${kRules.join('" or "')}"`)
   if (rules === 'rfc9111' && duration !== undefined) {
-    throw new EnvironmentError('HTTPSYS_CACHE_DURATION', String(duration), 'unset where HTTPSYS_CACHE is "rfc9111", which has no such time')
+    throw variableMustBe('HTTPSYS_CACHE_DURATION', String(duration), 'unset where HTTPSYS_CACHE is "rfc9111", which has no such time')
   }
   return { rules }
 }

@@ -17,16 +17,16 @@ const kPrefixListenOptions = ['forwardedPrefix']
 const kQueueOptions = ['queueName', 'queueMode']
 const kCloseOptions = ['restart', 'waitMs']
 
-/** Names of ours, and where they belong. @type {Map<string, string>} */
-const kPlaceOf = new Map([
-  ...kServerOptions.map((name) => /** @type {[string, string]} */ ([name, 'createServer() and createAdapter()'])),
-  ...kSourceOptions.map((name) => /** @type {[string, string]} */ ([name, 'https.createServer(), createAdapter(), and listen() with an https:// prefix'])),
-  ...kPrefixOptions.map((name) => /** @type {[string, string]} */ ([name, 'listen({ … })'])),
-  ...kPrefixListenOptions.map((name) => /** @type {[string, string]} */ ([name, 'listen() with a prefix'])),
-  ...kQueueOptions.map((name) => /** @type {[string, string]} */ ([name, 'listen({ … })'])),
-  ...kCloseOptions.map((name) => /** @type {[string, string]} */ ([name, 'close()']))
+/** Names of ours, and what an error says of each. @type {Map<string, string>} */
+const kHintOf = new Map([
+  ...kServerOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to createServer() and createAdapter()'])),
+  ...kSourceOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to https.createServer(), createAdapter(), and listen() with an https:// prefix'])),
+  ...kPrefixOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to listen({ … })'])),
+  ...kPrefixListenOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to listen() with a prefix'])),
+  ...kQueueOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to listen({ … })'])),
+  ...kCloseOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to close()']))
 ])
-const kOurs = [...kPlaceOf.keys()]
+const kOurs = [...kHintOf.keys()]
 
 /** Words that programs may well use for something else, however near to a name of ours they are. */
 const kOthersWords = ['certificate', 'certificated', 'prefixed', 'refix', 'restarts', 'waits']
@@ -44,10 +44,10 @@ function refuseMisplaced (where, options, accepted) {
   if (typeof options !== 'object' || options === null) return
   for (const name of namesGiven(options)) {
     if (accepted.includes(name)) continue
-    const place = kPlaceOf.get(name)
-    const meant = place !== undefined || kOthersWords.includes(name.toLowerCase()) ? undefined : misspelt(name, kOurs)
-    if ((place === undefined && meant === undefined) || /** @type {Record<string, unknown>} */ (options)[name] === undefined) continue
-    throw new OptionError(where, name, meant, place)
+    const hint = kHintOf.get(name)
+    const meant = hint !== undefined || kOthersWords.includes(name.toLowerCase()) ? undefined : misspelt(name, kOurs)
+    if ((hint === undefined && meant === undefined) || /** @type {Record<string, unknown>} */ (options)[name] === undefined) continue
+    throw new OptionError(where, name, meant, hint)
   }
 }
 
@@ -128,8 +128,8 @@ function refuseMisspelt (where, options, known) {
  */
 function refuseUnknown (where, options, known) {
   for (const name of namesGiven(options)) {
-    if (!known.includes(name) && /** @type {Record<string, unknown>} */ (options)[name] !== undefined) throw new OptionError(where, name, nearest(name, known), kPlaceOf.get(name))
+    if (!known.includes(name) && /** @type {Record<string, unknown>} */ (options)[name] !== undefined) throw new OptionError(where, name, nearest(name, known), kHintOf.get(name))
   }
 }
 
-module.exports = { kCloseOptions, kOurs, kPlaceOf, kPrefixListenOptions, kQueueOptions, refuseBehind, refuseIgnored, refuseIgnoredByServer, refuseMisplaced, refuseMisspelt, refuseUnknown }
+module.exports = { kCloseOptions, kOurs, kHintOf, kPrefixListenOptions, kQueueOptions, refuseBehind, refuseIgnored, refuseIgnoredByServer, refuseMisplaced, refuseMisspelt, refuseUnknown }

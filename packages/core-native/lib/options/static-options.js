@@ -176,7 +176,7 @@ function readHeaders (value = {}) {
 
 /** Refuses options that would have no effect. @param {string} where @param {Given} given */
 function refuseUseless (where, given) {
-  if (given.setHeaders !== undefined) throw new OptionError(where, 'setHeaders', undefined, undefined, 'a function cannot run on an I/O thread; "headers" takes fixed values')
+  if (given.setHeaders !== undefined) throw new OptionError(where, 'setHeaders', undefined, 'a function cannot run on an I/O thread; "headers" takes fixed values')
   refuseUnknown(where, given, kNames)
   if (given.cacheControl !== false) return
   const useless = given.maxAge !== undefined ? 'maxAge' : given.immutable === true ? 'immutable' : null

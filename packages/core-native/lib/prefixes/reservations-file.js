@@ -6,7 +6,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { EnvironmentError, ReservationFileError } = require('../base/errors')
+const { variableMustBe, ReservationFileError } = require('../base/errors')
 const { explainJsonError } = require('../base/json-syntax')
 const { nearest } = require('../base/nearest')
 const { principalProblem } = require('./principals')
@@ -34,7 +34,7 @@ function reservationsFile () {
   const { HTTPSYS_URLACL: chosen, XDG_CONFIG_HOME: config } = process.env
   if (chosen) {
     // Relative, every working directory would have reservations of its own.
-    if (!path.isAbsolute(chosen)) throw new EnvironmentError('HTTPSYS_URLACL', chosen, 'an absolute path')
+    if (!path.isAbsolute(chosen)) throw variableMustBe('HTTPSYS_URLACL', chosen, 'an absolute path')
     return chosen
   }
   try {

@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const tls = require('node:tls')
-const { CertificateFileError, EnvironmentError } = require('../base/errors')
+const { CertificateFileError, variableMustBe } = require('../base/errors')
 const { readText, rewriteFile } = require('../base/settings-file')
 
 const kVersion = 1
@@ -27,7 +27,7 @@ function bindingsFile () {
   const { HTTPSYS_SSLCERT: chosen, XDG_CONFIG_HOME: config } = process.env
   if (chosen) {
     // Relative, every working directory would have bindings of its own.
-    if (!path.isAbsolute(chosen)) throw new EnvironmentError('HTTPSYS_SSLCERT', chosen, 'an absolute path')
+    if (!path.isAbsolute(chosen)) throw variableMustBe('HTTPSYS_SSLCERT', chosen, 'an absolute path')
     return chosen
   }
   try {

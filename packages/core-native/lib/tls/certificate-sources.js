@@ -117,7 +117,7 @@ function trustedBy (server, options) {
 function refuseForHost (names) {
   for (const name of names) {
     if (kHostOptions.includes(name)) continue
-    if (kTlsOptions.includes(name)) throw new OptionError('an element of "certificates"', name, undefined, 'the server, for all of its hosts')
+    if (kTlsOptions.includes(name)) throw new OptionError('an element of "certificates"', name, undefined, 'it belongs to the server, for all of its hosts')
     throw new OptionError('an element of "certificates"', name, nearest(name, ['host', 'prefix', ...kHostOptions]))
   }
 }
