@@ -3,12 +3,11 @@
 // Requests in the queue of a server whose JavaScript ends: nobody begins them, and their clients are told so.
 
 const assert = require('node:assert/strict')
-const { spawn } = require('node:child_process')
-const { once } = require('node:events')
 const http2 = require('node:http2')
 const net = require('node:net')
 const { test } = require('node:test')
 const { backend } = require('@httpsys/core-native')
+const { BlockingServer } = require('../helpers/blocking-server')
 const { freePort } = require('../helpers/free-port')
 
 const skip = backend === 'node' ? 'node:http has no request queue' : false
@@ -40,28 +39,6 @@ else {
 }
 `
 
-class Server {
-  output = ''
-
-  /** @param {import('node:test').TestContext} t @param {any} where @param {string} how */
-  constructor (t, where, how) {
-    this.child = spawn(process.execPath, ['-e', kServer, JSON.stringify({ where, how }), kServer], {
-      stdio: ['pipe', 'pipe', how === 'throw' ? 'ignore' : 'inherit'], env: { ...process.env, HTTPSYS_IO_THREADS: '1' }, cwd: __dirname
-    })
-    this.child.stdout.setEncoding('utf8').on('data', (text) => { this.output += text })
-    t.after(() => this.child.kill('SIGKILL'))
-  }
-
-  /** @param {RegExp} pattern @returns {Promise<RegExpExecArray>} */
-  async says (pattern) {
-    for (;;) {
-      const found = pattern.exec(this.output)
-      if (found !== null) return found
-      await once(this.child.stdout, 'data')
-    }
-  }
-}
-
 /** @param {number} port @param {string} text */
 function send (port, text) {
   const socket = net.connect(port, '127.0.0.1')
@@ -79,7 +56,7 @@ const get = (/** @type {string} */ url) => `GET ${url} HTTP/1.1\r\nHost: a\r\n\r
 for (const how of ['exit', 'throw', 'terminate']) {
   test(`requests that were not begun get 503 when their server's JavaScript ends (${how})`, { skip }, async (t) => {
     const port = await freePort()
-    const server = new Server(t, `http://*:${port}/a/`, how)
+    const server = new BlockingServer(t, kServer, { where: `http://*:${port}/a/`, how }, { stderr: how === 'throw' ? 'ignore' : 'inherit' })
     await server.says(/port/)
     const client = http2.connect(`http://127.0.0.1:${port}`)
     client.on('error', () => {})
@@ -98,7 +75,7 @@ for (const how of ['exit', 'throw', 'terminate']) {
     const streamed = stream('/a/4')
     // They are with the I/O thread then: it answers a request for nobody behind them.
     assert.match(String(await send(port, get('/nobody') + 'x\r\n\r\n').end), /^HTTP\/1\.1 404 /)
-    server.child.stdin.write('.')
+    server.goOn()
     for (const { end } of waiting) {
       assert.match(String(await end), /^HTTP\/1\.1 503 [^]*<p>AppOffline<\/p>\n$/)
     }
@@ -108,13 +85,13 @@ for (const how of ['exit', 'throw', 'terminate']) {
 }
 
 test('without a prefix they are reset, as on Node', { skip }, async (t) => {
-  const server = new Server(t, 0, 'exit')
+  const server = new BlockingServer(t, kServer, { where: 0, how: 'exit' })
   const port = Number((await server.says(/port (\d+)/))[1])
   send(port, get('/block'))
   await server.says(/blocked/)
   const waiting = send(port, get('/1'))
   await waiting.written
   assert.match(String(await send(port, '\x00').end), /^HTTP\/1\.1 400 /)
-  server.child.stdin.write('.')
+  server.goOn()
   assert.doesNotMatch(String(await waiting.end), /HTTP/)
 })

@@ -3,7 +3,6 @@
 // Requests that come while JavaScript has not begun HTTPSYS_QUEUE_BYTES of others: none is refused, and other answers go on.
 
 const assert = require('node:assert/strict')
-const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const http2 = require('node:http2')
@@ -13,6 +12,7 @@ const path = require('node:path')
 const { test } = require('node:test')
 const tls = require('node:tls')
 const { createServer, backend } = require('@httpsys/core-native')
+const { BlockingServer, send } = require('../helpers/blocking-server')
 const { freePort } = require('../helpers/free-port')
 const { readByPeer, silence } = require('../helpers/waiting')
 const { certificate } = require('../helpers/certificates')
@@ -48,63 +48,21 @@ if (folder) server.serveFiles('/files/', folder)
 server.listen(...listen, () => process.stdout.write('port ' + server.address()?.port + '\\n'))
 `
 
-class Server {
-  output = ''
-  #child
-
-  /** @param {import('node:test').TestContext} t @param {object} given @param {NodeJS.ProcessEnv} [env] */
-  constructor (t, given, env) {
-    const all = { options: {}, listen: [0, '127.0.0.1'], ...given }
-    this.#child = spawn(process.execPath, ['-e', kServer, JSON.stringify(all)], {
-      stdio: ['pipe', 'pipe', 'inherit'], cwd: __dirname, env: { ...process.env, HTTPSYS_IO_THREADS: '1', HTTPSYS_QUEUE_BYTES: String(kQueueBytes), ...env }
-    })
-    this.#child.stdout.setEncoding('utf8').on('data', (text) => { this.output += text })
-    t.after(() => this.#child.kill('SIGKILL'))
+class Server extends BlockingServer {
+  /** @param {import('node:test').TestContext} t @param {object} given */
+  constructor (t, given) {
+    super(t, kServer, { options: {}, listen: [0, '127.0.0.1'], ...given }, { env: { HTTPSYS_QUEUE_BYTES: String(kQueueBytes) } })
   }
 
-  get pid () { return this.#child.pid }
-
-  /** @param {RegExp} pattern @returns {Promise<RegExpExecArray>} */
-  async says (pattern) {
-    for (;;) {
-      const found = pattern.exec(this.output)
-      if (found !== null) return found
-      await once(this.#child.stdout, 'data')
-    }
-  }
-
-  async start () {
-    this.port = Number((await this.says(/port (\w+)/))[1])
-    return this
-  }
-
-  async block (connect = net.connect) {
-    this.first = send(this, head('/block'), connect)
-    await this.says(/blocked/)
-  }
-
-  goOn () { this.#child.stdin.write('.') }
   begun () { return (this.output.match(/begun .*/g) ?? []).map((line) => line.slice(6)) }
 
   /** Waits until it has said that it began so many: answers may overtake what it says. @param {number} count */
   async hasBegun (count) {
-    while (this.begun().length < count) await once(this.#child.stdout, 'data')
+    while (this.begun().length < count) await once(this.child.stdout, 'data')
   }
 }
 
 const head = (/** @type {string} */ url, rest = 'Connection: close\r\n\r\n') => `GET ${url} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Padding: ${kPadding}\r\n${rest}`
-
-/** @param {any} server @param {string} text @returns {Promise<string>} everything that comes until the end; an error's code */
-function send ({ port }, text, connect = net.connect) {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
-    let received = ''
-    socket.setEncoding('latin1').on('data', (/** @type {string} */ data) => { received += data })
-    socket.on('error', (/** @type {any} */ error) => resolve(error.code))
-    socket.on('close', () => resolve(received))
-    socket.write(text)
-  })
-}
 
 /** @param {number} count @param {(i: number) => Promise<string>} ask */
 const all = (count, ask) => Promise.all(Array.from({ length: count }, (_, i) => ask(i)))
@@ -163,7 +121,7 @@ test('a parked stream of HTTP/2 holds up no other stream of its connection', { s
   await new Promise((resolve) => client.ping(() => resolve(undefined)))
   server.goOn()
   for (const [i, answer] of (await answers).entries()) {
-    assert.equal(answer, `200  ${server.pid} /${i} ${i % 2 === 0 ? 0 : i * 300}`)
+    assert.equal(answer, `200  ${server.child.pid} /${i} ${i % 2 === 0 ? 0 : i * 300}`)
   }
   await server.hasBegun(kCount)
   assert.equal(server.begun().length, kCount)
@@ -302,7 +260,7 @@ test('another owner of the queue that has room gets what is parked', { skip }, a
   // Until both have their share, it may be that none is parked.
   await silence(200)
   owners[1].goOn()
-  for (const answer of await answers) assert.match(answer, new RegExp(`${owners[1].pid} /\\d+ 0$`))
+  for (const answer of await answers) assert.match(answer, new RegExp(`${owners[1].child.pid} /\\d+ 0$`))
   owners[0].goOn()
   for (const answer of await Promise.all(blocking)) assert.match(answer, /block 0$/)
   assert.deepEqual(owners[0].begun(), [])

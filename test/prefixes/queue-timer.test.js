@@ -3,7 +3,6 @@
 // Requests that JavaScript does not begin in time (queueTimeout): answered by the I/O thread, and not begun later.
 
 const assert = require('node:assert/strict')
-const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
@@ -14,6 +13,7 @@ const path = require('node:path')
 const { test } = require('node:test')
 const tls = require('node:tls')
 const { createServer, backend } = require('@httpsys/core-native')
+const { BlockingServer, send } = require('../helpers/blocking-server')
 const { certificate } = require('../helpers/certificates')
 const { silence } = require('../helpers/waiting')
 const { hasHttp2 } = backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/backend/binding').loadBinding()
@@ -44,51 +44,11 @@ server.on('upgrade', (req, socket) => socket.end())
 server.listen(0, '127.0.0.1', () => process.stdout.write('port ' + server.address().port + '\\n'))
 `
 
-class Server {
-  output = ''
-  #child
-
+class Server extends BlockingServer {
   /** @param {import('node:test').TestContext} t @param {object} options @param {NodeJS.ProcessEnv} [env] */
   constructor (t, options, env) {
-    this.#child = spawn(process.execPath, ['-e', kServer, JSON.stringify(options)], {
-      stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, HTTPSYS_IO_THREADS: '1', ...env }, cwd: __dirname
-    })
-    this.#child.stdout.setEncoding('utf8').on('data', (text) => { this.output += text })
-    t.after(() => this.#child.kill('SIGKILL'))
+    super(t, kServer, options, { env })
   }
-
-  /** @param {RegExp} pattern @returns {Promise<RegExpExecArray>} */
-  async says (pattern) {
-    for (;;) {
-      const found = pattern.exec(this.output)
-      if (found !== null) return found
-      await once(this.#child.stdout, 'data')
-    }
-  }
-
-  async start () {
-    this.port = Number((await this.says(/port (\d+)/))[1])
-    return this
-  }
-
-  async block (connect = net.connect) {
-    this.first = send(this, 'GET /block HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', connect)
-    await this.says(/blocked/)
-  }
-
-  goOn () { this.#child.stdin.write('.') }
-}
-
-/** @param {any} server @param {string} text @returns {Promise<string>} everything that comes until the end; an error's code */
-function send ({ port }, text, connect = net.connect) {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' })
-    let received = ''
-    socket.setEncoding('latin1').on('data', (data) => { received += data })
-    socket.on('error', (/** @type {any} */ error) => resolve(error.code))
-    socket.on('close', () => resolve(received))
-    socket.write(text)
-  })
 }
 
 /** @type {any} the server listens on one address of localhost */
