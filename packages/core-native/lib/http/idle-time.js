@@ -14,7 +14,8 @@ const { kIncoming, kState } = require('./symbols')
 // Added to keepAliveTimeout before the connection is closed, so that a client that trusts the
 // advertised value does not meet the close (Node's own margin, ms).
 const kKeepAliveMarginMs = 1000
-// A silence that was told is looked at again after this time, ms, or the timeout if that is longer: the lane may have answered meanwhile.
+// How long after 'timeout' the lane is asked again, ms, unless the timeout itself is longer. An answer that the lane has given meanwhile
+// began a new silence, whose 'timeout' the application has not heard yet.
 const kLookMs = 1000
 
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */
