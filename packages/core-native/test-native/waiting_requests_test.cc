@@ -11,8 +11,10 @@
 #include <atomic>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "base/limits.h"
+#include "base/thread_watch.h"
 #include "engine/connection/sharing_marks.h"
 #include "support/own_attachment.h"
 
@@ -160,6 +162,27 @@ TEST_F(WaitingRequestsTest, AConnectionThatHasGoneDoesNotWait) {
   EXPECT_FALSE(waiting_->has_waiting());
   waiting_->OnRoutes();
   EXPECT_EQ(protocol_.looks, 0);
+}
+
+TEST_F(WaitingRequestsTest, AClientThatLeavesCostsTheSameHoweverManyWait) {
+  const auto ns_of_leaving = [this](size_t count) {
+    std::vector<std::unique_ptr<Connection>> connections;
+    for (size_t i = 0; i < count; ++i) {
+      connections.push_back(std::make_unique<Connection>(-1, Addresses{}));
+      waiting_->Wait(connections.back().get());
+    }
+    const ThreadWatch thread = WatchThisThread();
+    const uint64_t since_ns = CpuNsOf(thread);
+    // From both ends in turn, so that a search from either end would be long.
+    for (size_t i = 0; i < count; ++i) {
+      waiting_->OnDetached(connections[i % 2 == 0 ? i / 2 : count - 1 - i / 2].get());
+    }
+    EXPECT_FALSE(waiting_->has_waiting());
+    return (CpuNsOf(thread) - since_ns) / count;
+  };
+  const uint64_t few_ns = ns_of_leaving(1000);
+  // To look at each of the others takes 20 times as long and longer.
+  EXPECT_LE(ns_of_leaving(20'000), few_ns * 8) << "with 1,000: " << few_ns << " ns";
 }
 
 }  // namespace

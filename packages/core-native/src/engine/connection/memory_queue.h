@@ -3,7 +3,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
+#include <unordered_map>
 
 #include "url/url_prefix_table.h"
 
@@ -50,17 +51,16 @@ class MemoryQueue {
   void Park(Connection* connection, const Parked& parked);
   // Takes the oldest one out; nullptr = none waits. If it is a parked request, that is the resumed
   // one from here on, until EndResume().
-  Connection* Next() { return empty() ? nullptr : Take(0, RouteStatus::kMatch); }
+  Connection* Next() { return empty() ? nullptr : Take(waiting_.begin(), RouteStatus::kMatch); }
   // The same for a parked request whose time is over; nullptr = there is none.
   Connection* NextOverdue(uint64_t now_ms);
   // The same for the oldest of the parked requests that `accepts` chooses. It is refused for the
   // reason `refusal`, or kMatch.
   template <typename Accepts>
   Connection* NextParked(RouteStatus refusal, Accepts accepts) {
-    for (size_t i = 0; i < waiting_.size(); ++i) {
-      const Waiting& each = waiting_[i];
-      if (each.parked.counter != nullptr && accepts(*each.connection, each.parked))
-        return Take(i, refusal);
+    for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
+      if (at->parked.counter != nullptr && accepts(*at->connection, at->parked))
+        return Take(at, refusal);
     }
     return nullptr;
   }
@@ -85,10 +85,15 @@ class MemoryQueue {
     }
   };
 
-  Connection* Take(size_t at, RouteStatus refusal);
-  void Leave(size_t at);
+  using Place = std::list<Waiting>::iterator;
 
-  std::deque<Waiting> waiting_;
+  void Insert(Place before, const Waiting& waiting);
+  Connection* Take(Place at, RouteStatus refusal);
+  void Leave(Place at);
+
+  std::list<Waiting> waiting_;
+  // All clients may leave while JavaScript is busy, so a place is found without a search.
+  std::unordered_map<const Connection*, Place> places_;
   Resumed resumed_;
   size_t movable_ = 0;                      // Parked requests that another member could get.
   uint64_t next_deadline_ms_ = UINT64_MAX;  // The earliest deadline, or a time before it.

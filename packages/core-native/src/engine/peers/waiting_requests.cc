@@ -22,7 +22,7 @@ RequestRouter::Outcome WaitingRequests::Wait(Connection* connection) {
 
 void WaitingRequests::AddWaiting(Connection* connection, uint64_t due_ms) {
   const uint64_t since_ms = connection == retried_ ? retried_since_ms_ : uv_now(timer_.loop);
-  waiting_.push_back({connection, due_ms, since_ms});
+  places_[connection] = waiting_.insert(waiting_.end(), {connection, due_ms, since_ms});
   SharingMarks::SetWaiting(connection, true);
   ArmTimer();
 }
@@ -47,11 +47,14 @@ void WaitingRequests::RetryIf(uint64_t due_ms) {
   has_due_ = false;
   if (waiting_.empty()) return;
   is_retrying_ = true;
-  const auto is_due = [=](const Waiting& one) { return one.due_ms <= due_ms; };
-  const auto rest = std::stable_partition(waiting_.begin(), waiting_.end(), is_due);
-  const std::vector<Waiting> due(waiting_.begin(), rest);
-  waiting_.erase(waiting_.begin(), rest);
-  for (const Waiting& one : due) SharingMarks::SetWaiting(one.connection, false);
+  std::list<Waiting> due;
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    const auto one = next++;
+    if (one->due_ms > due_ms) continue;
+    SharingMarks::SetWaiting(one->connection, false);
+    places_.erase(one->connection);
+    due.splice(due.end(), waiting_, one);
+  }
   // Resuming a connection may close that connection, but no other one.
   for (const Waiting& one : due) {
     if (!one.connection->is_open()) continue;
@@ -92,7 +95,9 @@ void WaitingRequests::ArmTimer() {
 
 void WaitingRequests::OnDetached(Connection* connection) {
   if (!connection->sharing.is_waiting()) return;
-  std::erase_if(waiting_, [=](const Waiting& one) { return one.connection == connection; });
+  const auto found = places_.find(connection);
+  waiting_.erase(found->second);
+  places_.erase(found);
   SharingMarks::SetWaiting(connection, false);
 }
 

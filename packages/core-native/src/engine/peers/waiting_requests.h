@@ -4,7 +4,8 @@
 #include <uv.h>
 
 #include <cstdint>
-#include <vector>
+#include <list>
+#include <unordered_map>
 
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
@@ -66,7 +67,9 @@ class WaitingRequests final : public Relays::Owner {
 
   Input* input_;
   uv_timer_t timer_;
-  std::vector<Waiting> waiting_;
+  std::list<Waiting> waiting_;  // In the order in which they began to wait.
+  // All clients may leave while their requests wait, so a place is found without a search.
+  std::unordered_map<const Connection*, std::list<Waiting>::iterator> places_;
   bool is_retrying_ = false;
   const Connection* retried_ = nullptr;  // Looks for its owner again just now.
   uint64_t retried_since_ms_ = 0;
