@@ -234,30 +234,17 @@ TEST_F(PeerLinksTest, WhatIsHandedToASilentPeerComesBackWithinTheTimeThatRequest
 }
 
 TEST_F(PeerLinksTest, AReceiverWhoseSenderHasGivenUpDoesNotHandleTheConnection) {
-  ScriptToReceiver();
-  peer::Link hello;
-  hello.id = kId;  // It lives: somebody listens under its name.
-  script_->Send(FrameType::kLink, peer::Encode(hello));
-  const std::array<int, 2> pair = test::SocketPair();
-  clients_.push_back(pair[1]);
-  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0, 0}), pair[0]);
-  script_->ShutDown();
-  close(pair[0]);
-  pollfd watched{pair[1], POLLIN, 0};
+  const std::string message = peer::Encode(peer::HandOver{1, kPort, 0, 0, 0});
+  // The sender lives: somebody listens under its name.
+  const int client = ScriptHandsOver(kId, FrameType::kHandOver, message);
+  pollfd watched{client, POLLIN, 0};
   ASSERT_TRUE(Until([&] { return poll(&watched, 1, 0) == 1; }));
   EXPECT_TRUE(receives_.handed.empty());
 }
 
 TEST_F(PeerLinksTest, AReceiverWhoseSenderHasDiedHandlesTheConnection) {
-  ScriptToReceiver();
-  peer::Link hello;
-  hello.id = sharing::RandomId();
-  script_->Send(FrameType::kLink, peer::Encode(hello));
-  const std::array<int, 2> pair = test::SocketPair();
-  clients_.push_back(pair[1]);
-  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0, 0}), pair[0]);
-  script_->ShutDown();
-  close(pair[0]);
+  const std::string message = peer::Encode(peer::HandOver{1, kPort, 0, 0, 0});
+  ScriptHandsOver(sharing::RandomId(), FrameType::kHandOver, message);
   ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
 }
 
@@ -268,7 +255,8 @@ TEST_F(PeerLinksTest, AReceiverDoesNotHandleWhatItsSenderHasTakenBackBeforeItDie
   HandOver("POST / HTTP/1.1\r\n\r\n");
   const int unread = AcceptLink();
   shutdown(unread, SHUT_WR);
-  ASSERT_TRUE(Until([&] { return sends_.taken_back.size() == 1; }));
+  sender_->ReadNow(kId);
+  ASSERT_EQ(sends_.taken_back.size(), 1u);
   receiver_->Accept(unread);
   ASSERT_TRUE(receiver_->HasLink(1));
   ASSERT_TRUE(sharing::IsGone(1)) << "nobody listens under the name of the sender";
@@ -276,19 +264,38 @@ TEST_F(PeerLinksTest, AReceiverDoesNotHandleWhatItsSenderHasTakenBackBeforeItDie
   EXPECT_TRUE(receives_.handed.empty());
 }
 
+TEST_F(PeerLinksTest, OfSeveralHandOversOfAConnectionOnlyTheOneThatWasNotTakenBackCounts) {
+  std::array<int, 3> links{};
+  for (int& link : links) {
+    ASSERT_EQ(sender_->Prepare(kId), PeerLinks::State::kReady);
+    link = AcceptLink();
+    if (sends_.taken_back.empty()) {
+      HandOver("POST / HTTP/1.1\r\n\r\n");
+    } else {
+      sender_->HandOver(kId, std::move(sends_.taken_back.back()));
+      sends_.taken_back.clear();
+      sender_->Flush();
+    }
+    if (&link == &links.back()) break;
+    shutdown(link, SHUT_WR);
+    sender_->ReadNow(kId);
+    ASSERT_EQ(sends_.taken_back.size(), 1u);
+  }
+  // The sender dies, and the receiver, which was stopped, reads all of its links.
+  sender_->Close();
+  sender_ = std::make_unique<PeerLinks>(&loop_, 2, &patience_, &sends_, &sends_);
+  for (uint64_t number = 1; number <= links.size(); ++number) {
+    receiver_->Accept(links[number - 1]);
+    ASSERT_TRUE(Until([&] { return !receiver_->HasLink(number); }));
+    EXPECT_EQ(receives_.handed.size(), number == links.size() ? 1u : 0u);
+  }
+}
+
 TEST_F(PeerLinksTest, ARelayedRequestWhoseSenderHasDiedIsNotHandled) {
-  ScriptToReceiver();
-  peer::Link hello;
-  hello.id = sharing::RandomId();
-  script_->Send(FrameType::kLink, peer::Encode(hello));
-  const std::array<int, 2> pair = test::SocketPair();
-  clients_.push_back(pair[1]);
   peer::Relay relay;
   relay.sequence = 1;
   relay.port = kPort;
-  script_->Send(FrameType::kRelay, peer::Encode(relay), pair[0]);
-  script_->ShutDown();
-  close(pair[0]);
+  ScriptHandsOver(sharing::RandomId(), FrameType::kRelay, peer::Encode(relay));
   ASSERT_TRUE(Until([&] { return !receiver_->HasLink(1); }));
   EXPECT_TRUE(receives_.handed.empty());
 }

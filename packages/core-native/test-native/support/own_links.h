@@ -12,7 +12,8 @@ namespace httpsys::test {
 
 // Waits up to 5 s for a connection that this process has made to `listener`. Test programs that run
 // beside this one may connect, too: a process that doubts a coordinator tells every member of the
-// user. Their connections are closed.
+// user. Their connections are closed. So are those that this process has closed already: it looked
+// whether the member is there.
 // Returns the descriptor, -1 if there is none.
 inline int AcceptOwnLink(int listener) {
   for (;;) {
@@ -24,7 +25,8 @@ inline int AcceptOwnLink(int listener) {
     sharing::Credentials who;
     const bool is_own =
         sharing::ReadCredentials(fd, &who) && who.pid == static_cast<uint32_t>(getpid());
-    if (is_own) return fd;
+    char byte;
+    if (is_own && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0) return fd;
     close(fd);
   }
 }

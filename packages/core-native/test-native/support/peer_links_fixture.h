@@ -159,6 +159,20 @@ class PeerLinksTest : public testing::Test {
     ASSERT_EQ(script_->Start(), 0);
     receiver_->Accept(AcceptLink());
   }
+  // A member that the test plays hands a connection over to the receiver, and ends the link.
+  // Returns the client's end.
+  int ScriptHandsOver(uint64_t member, FrameType type, const std::string& message) {
+    ScriptToReceiver();
+    peer::Link hello;
+    hello.id = member;
+    script_->Send(FrameType::kLink, peer::Encode(hello));
+    const std::array<int, 2> pair = SocketPair();
+    clients_.push_back(pair[1]);
+    script_->Send(type, message, pair[0]);
+    script_->ShutDown();
+    close(pair[0]);
+    return pair[1];
+  }
   void CloseScript() {
     if (script_ != nullptr && !played_.is_broken) script_->Close();
     script_ = nullptr;

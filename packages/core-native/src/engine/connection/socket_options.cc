@@ -19,6 +19,31 @@ void SetInt(int fd, int level, int option, int value) {
   setsockopt(fd, level, option, &value, sizeof value);
 }
 
+// -- The mark of a connection that was taken back. It is a timeout in seconds, which no call on the
+// socket heeds, because none of them blocks.
+
+constexpr time_t kNeverTakenBack = 0;
+constexpr time_t kTakenBack = 1;
+
+// What a mark has of the number of a hand-over: systems with 32 bits know no longer timeouts.
+constexpr uint64_t kNumberMax = (1 << 20) - 1;
+
+time_t MarkOf(uint64_t number) {
+  return kTakenBack + 1 + static_cast<time_t>(number & kNumberMax);
+}
+
+void SetMark(int fd, time_t seconds) {
+  const timeval mark{seconds, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &mark, sizeof mark);
+}
+
+time_t ReadMark(int fd) {
+  timeval mark{};
+  socklen_t size = sizeof mark;
+  const int result = getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &mark, &size);
+  return result == 0 ? mark.tv_sec : kTakenBack;
+}
+
 }  // namespace
 
 int FirstSparedDescriptor() {
@@ -58,16 +83,16 @@ void SetCloseOnExec(int fd) {
   if (flags != -1) fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
 }
 
-// The mark is a timeout that no call on the socket heeds, because none of them blocks.
-void MarkTakenBack(int fd) {
-  const timeval mark{1, 0};
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &mark, sizeof mark);
+void MarkTakenBack(int fd) { SetMark(fd, kTakenBack); }
+
+// A connection that was never taken back has no mark: at most one process may handle it anyway.
+void MarkHandedOver(int fd, uint64_t number) {
+  if (ReadMark(fd) != kNeverTakenBack) SetMark(fd, MarkOf(number));
 }
 
-bool WasTakenBack(int fd) {
-  timeval mark{};
-  socklen_t size = sizeof mark;
-  return getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &mark, &size) != 0 || mark.tv_sec != 0;
+bool WasTakenBack(int fd, uint64_t number) {
+  const time_t mark = ReadMark(fd);
+  return mark != kNeverTakenBack && mark != MarkOf(number);
 }
 
 void SuppressSigpipe([[maybe_unused]] int fd) {

@@ -24,10 +24,15 @@ void SetOption(int fd, const SocketOptionReply& wanted);
 void SetCloseOnExec(int fd);
 // Makes the socket readable only when `bytes` are there, or the peer has ended its direction.
 void SetReceiveLowWater(int fd, int bytes);
-// Marks a client's connection that was handed over and is taken back. All processes that have the
-// socket can see it, also when this one has died.
+// Marks a client's connection whose hand-over to another process is taken back. All processes that
+// have the socket can see the mark, also when this one has died.
 void MarkTakenBack(int fd);
-bool WasTakenBack(int fd);
+// Must be called before a connection is handed over. If it was taken back from an earlier receiver,
+// the mark names the new hand-over from here on. The number of a hand-over must differ from those of
+// earlier hand-overs of the connection.
+void MarkHandedOver(int fd, uint64_t number);
+// Returns true if this hand-over was taken back.
+bool WasTakenBack(int fd, uint64_t number);
 // Prevents SIGPIPE on systems where send(2) has no flag against it.
 void SuppressSigpipe(int fd);
 

@@ -22,6 +22,10 @@ void CloseAll(std::span<const int> fds) {
   for (const int fd : fds) close(fd);
 }
 
+// The number of a hand-over for the mark on its connection. Members have random ids, so the numbers
+// of different senders differ, too.
+uint64_t HandOverNumber(uint64_t sender, uint32_t sequence) { return sender + sequence; }
+
 bool SpeaksOurProtocol(const peer::Link& link) {
   return link.newest >= peer::kProtocolOldest && link.oldest <= peer::kProtocol;
 }
@@ -99,10 +103,14 @@ PeerLinks::State PeerLinks::Stalled(uint64_t member) {
 
 void PeerLinks::HandOver(uint64_t member, HandedConnection connection) {
   Link& link = links_[member];
-  const uint32_t sequence = link.next_sequence++;
-  if (connection.origin != nullptr) link.is_prompt = true;
+  connection.sequence = next_sequence_++;
+  if (connection.origin != nullptr) {
+    link.is_prompt = true;
+  } else {
+    MarkHandedOver(connection.fd, HandOverNumber(self_, connection.sequence));
+  }
   link.channel->set_is_reading(link.is_prompt);
-  link.sent.push_back({sequence, uv_now(loop_), std::move(connection)});
+  link.sent.push_back({uv_now(loop_), std::move(connection)});
   if (link.unsent++ == 0) unflushed_.push_back(member);
   ArmTimer();
 }
@@ -140,14 +148,14 @@ size_t PeerLinks::SendSome(Link* link, size_t first) {
   std::vector<int> fds;
   size_t at = first;
   for (; at < link->sent.size() && fds.size() < peer::kFrameFdsMax; ++at) {
-    const auto& [sequence, since_ms, connection] = link->sent[at];
+    const HandedConnection& connection = link->sent[at].connection;
     const size_t bytes = peer::kHandOverBytes + connection.bytes.size();
     if (connection.origin != nullptr ||
         (!fds.empty() && payload.size() + bytes > limits::kHandOverBytesMax)) {
       break;
     }
     payload.append(peer::Encode(
-        peer::HandOver{sequence, connection.port, connection.hops, connection.idle_ms,
+        peer::HandOver{connection.sequence, connection.port, connection.hops, connection.idle_ms,
                        static_cast<uint32_t>(connection.bytes.size()), connection.home}));
     payload.append(connection.bytes);
     fds.push_back(connection.fd);
@@ -162,7 +170,7 @@ size_t PeerLinks::SendSome(Link* link, size_t first) {
 bool PeerLinks::SendRelay(Link* link, const Sent& sent) {
   const HandedConnection& connection = sent.connection;
   const Addresses& addresses = connection.origin->addresses;
-  peer::Relay message{sent.sequence,
+  peer::Relay message{connection.sequence,
                       connection.port,
                       connection.hops,
                       connection.origin->id,
@@ -276,14 +284,14 @@ void PeerLinks::OnAnswer(Link* link, uint64_t member, const peer::Frame& frame) 
   const bool was_full = link->sent.size() >= limits::kPeerUnackedMax;
   if (frame.type == FrameType::kTaken) {
     while (link->sent.size() > link->unsent &&
-           static_cast<int32_t>(link->sent.front().sequence - answer.sequence) <= 0) {
+           static_cast<int32_t>(link->sent.front().connection.sequence - answer.sequence) <= 0) {
       close(link->sent.front().connection.fd);
       link->sent.pop_front();
     }
   } else if (frame.type == FrameType::kDeclined) {
     const auto end = link->sent.end() - static_cast<std::ptrdiff_t>(link->unsent);
     const auto found = std::find_if(link->sent.begin(), end, [&](const Sent& sent) {
-      return sent.sequence == answer.sequence;
+      return sent.connection.sequence == answer.sequence;
     });
     if (found == end) return;
     HandedConnection connection = std::move(found->connection);
@@ -463,8 +471,8 @@ bool PeerLinks::OnHandOver(Channel* channel, Received* received, const peer::Fra
       connection.idle_ms = message.idle_ms;
       connection.home = message.home;
       connection.bytes.assign(bytes);
+      connection.sequence = message.sequence;
       received->connections.push_back(std::move(connection));
-      received->sequence = message.sequence;
       continue;
     }
     if (i < fds.size()) close(fds[i]);
@@ -510,8 +518,8 @@ bool PeerLinks::OnRelay(Channel* channel, Received* received, const peer::Frame&
   connection.origin->trust = std::move(message.trust);
   connection.origin->is_stream = message.is_stream != 0;
   if (AreFacts(message.tls)) connection.origin->facts = std::move(message.tls);
+  connection.sequence = message.sequence;
   received->connections.push_back(std::move(connection));
-  received->sequence = message.sequence;
   return true;
 }
 
@@ -525,13 +533,13 @@ void PeerLinks::OnBatchEnd(Channel* channel) {
 void PeerLinks::TakeBatch(Channel* channel, Received* received) {
   if (received->connections.empty()) return;
   std::vector<HandedConnection> connections = std::exchange(received->connections, {});
+  const peer::Sequence last{connections.back().sequence};
   const bool is_told =
-      channel->Send(FrameType::kTaken, peer::Encode(peer::Sequence{received->sequence})) &&
-      channel->unsent_bytes() == 0;
+      channel->Send(FrameType::kTaken, peer::Encode(last)) && channel->unsent_bytes() == 0;
   if (!is_told) channel->ShutDown();
   const bool is_sender_gone = !is_told && sharing::IsGone(received->member);
   for (HandedConnection& connection : connections) {
-    if (is_told || (is_sender_gone && IsOrphaned(connection))) {
+    if (is_told || (is_sender_gone && IsOrphaned(received->member, connection))) {
       owner_->OnHandedOver(std::move(connection));
     } else {
       close(connection.fd);
@@ -542,8 +550,9 @@ void PeerLinks::TakeBatch(Channel* channel, Received* received) {
 // Returns true if nobody else has the connection, whose sender has died without an acknowledgement.
 // One that was taken back may have been given to another member. The client of a relayed request
 // has gone with the sender.
-bool PeerLinks::IsOrphaned(const HandedConnection& connection) {
-  return connection.origin == nullptr && !WasTakenBack(connection.fd);
+bool PeerLinks::IsOrphaned(uint64_t sender, const HandedConnection& connection) {
+  return connection.origin == nullptr &&
+         !WasTakenBack(connection.fd, HandOverNumber(sender, connection.sequence));
 }
 
 void PeerLinks::OnBroken(Channel* channel) {

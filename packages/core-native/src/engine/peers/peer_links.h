@@ -5,7 +5,8 @@
 // descriptor and the bytes. If a peer breaks the link or stays silent, the sender takes back what
 // was not acknowledged, and the peer cannot acknowledge it any more. The sender marks these
 // connections before (MarkTakenBack()), so that a peer that was stopped knows it even if the sender
-// has died meanwhile.
+// has died meanwhile. A later hand-over of such a connection is named in the mark
+// (MarkHandedOver()), so that its receiver may handle the connection all the same.
 
 #include <uv.h>
 
@@ -39,6 +40,8 @@ struct HandedConnection {
   std::unique_ptr<RelayOrigin> origin;  // Set for one end of a relay.
   uint64_t home = 0;    // The member that shall get the connection back; as in peer::HandOver.
   uint8_t returns = 0;  // How many hand-overs of the connection have failed. Not sent to the peer.
+  // The sequence number of the hand-over. It is unique among those of its sender's lane.
+  uint32_t sequence = 0;
 };
 
 // Thread: the lane.
@@ -140,14 +143,12 @@ class PeerLinks final : public sharing::Channel::Handler {
 
  private:
   struct Sent {
-    uint32_t sequence = 0;
     uint64_t since_ms = 0;
     HandedConnection connection;
   };
 
   struct Link {
     sharing::Channel* channel = nullptr;
-    uint32_t next_sequence = 1;
     std::deque<Sent> sent;
     size_t unsent = 0;           // How many of the last entries of `sent` wait for Flush().
     uint64_t told_haste_ms = 0;  // When the peer was told of haste last; 0 = never.
@@ -162,8 +163,7 @@ class PeerLinks final : public sharing::Channel::Handler {
     uint16_t protocol = 0;  // The newest version that the peer speaks.
     // Connections of the current batch, which are not acknowledged yet.
     std::vector<HandedConnection> connections;
-    uint32_t sequence = 0;  // The sequence number of the last one.
-    uint64_t number = 0;    // The number of the link, which is never used again.
+    uint64_t number = 0;  // The number of the link, which is never used again.
   };
 
   State Connect(uint64_t member);
@@ -185,7 +185,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   // Declines a hand-over. Returns false if the peer does not read its answers.
   static bool Decline(sharing::Channel* channel, uint32_t sequence);
   void TakeBatch(sharing::Channel* channel, Received* received);
-  static bool IsOrphaned(const HandedConnection& connection);
+  static bool IsOrphaned(uint64_t sender, const HandedConnection& connection);
   void Forget(std::unordered_map<sharing::Channel*, Received>::iterator received);
   void GiveUp(uint64_t member, bool is_silent);
   void ReadAcknowledgements();
@@ -212,6 +212,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   // Since when members have not accepted a link.
   std::unordered_map<uint64_t, uint64_t> stalled_since_ms_;
   uint64_t next_number_ = 1;
+  uint32_t next_sequence_ = 1;
 };
 
 }  // namespace httpsys::engine
