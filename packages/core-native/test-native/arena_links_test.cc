@@ -4,6 +4,7 @@
 #include "engine/shared_cache/arena_links.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
@@ -24,6 +25,7 @@
 #include "sharing/meeting_place.h"
 #include "sharing/port_routing.h"
 #include "sharing/port_state.h"
+#include "support/descriptors.h"
 #include "support/own_links.h"
 #include "support/whole_prefixes.h"
 
@@ -165,6 +167,33 @@ TEST_F(ArenaLinksTest, AnOwnerThatLeftBeforeItsCountersCameIsAskedAgain) {
   EXPECT_TRUE(IsAsked(2));
   Answer();
   EXPECT_TRUE(Until([this] { return !IsMissing(); }));
+}
+
+// This process has too few descriptors left for a link to the owner, which may stay so.
+TEST_F(ArenaLinksTest, AnOwnerThatCannotBeAskedIsLookedForOftenForASecondOnly) {
+  std::vector<int> used(64);
+  for (int& fd : used) fd = dup(named_.fd);
+  {
+    const test::DescriptorLimit limit(8);
+    // Returns how many connections the owner got in a second.
+    const auto looks_in_a_second = [this] {
+      int looks = 0;
+      const uint64_t until_ms = uv_hrtime() / 1'000'000 + 1000;
+      EXPECT_TRUE(Until([&] {
+        pollfd watched{named_.fd, POLLIN, 0};
+        for (; poll(&watched, 1, 0) == 1; ++looks) close(accept(named_.fd, nullptr, nullptr));
+        return uv_hrtime() / 1'000'000 >= until_ms;
+      }));
+      return looks;
+    };
+    SetRoutes(true);
+    EXPECT_GE(looks_in_a_second(), 5);
+    (void)looks_in_a_second();
+    EXPECT_LT(looks_in_a_second(), 5);
+    EXPECT_TRUE(IsMissing());
+    EXPECT_EQ(asked_, 0);
+  }
+  for (const int fd : used) close(fd);
 }
 
 #endif

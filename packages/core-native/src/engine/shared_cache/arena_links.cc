@@ -218,9 +218,11 @@ void ArenaLinks::SweepOwners() {
       owners.Sweep(this, LinkClockMs(), [this](uint32_t scope) { cache_->DropObsolete(scope); });
   owners_version_ = owners.version();
   if (owners_version_ != version) cache_->Announce();
-  const std::vector<uint64_t> missing = owners.Missing(this);
+  std::vector<uint64_t> missing = owners.Missing(this);
   for (const uint64_t member : missing) Follow(member);
-  has_missing_ = !missing.empty();
+  if (missing == missing_) return;
+  missing_ = std::move(missing);
+  missing_since_ms_ = uv_now(loop_);
 }
 
 void ArenaLinks::Follow(uint64_t member) {
@@ -355,13 +357,18 @@ void ArenaLinks::Sweep() {
 }
 
 void ArenaLinks::ArmTimer() {
-  const bool is_needed = !given_up_.empty() || has_missing_ || !orphaned_.empty() || has_former_;
-  if (!is_needed || is_closed_ || uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) {
-    return;
-  }
+  const bool is_needed =
+      !given_up_.empty() || !missing_.empty() || !orphaned_.empty() || has_former_;
+  if (!is_needed || is_closed_) return;
+  // An owner that has ended is found soon. One that lives and gives no counters may stay for long.
+  const bool is_soon = !doubtful_.empty() ||
+                       (!missing_.empty() && uv_now(loop_) - missing_since_ms_ < limits::kCacheAskMs);
+  const uint64_t wait_ms = is_soon ? limits::kCacheTellMs : limits::kCacheAskMs;
+  const bool is_set = uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0;
+  if (is_set && uv_timer_get_due_in(&timer_) <= wait_ms) return;
   uv_timer_start(
-      &timer_, [](uv_timer_t* timer) { static_cast<ArenaLinks*>(timer->data)->Sweep(); },
-      doubtful_.empty() && !has_missing_ ? limits::kCacheAskMs : limits::kCacheTellMs, 0);
+      &timer_, [](uv_timer_t* timer) { static_cast<ArenaLinks*>(timer->data)->Sweep(); }, wait_ms,
+      0);
 }
 
 }  // namespace httpsys::engine

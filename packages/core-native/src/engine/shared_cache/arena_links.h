@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <vector>
 
 #include "engine/cache/process_cache.h"
 #include "engine/peers/port_table.h"
@@ -80,7 +81,8 @@ class ArenaLinks final : public sharing::Channel::Handler {
   std::set<uint64_t> asked_;               // Members whose counters are on their way.
   uint64_t owners_version_ = 1;            // CoOwners::version() that was announced last.
   bool has_shared_ = false;                // By the routes other members own prefixes of ours.
-  bool has_missing_ = false;               // The counters of some owner are not known.
+  std::vector<uint64_t> missing_;          // Owners whose counters are not known.
+  uint64_t missing_since_ms_ = 0;          // Since when they are these (ms, uv_now()).
   bool has_former_ = false;                // CoOwners::Sweep() has more to do.
   std::map<uint64_t, uint64_t> given_up_;  // Until when (ms, uv_now()), by member.
   std::set<uint64_t> orphaned_;            // Members whose process was killed.
