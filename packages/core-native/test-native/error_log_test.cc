@@ -22,8 +22,8 @@ namespace {
 class ErrorLogTest : public testing::Test {
  protected:
   ErrorLogTest() {
-    char name[] = "/tmp/httpsys-log-XXXXXX";
-    folder_ = mkdtemp(name);
+    std::string name = testing::TempDir() + "/httpsys-XXXXXX";
+    folder_ = mkdtemp(name.data());
     path_ = folder_ + "/error.log";
   }
   ~ErrorLogTest() override {

@@ -31,6 +31,14 @@ struct Lane {
   std::vector<Told> told;
 };
 
+class ThreeLanesTest : public testing::Test {
+ protected:
+  LeadingLanes lanes_;
+  Lane a_{&lanes_};
+  Lane b_{&lanes_};
+  Lane c_{&lanes_};
+};
+
 TEST(LeadingLanesTest, AKeyThatALaneHasClaimedIsFreeWhenTheLaneHasPassedItOrLeft) {
   LeadingLanes lanes;
   Lane a(&lanes);
@@ -52,43 +60,35 @@ TEST(LeadingLanesTest, AKeyThatALaneHasClaimedIsFreeWhenTheLaneHasPassedItOrLeft
   EXPECT_TRUE(a.told.empty());
 }
 
-TEST(LeadingLanesTest, TellsThoseThatWaitWhatHasBecomeOfTheResponse) {
-  LeadingLanes lanes;
-  Lane a(&lanes);
-  Lane b(&lanes);
-  Lane c(&lanes);
-  EXPECT_TRUE(lanes.Begin(&a, "key"));
-  EXPECT_TRUE(lanes.Begin(&a, "key"));
-  EXPECT_FALSE(lanes.Begin(&b, "key"));
-  EXPECT_FALSE(lanes.Begin(&b, "key"));
-  EXPECT_TRUE(lanes.Begin(&c, "other"));
-  lanes.Finish(&b, "key", Event::kStored);
-  EXPECT_TRUE(b.told.empty());
-  lanes.Finish(&a, "key", Event::kRefused);
-  EXPECT_EQ(b.told, (std::vector<Lane::Told>{{"key", Event::kRefused}}));
-  EXPECT_TRUE(a.told.empty());
-  EXPECT_TRUE(c.told.empty());
-  EXPECT_TRUE(lanes.Begin(&b, "key"));
+TEST_F(ThreeLanesTest, TellsThoseThatWaitWhatHasBecomeOfTheResponse) {
+  EXPECT_TRUE(lanes_.Begin(&a_, "key"));
+  EXPECT_TRUE(lanes_.Begin(&a_, "key"));
+  EXPECT_FALSE(lanes_.Begin(&b_, "key"));
+  EXPECT_FALSE(lanes_.Begin(&b_, "key"));
+  EXPECT_TRUE(lanes_.Begin(&c_, "other"));
+  lanes_.Finish(&b_, "key", Event::kStored);
+  EXPECT_TRUE(b_.told.empty());
+  lanes_.Finish(&a_, "key", Event::kRefused);
+  EXPECT_EQ(b_.told, (std::vector<Lane::Told>{{"key", Event::kRefused}}));
+  EXPECT_TRUE(a_.told.empty());
+  EXPECT_TRUE(c_.told.empty());
+  EXPECT_TRUE(lanes_.Begin(&b_, "key"));
 }
 
-TEST(LeadingLanesTest, LetsTheLaneLeadThatHasWaitedLongest) {
-  LeadingLanes lanes;
-  Lane a(&lanes);
-  Lane b(&lanes);
-  Lane c(&lanes);
-  EXPECT_TRUE(lanes.Begin(&a, "key"));
-  EXPECT_FALSE(lanes.Begin(&c, "key"));
-  EXPECT_FALSE(lanes.Begin(&b, "key"));
-  lanes.Pass(&b, "key");
-  EXPECT_TRUE(c.told.empty());
-  lanes.Pass(&a, "key");
-  EXPECT_EQ(c.told, (std::vector<Lane::Told>{{"key", Event::kLeadsNow}}));
-  EXPECT_TRUE(b.told.empty());
-  lanes.Finish(&c, "key", Event::kStored);
-  EXPECT_EQ(b.told, (std::vector<Lane::Told>{{"key", Event::kStored}}));
-  EXPECT_TRUE(lanes.Begin(&a, "key"));
-  lanes.Pass(&a, "key");
-  EXPECT_TRUE(lanes.Begin(&b, "key"));
+TEST_F(ThreeLanesTest, LetsTheLaneLeadThatHasWaitedLongest) {
+  EXPECT_TRUE(lanes_.Begin(&a_, "key"));
+  EXPECT_FALSE(lanes_.Begin(&c_, "key"));
+  EXPECT_FALSE(lanes_.Begin(&b_, "key"));
+  lanes_.Pass(&b_, "key");
+  EXPECT_TRUE(c_.told.empty());
+  lanes_.Pass(&a_, "key");
+  EXPECT_EQ(c_.told, (std::vector<Lane::Told>{{"key", Event::kLeadsNow}}));
+  EXPECT_TRUE(b_.told.empty());
+  lanes_.Finish(&c_, "key", Event::kStored);
+  EXPECT_EQ(b_.told, (std::vector<Lane::Told>{{"key", Event::kStored}}));
+  EXPECT_TRUE(lanes_.Begin(&a_, "key"));
+  lanes_.Pass(&a_, "key");
+  EXPECT_TRUE(lanes_.Begin(&b_, "key"));
 }
 
 TEST(LeadingLanesTest, PassesWhatALaneLeadsWhenItLeaves) {
@@ -108,22 +108,18 @@ TEST(LeadingLanesTest, PassesWhatALaneLeadsWhenItLeaves) {
   EXPECT_TRUE(lanes.Begin(&c, "two"));
 }
 
-TEST(LeadingLanesTest, FreesAKeyThatALaneHasGivenUpWhoeverLeads) {
-  LeadingLanes lanes;
-  Lane a(&lanes);
-  Lane b(&lanes);
-  Lane c(&lanes);
-  EXPECT_TRUE(lanes.Begin(&a, "key"));
-  EXPECT_FALSE(lanes.Begin(&b, "key"));
-  EXPECT_FALSE(lanes.Begin(&c, "key"));
-  lanes.GiveUp("key");
-  EXPECT_EQ(b.told, (std::vector<Lane::Told>{{"key", Event::kUnknown}}));
-  EXPECT_EQ(c.told, b.told);
-  EXPECT_TRUE(a.told.empty());
-  EXPECT_TRUE(lanes.Begin(&b, "key"));
+TEST_F(ThreeLanesTest, FreesAKeyThatALaneHasGivenUpWhoeverLeads) {
+  EXPECT_TRUE(lanes_.Begin(&a_, "key"));
+  EXPECT_FALSE(lanes_.Begin(&b_, "key"));
+  EXPECT_FALSE(lanes_.Begin(&c_, "key"));
+  lanes_.GiveUp("key");
+  EXPECT_EQ(b_.told, (std::vector<Lane::Told>{{"key", Event::kUnknown}}));
+  EXPECT_EQ(c_.told, b_.told);
+  EXPECT_TRUE(a_.told.empty());
+  EXPECT_TRUE(lanes_.Begin(&b_, "key"));
   // The one that led before has no say any more.
-  lanes.Finish(&a, "key", Event::kStored);
-  EXPECT_FALSE(lanes.Begin(&c, "key"));
+  lanes_.Finish(&a_, "key", Event::kStored);
+  EXPECT_FALSE(lanes_.Begin(&c_, "key"));
 }
 
 TEST(LeadingLanesTest, AsksTheLaneThatLeadsToLook) {

@@ -124,8 +124,8 @@ TEST_P(RefusalNoticeTest, ANumberThatIsSomebodyElsesIsNotWrittenTo) {
 }
 
 TEST(RefusalNoticeFileTest, AFileGetsTheLineBehindWhatIsThere) {
-  char path[] = "/tmp/httpsys-notice-XXXXXX";
-  const int fd = mkstemp(path);
+  std::string path = testing::TempDir() + "/httpsys-XXXXXX";
+  const int fd = mkstemp(path.data());
   ASSERT_EQ(write(fd, "before\n", 7), 7);
   RefusalNotice notice;
   notice.Start(fd, "page");
@@ -136,7 +136,7 @@ TEST(RefusalNoticeFileTest, AFileGetsTheLineBehindWhatIsThere) {
   EXPECT_GT(pread(fd, text, sizeof text - 1, 0), 0);
   EXPECT_STREQ(text, "before\nhttpsys: refused 1 request in 1 s: ConnLimit 1 (page)\nbehind\n");
   close(fd);
-  unlink(path);
+  unlink(path.c_str());
 }
 
 TEST(RefusalNoticeStatusTest, WhatIsTheClientsFaultAloneIsNotNoticed) {
