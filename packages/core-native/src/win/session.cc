@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "http1/request_host.h"
+#include "records/records.h"
 
 namespace httpsys::win {
 namespace {
@@ -519,7 +520,8 @@ void Session::Release(uint32_t slot) {
 void Session::StartIdleTimer(KernelConnection* connection, uint32_t timeout_ms) {
   StopIdleTimer(connection);
   connection->idle_timeout_ms = timeout_ms;
-  if (timeout_ms == 0 || !connection->exchanges.empty() || !connection->streams.empty()) return;
+  const bool is_counted = timeout_ms != 0 && timeout_ms != records::kIdleNotCounted;
+  if (!is_counted || !connection->exchanges.empty() || !connection->streams.empty()) return;
   connection->idle_deadline_ms = NowMs() + timeout_ms;
   timers_.emplace(connection->idle_deadline_ms, connection->slot);
 }
