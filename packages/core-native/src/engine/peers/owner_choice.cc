@@ -70,12 +70,9 @@ const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint3
   const Routes::Target& target = port->routes->target(target_id);
   const auto& owners = target.owners;
   if (owners.size() == 1) return &owners[0];
-  const auto own = std::find_if(owners.begin(), owners.end(), [&](const Routes::Owner& owner) {
-    return owner.member == 0 && !table_->IsOpening(owner);
-  });
-  const bool has_own = own != owners.end();
-  if (has_own && (own->is_plain || !IsBusy())) return &*own;
-  if (has_own && !MustLeave()) return has_waited ? &*own : nullptr;
+  const Routes::Owner* own = OpenOwn(target);
+  if (own != nullptr && (own->is_plain || !IsBusy())) return own;
+  if (own != nullptr && !MustLeave()) return has_waited ? own : nullptr;
   uint32_t& turn = port->turns[target_id];
   for (size_t i = 0; i < owners.size(); ++i) {
     const Routes::Owner& next = owners[++turn % owners.size()];
@@ -84,13 +81,21 @@ const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint3
                                                                    : &next;
   }
   // All are blocked, as in Choose().
-  return has_own ? &*own : &owners[++turn % owners.size()];
+  return own != nullptr ? own : &owners[++turn % owners.size()];
+}
+
+const sharing::PortRoutes::Owner* OwnerChoice::OpenOwn(const Routes::Target& target) const {
+  const auto found =
+      std::find_if(target.owners.begin(), target.owners.end(), [this](const Routes::Owner& owner) {
+        return owner.member == 0 && !table_->IsOpening(owner);
+      });
+  return found == target.owners.end() ? nullptr : &*found;
 }
 
 // Returns a living owner of the queue, to replace one that has just died.
 const sharing::PortRoutes::Owner* OwnerChoice::OtherOwner(const Routes::Target& target,
                                                           const Routes::Owner& dead) {
-  const Routes::Owner* own = target.own();
+  const Routes::Owner* own = OpenOwn(target);
   if (own != nullptr && !IsBlocked()) return own;
   const Routes::Owner* blocked = nullptr;
   for (const Routes::Owner& owner : target.owners) {
@@ -101,7 +106,9 @@ const sharing::PortRoutes::Owner* OwnerChoice::OtherOwner(const Routes::Target& 
     blocked = &owner;
   }
   if (own != nullptr) return own;
-  return blocked == nullptr ? &dead : blocked;
+  if (blocked != nullptr) return blocked;
+  // The request waits for an owner here whose listen() has not called back.
+  return target.own() != nullptr ? target.own() : &dead;
 }
 
 // Returns the owner that has passed this connection on, if that owner is free again and the request

@@ -92,6 +92,8 @@ class OwnerChoice {
   }
 
  private:
+  // Returns the owner that is here and whose listen() has called back, or nullptr.
+  const Routes::Owner* OpenOwn(const Routes::Target& target) const;
   // True if JavaScript has not read everything that it was given.
   bool IsBusy() const { return attachments_->HasUnread(); }
   // How long JavaScript has not begun anything, although it could.
