@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,9 +17,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/limits.h"
+#include "sharing/meeting_place.h"
 #include "support/descriptors.h"
 #include "support/fake_javascript.h"
 #include "support/member.h"
+#include "support/peer_links_fixture.h"
 #include "support/whole_prefixes.h"
 
 namespace httpsys::test {
@@ -63,13 +67,17 @@ class SharedPortTest : public testing::Test {
     ASSERT_EQ(result.error, 0);
     for (const int fd : result.sockets) close(fd);
   }
-  Peer Connect() const {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in AddressOf(uint32_t ip) const {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port_);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    address.sin_addr.s_addr = htonl(ip);
+    return address;
+  }
+  Peer Connect(uint32_t ip = INADDR_LOOPBACK) const {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const sockaddr_in address = AddressOf(ip);
+    EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     return Peer(fd);
   }
   // Both answer what comes with "<name> <target>", until so many requests have been answered.
@@ -346,6 +354,52 @@ TEST_F(SharedPortTest, RequestsWaitForARestartedOwner) {
   size_t served = 0;
   for (int i = 0; i < 2500 && served < 5; ++i) served += ServeSome(carol, "carol");
   for (int i = 0; i < 5; ++i) Expect(clients[i], "carol /b/" + std::to_string(i));
+}
+
+// Another owner of the queue is free, but these connections have moved too often.
+TEST_F(SharedPortTest, AParkedRequestThatMayNotMoveIsNotOvertaken) {
+  FakeJavaScript blocked({.queue_bytes_max = 1});
+  Join(blocked, {"/q/", "/own/"}, "q");
+  Member free;
+  const std::string prefix = "http://*:" + std::to_string(port_) + "/q/";
+  ASSERT_EQ(free.Register(port_, 1, {prefix}, 0, "q", QueueMode::kAttach).error, 0);
+  const uint64_t receiver = free.Routes(port_)->peers().at(0);
+
+  // An address at which the blocked one does not accept.
+  constexpr uint32_t kAddress = INADDR_LOOPBACK + 1;
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = AddressOf(kAddress);
+  ASSERT_EQ(bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listener, 64), 0);
+  uv_loop_t loop;
+  uv_loop_init(&loop);
+  LanePatience patience;
+  Owner asked;
+  PeerLinks links(&loop, sharing::RandomId(), &patience, &asked, &asked);
+  const std::vector<std::string> targets = {"/q/begun", "/q/parked", "/own/parked"};
+  std::vector<Peer> clients;
+  for (const std::string& target : targets) {
+    clients.push_back(Connect(kAddress));
+    const int fd = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    ASSERT_EQ(links.Prepare(receiver), PeerLinks::State::kReady);
+    links.HandOver(receiver, {fd, port_, limits::kBlockedHopsMax + 1, 0, Get(target)});
+  }
+  links.Flush();
+  while (links.HasUnacknowledged()) uv_run(&loop, UV_RUN_ONCE);
+  links.Close();
+  uv_run(&loop, UV_RUN_DEFAULT);
+  EXPECT_EQ(uv_loop_close(&loop), 0);
+  close(listener);
+
+  // So long that the lane looks many times who else could have them.
+  usleep(100'000);
+  std::vector<std::string> begun;
+  while (begun.size() < targets.size()) {
+    const std::optional<Event> event = blocked.Next();
+    ASSERT_TRUE(event.has_value());
+    if (event->type == RequestType::kRequest) begun.push_back(event->target);
+  }
+  EXPECT_EQ(begun, targets);
 }
 
 TEST_F(SharedPortTest, ClosingWhileConnectionsMoveLeavesNoDescriptor) {

@@ -44,6 +44,7 @@ FakeJavaScript::FakeJavaScript(Options options) : lanes_(options.lanes) {
     lane.control.resize(records::kControlWords / 2);
     LaneMemory memory;
     memory.control = Control(i);
+    memory.queue_bytes_max = options.queue_bytes_max;
     for (size_t j = 0; j < options.segments; ++j) {
       lane.segments.emplace_back(options.segment_bytes / 8);
     }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/limits.h"
 #include "records/records.h"
 
 namespace httpsys::test {
@@ -44,6 +45,7 @@ class FakeJavaScript {
     size_t lanes = 1;
     size_t segments = 4;
     size_t segment_bytes = 64 * 1024;
+    uint64_t queue_bytes_max = limits::kQueueBytesMax;
   };
 
   FakeJavaScript();

@@ -184,7 +184,8 @@ bool OwnerChoice::HasFreePeer(uint16_t port, uint32_t target_id) const {
   if (found == nullptr || target_id >= found->routes->target_limit()) return false;
   const auto& owners = found->routes->target(target_id).owners;
   return std::any_of(owners.begin(), owners.end(), [this](const Routes::Owner& owner) {
-    return owner.member != 0 && !links_->IsBlocked(owner.member) && !links_->IsSilent(owner.member);
+    return owner.member != 0 && !links_->IsBlocked(owner.member) &&
+           !links_->IsSilent(owner.member) && !links_->IsFull(owner.member);
   });
 }
 

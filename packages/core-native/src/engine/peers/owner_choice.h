@@ -71,7 +71,8 @@ class OwnerChoice {
   // Must be called in each turn of the loop, and whenever JavaScript may have begun something:
   // those that were told that it is blocked hear of that.
   void BeginPass();
-  // True if a member that has not said that it is blocked owns the target, too.
+  // True if a member that can be given requests, and has not said that it is blocked, owns the
+  // target, too.
   bool HasFreePeer(uint16_t port, uint32_t target_id) const;
   // Must be called when a connection was passed on because this member is blocked. Other members
   // are told (PeerLinks::TellFree()) when it has been free for a while.

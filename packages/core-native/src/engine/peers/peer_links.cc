@@ -48,12 +48,17 @@ PeerLinks::State PeerLinks::Prepare(uint64_t member) {
   if (found != links_.end()) {
     Link& link = found->second;
     if (link.is_silent) return State::kGone;
-    const bool is_full = link.sent.size() >= limits::kPeerUnackedMax ||
-                         link.channel->unsent_bytes() > limits::kPeerUnsentBytesMax;
-    if (is_full) link.channel->set_is_reading(true);
-    return is_full ? State::kFull : State::kReady;
+    return IsFull(&link) ? State::kFull : State::kReady;
   }
   return Connect(member);
+}
+
+bool PeerLinks::IsFull(Link* link) {
+  const bool is_full = link->sent.size() >= limits::kPeerUnackedMax ||
+                       link->channel->unsent_bytes() > limits::kPeerUnsentBytesMax;
+  // The answer that makes room is read when it comes.
+  if (is_full) link->channel->set_is_reading(true);
+  return is_full;
 }
 
 // A member that was silent is asked something first, and is given nothing before it has answered.

@@ -96,6 +96,12 @@ class PeerLinks final : public sharing::Channel::Handler {
 
   // Returns kReady if HandOver() may be called. Makes the link if there is none.
   State Prepare(uint64_t member);
+  // True if there is a link to the member for which Prepare() returns kFull. The owner hears when
+  // that has changed (OnLinkFree()).
+  bool IsFull(uint64_t member) {
+    const auto found = links_.find(member);
+    return found != links_.end() && IsFull(&found->second);
+  }
   // Hands a connection over. Takes the descriptor over. Prepare() must have returned kReady.
   void HandOver(uint64_t member, HandedConnection connection);
   // Sends what was handed over. Called once per turn of the loop, so that a peer is woken once for
@@ -166,6 +172,7 @@ class PeerLinks final : public sharing::Channel::Handler {
     uint64_t number = 0;  // The number of the link, which is never used again.
   };
 
+  static bool IsFull(Link* link);
   State Connect(uint64_t member);
   void TellHaste(Link* link);
   State Stalled(uint64_t member);

@@ -41,6 +41,9 @@ void RequestReclaim::Run() {
   bool has_more = router_->waiting().has_waiting();
   bool is_blocked = false;
   uint64_t longest_ms = 0;
+  const uint64_t now_ms = uv_hrtime() / 1'000'000;
+  const bool is_news = now_ms != idle_at_ms_ || router_->waiting().has_due();
+  bool has_moved = false;
   for (const auto& one : *attachments_) {
     const bool has_movable = one->unread().has_movable() || one->waiting().has_movable();
     if (!has_more && !has_movable) continue;
@@ -49,13 +52,13 @@ void RequestReclaim::Run() {
     if (blocked_ms >= limits::kAsleepMs && IsBlocked(*one, blocked_ms)) {
       is_blocked = true;
       router_->choice().NoteBlocked(one.get());
-      const uint64_t now_ms = uv_hrtime() / 1'000'000;
-      const bool is_news = now_ms != idle_at_ms_ || router_->waiting().has_due();
-      if (is_news && !TakeBack(one.get(), blocked_ms)) idle_at_ms_ = now_ms;
-      ResumeParked(one.get());
+      // Full request segments are no obstacle: heads are read and find their owners all the same.
+      if (is_news && TakeBack(one.get(), blocked_ms)) has_moved = true;
+      if (is_news && ResumeParked(one.get(), blocked_ms)) has_moved = true;
     }
     has_more |= has_movable;
   }
+  if (is_blocked && is_news && !has_moved) idle_at_ms_ = now_ms;
   // Requests have waited because JavaScript seemed to be about to be free.
   if (is_blocked && !std::exchange(is_blocked_, is_blocked)) router_->waiting().Retry();
   is_blocked_ = is_blocked;
@@ -133,33 +136,42 @@ bool RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
   return count != 0;
 }
 
-// Lets the oldest of the parked requests look for an owner that is not blocked.
-void RequestReclaim::ResumeParked(Attachment* attachment) {
-  if (!attachment->waiting().has_movable()) return;
-  // What another member relays stays.
-  const auto may_move = [this](const Connection& connection, const MemoryQueue::Parked& parked) {
+// A request that could not move would lose its place, and the time that it has waited, if it looked
+// for an owner.
+bool RequestReclaim::ResumeParked(Attachment* attachment, uint64_t blocked_ms) {
+  if (!attachment->waiting().has_movable()) return false;
+  // What another member relays stays. What is behind unanswered requests does not move before them.
+  const auto may_move = [&](const Connection& connection, const MemoryQueue::Parked& parked) {
     return parked.has_others && connection.origin() == nullptr &&
-           router_->choice().HasFreePeer(connection.local_port, parked.target_id);
+           (connection.stream != nullptr ||
+            (connection.message.unanswered() == 0 && connection.output.is_empty())) &&
+           MayMove(&connection, parked.target_id, blocked_ms);
   };
   for (size_t count = 0; count < limits::kReclaimedMax; ++count) {
     Connection* next = attachment->waiting().NextParked(RouteStatus::kMatch, may_move);
-    if (next == nullptr) return;
+    if (next == nullptr) return count != 0;
     input_->ResumeWaiting(attachment, next);
     if ((count + 1) % limits::kReclaimedPerFlush == 0) router_->FlushPeers();
     // Nobody has taken it: it has its place again.
-    if (next->is_open() && next->input.waits_for_segment()) return;
+    if (next->is_open() && next->input.waits_for_segment()) return count != 0;
   }
+  return true;
 }
 
-bool RequestReclaim::CanTake(const Connection* connection, const Item& item,
+bool RequestReclaim::MayMove(const Connection* connection, uint32_t target_id,
                              uint64_t blocked_ms) const {
   // The more often a request has moved, the longer it waits where it is.
   const int moves = OwnerChoice::MovesOf(connection);
   const int reclaims = connection->sharing.reclaims();
-  if (blocked_ms < OwnerChoice::PatienceMs(std::max(moves, reclaims)) ||
-      !router_->choice().HasFreePeer(connection->local_port, item.target_id) ||
-      moves >= limits::kBlockedHopsMax || reclaims >= limits::kReclaimsMax ||
-      !connection->is_open() || connection->end.after_output() != AfterOutput::kNothing) {
+  return blocked_ms >= OwnerChoice::PatienceMs(std::max(moves, reclaims)) &&
+         moves < limits::kBlockedHopsMax && reclaims < limits::kReclaimsMax &&
+         router_->choice().HasFreePeer(connection->local_port, target_id);
+}
+
+bool RequestReclaim::CanTake(const Connection* connection, const Item& item,
+                             uint64_t blocked_ms) const {
+  if (!MayMove(connection, item.target_id, blocked_ms) || !connection->is_open() ||
+      connection->end.after_output() != AfterOutput::kNothing) {
     return false;
   }
   if (connection->stream != nullptr) return streams_->CanWithdraw(connection);

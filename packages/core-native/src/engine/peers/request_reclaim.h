@@ -55,9 +55,13 @@ class RequestReclaim {
   bool IsBlocked(const Attachment& attachment, uint64_t blocked_ms);
   // Returns false if nothing was taken back.
   bool TakeBack(Attachment* attachment, uint64_t blocked_ms);
-  void ResumeParked(Attachment* attachment);
-  // True if the request can be read again, another owner can have it, and its connection has not
-  // moved too often for that.
+  // Lets the oldest of the parked requests look for an owner that is not blocked. Returns false if
+  // none may move.
+  bool ResumeParked(Attachment* attachment, uint64_t blocked_ms);
+  // True if another owner can have a request for the target, and the connection has not moved too
+  // often for that.
+  bool MayMove(const Connection* connection, uint32_t target_id, uint64_t blocked_ms) const;
+  // The same for a request that JavaScript was given: it must be possible to read it again, too.
   bool CanTake(const Connection* connection, const Item& item, uint64_t blocked_ms) const;
   void Take(Connection* connection, const Item& item, std::string_view bytes);
   void LookForOwner(Connection* connection);
@@ -71,7 +75,7 @@ class RequestReclaim {
   uv_timer_t timer_;
   std::unordered_map<const Attachment*, Sample> samples_;  // Taken with the timer's start.
   uint64_t looked_at_ms_ = 0;  // When Look() asked last whether a thread sleeps.
-  uint64_t idle_at_ms_ = 0;    // When TakeBack() found nothing last: once in a ms is enough.
+  uint64_t idle_at_ms_ = 0;    // When Run() found nothing to move last: once in a ms is enough.
   bool is_blocked_ = false;    // Some JavaScript was blocked at the last Run().
   // The connections whose requests were taken back in this turn, and the slots of those of which a
   // request stays.
