@@ -5,11 +5,11 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const vm = require('node:vm')
 const http = require('node:http')
 const net = require('node:net')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
-const vm = require('node:vm')
 const core = require('@httpsys/core-native')
 const { request, serve } = require('../helpers/client')
 
@@ -133,24 +133,95 @@ for (const [name, express] of Object.entries(kFrameworks)) {
     assert.deepEqual(new Set(seen.slice(-kLearned).map(({ prototypes }) => prototypes[0])), new Set([kOurs[0]]))
   })
 
-  test(`${name}: a function assigns on any request what the application has a getter for, in strict and in sloppy code`, onlyOnEngine, async (t) => {
+  test(`${name}: what has a getter alone is assigned around the application and in it as on stock Node, in strict and in sloppy code`, onlyOnEngine, async (t) => {
     const app = express()
-    app.get('/path', (req, res) => res.send(`${req.ip} ${req.protocol} ${Object.hasOwn(req, 'ip')}`))
-    // A script of its own is not strict, as this file is.
-    const assignSloppily = vm.runInThisContext('(req) => { req.ip = "mine" }')
-    const assignments = { strict: (req) => { req.ip = 'mine' }, sloppy: assignSloppily, none: () => {} }
-    const server = core.createServer((req, res) => {
-      assignments[req.headers['x-assigns']](req)
-      app(req, res)
+    const names = Object.entries(Object.getOwnPropertyDescriptors(express.request)).filter(([, { get }]) => get !== undefined).map(([key]) => key)
+    assert.ok(names.includes('ip') && names.includes('fresh'))
+    const assign = {
+      strict: (req, name) => { req[name] = 'mine' },
+      // A script of its own is not strict, as this file is.
+      sloppy: vm.runInThisContext('(req, name) => { req[name] = "mine" }')
+    }
+    const tryAssigning = (place, req) => {
+      const { searchParams } = new URL(req.url, 'http://h')
+      if (searchParams.get('place') !== place) return 'elsewhere'
+      try {
+        assign[searchParams.get('how')](req, searchParams.get('name'))
+        return 'assigned'
+      } catch ({ name, message }) {
+        return `${name}: ${message}`
+      }
+    }
+    app.get('/', (req, res) => {
+      const name = new URL(req.originalUrl, 'http://h').searchParams.get('name')
+      const [outcome, value, own] = [tryAssigning('in', req), req[name], Object.getOwnPropertyDescriptor(req, name)]
+      delete req[name] // Express needs its own.
+      res.json([outcome, value, own])
     })
+    const listener = (req, res) => {
+      res.setHeader('x-around', tryAssigning('around', req))
+      app(req, res)
+    }
+    const server = core.createServer(listener)
     const seen = observe(server)
     const port = await serve(t, server)
-    const ask = async (how) => (await request({ port, path: '/path', headers: { 'x-assigns': how } })).body
-    for (const how of [...Array(kLearned).fill('none'), 'strict', 'sloppy', 'none', 'strict']) {
-      const expected = how === 'none' ? /^\S*127\.0\.0\.1 http false$/ : /^mine http true$/
-      assert.match(await ask(how), expected)
+    const stockPort = await serve(t, http.createServer(listener))
+    const ask = async (port, path) => {
+      const { body, headers } = await request({ port, path, headers: { host: 'h' } })
+      return [headers['x-around'], body]
     }
-    assert.equal(seen.at(-1).prototypes[0], app.request)
+    await pathsOf(port, Array(kLearned + 1).fill('/?name=ip'))
+    for (const name of names) {
+      for (const query of ['around&how=strict', 'around&how=sloppy', 'in&how=strict', 'in&how=sloppy', 'nowhere']) {
+        const path = `/?name=${name}&place=${query}`
+        const answer = await ask(port, path)
+        assert.equal(seen.at(-1).prototypes[0], app.request)
+        const [outcome, , own] = JSON.parse(answer[1])
+        assert.equal(own?.value, query.startsWith('around') ? 'mine' : undefined, path)
+        if (query === 'in&how=strict') assert.equal(outcome, `TypeError: Cannot set property ${name} of #<IncomingMessage> which has only a getter`)
+        // A server of Node has the same application.
+        assert.deepEqual(await ask(stockPort, path), answer, path)
+      }
+    }
+  })
+
+  test(`${name}: unregister() leaves the prototypes as they were, and servers that go on serve as before`, onlyOnEngine, () => {
+    const source = `
+      const assert = require('node:assert/strict')
+      const http = require('node:http')
+      const express = require('${name === 'Express 5' ? 'express' : 'express4'}')
+      const { register, unregister } = require('@httpsys/core-native/register')
+      const app = express().get('/', (req, res) => res.send(req.ip))
+      const propertiesOf = ({ request, response }) => [request, response].map((object) => Object.getOwnPropertyDescriptors(object))
+      const before = [app, express].map(propertiesOf)
+      const serve = (app) => new Promise((resolve) => {
+        const server = http.createServer(app).listen(0, '127.0.0.1', () => resolve(server))
+      })
+      const ask = (server) => new Promise((resolve) => http.get({ port: server.address().port, agent: false }, async (res) => resolve(String(Buffer.concat(await res.toArray())))))
+      const main = async () => {
+        const servers = [await serve(app), await serve((req, res) => {
+          req.ip = 'mine'
+          app(req, res)
+        })]
+        const answers = async () => [await ask(servers[0]), await ask(servers[1])].join()
+        for (let i = 0; i < 10; i++) assert.equal(await answers(), '127.0.0.1,mine')
+        assert.notDeepEqual([app, express].map(propertiesOf), before)
+        assert.equal(unregister(), true)
+        assert.deepEqual([app, express].map(propertiesOf), before)
+        for (let i = 0; i < 10; i++) assert.equal(await answers(), '127.0.0.1,mine')
+        servers[0].on('request', () => {}).removeAllListeners('request').on('request', app)
+        assert.equal(await answers(), '127.0.0.1,mine')
+        assert.deepEqual([app, express].map(propertiesOf), before)
+        register()
+        for (let i = 0; i < 10; i++) assert.equal(await answers(), '127.0.0.1,mine')
+        for (const server of servers) server.close()
+        console.log('ok')
+      }
+      main()`
+    const { stdout, stderr } = spawnSync(process.execPath, ['--require', '@httpsys/core-native/register', '-e', source], {
+      cwd: kRoot, encoding: 'utf8', env: { ...process.env, NODE_TEST_CONTEXT: undefined, HTTPSYS_BACKEND: '' }
+    })
+    assert.equal(stdout, 'ok\n', stderr)
   })
 
   test(`${name}: a getter that is replaced in the application's module is the one that is called`, onlyOnEngine, async (t) => {
@@ -236,15 +307,18 @@ for (const [name, express] of Object.entries(kFrameworks)) {
     })
   }
 
-  test(`${name}: prototypes that cannot be changed are left alone`, onlyOnEngine, async (t) => {
+  test(`${name}: prototypes of which one cannot be changed are left alone`, onlyOnEngine, async (t) => {
     const app = express()
     app.get('/', (req, res) => res.send('x'))
-    Object.preventExtensions(app.request)
+    app.request = Object.create(app.request, { mine: { configurable: true, get () { return 'mine' } } })
+    Object.freeze(app.response)
+    const before = Object.getOwnPropertyDescriptors(app.request)
     const server = core.createServer(app)
     const seen = observe(server)
     const port = await serve(t, server)
     assert.deepEqual(new Set(await pathsOf(port, Array(kLearned + 2).fill('/'))), new Set(['x']))
     assert.ok(seen.every(({ prototypes }) => prototypes[0] === kOurs[0]))
+    assert.deepEqual(Object.getOwnPropertyDescriptors(app.request), before)
   })
 
   test(`${name}: a function with the application's properties is a function`, onlyOnEngine, async (t) => {
@@ -314,17 +388,24 @@ test('a function without a framework gets plain requests', onlyOnEngine, async (
   assert.ok(seen.every(({ prototypes }) => prototypes[0] === kOurs[0] && prototypes[1] === kOurs[1]))
 })
 
-test('a function that changes the prototype of requests alone goes on seeing plain responses', onlyOnEngine, async (t) => {
-  const request = Object.create(http.IncomingMessage.prototype, { mine: { get () { return `mine ${this.url}` } } })
-  const server = core.createServer((req, res) => {
-    Object.setPrototypeOf(req, request)
-    res.end(req.mine)
+for (const [what, enter, isLearned] of /** @type {const} */ ([
+  ['as Express does, goes on seeing plain responses', (req, res) => { [req.res, res.locals] = [res, {}] }, true],
+  ['without the signs of Express gets plain requests', () => {}, false]
+])) {
+  test(`a function that changes the prototype of requests alone, ${what}`, onlyOnEngine, async (t) => {
+    const request = Object.create(http.IncomingMessage.prototype, { mine: { configurable: true, get () { return `mine ${this.url}` } } })
+    const server = core.createServer((req, res) => {
+      Object.setPrototypeOf(req, request)
+      enter(req, res)
+      res.end(req.mine)
+    })
+    const seen = observe(server)
+    const port = await serve(t, server)
+    assert.deepEqual(new Set(await pathsOf(port, Array(kLearned + 1).fill('/x'))), new Set(['mine /x']))
+    assert.equal(seen.at(-1).prototypes[0], isLearned ? request : kOurs[0])
+    assert.equal(seen.at(-1).prototypes[1], kOurs[1])
   })
-  const seen = observe(server)
-  const port = await serve(t, server)
-  assert.deepEqual(new Set(await pathsOf(port, Array(kLearned + 1).fill('/x'))), new Set(['mine /x']))
-  assert.deepEqual(seen.at(-1).prototypes, [request, kOurs[1]])
-})
+}
 
 test('classes that the application gives are used for all requests', onlyOnEngine, async (t) => {
   class Mine extends http.IncomingMessage {}

@@ -651,7 +651,6 @@ export const internals: {
   AlignedPrototypes: {
     /** Null: the application has none. */
     pairOf (app: unknown): PrototypePair | null
-    makeAssignable (pair: PrototypePair): boolean
     /** `applies` is asked for each request; the others are constructed with the plain ones. */
     new (pair: PrototypePair, plain: { IncomingMessage: Function, ServerResponse: Function }, applies?: () => boolean): AlignedPrototypes
   }

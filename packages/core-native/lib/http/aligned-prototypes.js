@@ -6,7 +6,6 @@
 const http = require('node:http')
 const { EngineIncomingMessage } = require('./incoming')
 const { EngineServerResponse } = require('./outgoing')
-const { makeAssignable } = require('./assignable')
 const { insertPrototype, pinPrototype } = require('./insert-prototype')
 
 /** @typedef {import('node:net').Socket} Socket */
@@ -50,11 +49,6 @@ class AlignedPrototypes {
     } catch {
       return null
     }
-  }
-
-  /** @param {Pair} pair whose objects are seen by others before the application @returns {boolean} whether these may assign whatever they could on Node's objects */
-  static makeAssignable ({ request, response }) {
-    return makeAssignable(request, kRequest.prototype) && makeAssignable(response, kResponse.prototype)
   }
 
   /**

@@ -5,7 +5,9 @@
 
 const { variableMustBe } = require('../base/errors')
 const { AlignedPrototypes } = require('./aligned-prototypes')
+const { isEntered, makeAssignable } = require('./assignable')
 const { EngineIncomingMessage } = require('./incoming')
+const { watchPinning } = require('./insert-prototype')
 const { EngineServerResponse } = require('./outgoing')
 
 // Requests in a row that a listener has to give the same prototypes: fewer might be chance. Each leaves hidden classes in V8's
@@ -104,7 +106,7 @@ class Alignment {
     }
     this.count = request === this.#last?.request && response === this.#last?.response ? this.count + 1 : 1
     this.#last = { request, response }
-    const pair = AlignedPrototypes.pairOf(this.#last)
+    const pair = isEntered(req) ? AlignedPrototypes.pairOf(this.#last) : null
     if (pair === null) {
       this.#isOver = true
       this.count = 0
@@ -123,9 +125,10 @@ class Alignment {
 
   /** @param {Pair | null} pair null: Node's prototypes, with ours above */
   #construct (pair) {
-    const isAssignable = pair !== null && AlignedPrototypes.makeAssignable(pair)
+    const isPinned = watchPinning()
+    const isAssignable = pair !== null && isPinned() && makeAssignable(pair)
     this.#isOver ||= pair !== null && !isAssignable
-    this.#aligned = isAssignable ? new AlignedPrototypes(pair, kPlain) : null
+    this.#aligned = isAssignable ? new AlignedPrototypes(pair, kPlain, isPinned) : null
     this.#aligned?.pin()
     const { IncomingMessage, ServerResponse } = this.#aligned?.constructors ?? kPlain
     this.request = IncomingMessage.prototype

@@ -45,31 +45,52 @@ function objectAbove (from, between, below) {
   return null
 }
 
-/** Takes back what was pinned at an object. @type {WeakMap<object, () => void>} */
-const removals = new WeakMap()
-/** The objects of `removals`, of which some may be gone. @type {Set<WeakRef<object>>} */
-const pins = new Set()
-let isPinning = true
+/** What takes back the changes of an object. @type {WeakMap<object, (() => void)[]>} */
+const undos = new WeakMap()
+/** The objects of `undos`, of which some may be gone. @type {Set<WeakRef<object>>} */
+const changed = new Set()
+/** The objects that pinPrototype() has changed. */
+let pinned = new WeakSet()
+/** Identifies the time since the module was loaded or setPinning(true); null after setPinning(false). @type {object | null} */
+let pinning = {}
+
+/** @returns {() => boolean} whether changes may be made, and none was taken back since this call */
+function watchPinning () {
+  const since = pinning
+  return () => since !== null && since === pinning
+}
+
+/** @param {object} object @param {() => void} undo takes back a change of the object; setPinning(false) calls it */
+function untilUnpinned (object, undo) {
+  const known = undos.get(object)
+  if (known !== undefined) return known.push(undo)
+  undos.set(object, [undo])
+  changed.add(new WeakRef(object))
+}
 
 /** Inserts it until setPinning(false). Idempotent. @param {object} from @param {object} between @param {object} below as for insertPrototype() */
 function pinPrototype (from, between, below) {
-  const top = isPinning ? objectAbove(from, between, below) : null
-  if (top === null || removals.has(top)) return
-  removals.set(top, insertPrototype(from, between, below))
-  pins.add(new WeakRef(top))
+  const top = objectAbove(from, between, below)
+  if (top === null || pinned.has(top)) return
+  pinned.add(top)
+  untilUnpinned(top, insertPrototype(from, between, below))
 }
 
-/** @param {boolean} isWanted false: takes back what was pinned, and pins nothing until true */
+/** @param {boolean} isWanted false: takes back what was changed, and watchPinning() allows no changes until true */
 function setPinning (isWanted) {
-  isPinning = isWanted
-  if (isWanted) return
-  for (const pin of pins) {
-    const top = pin.deref()
-    if (top === undefined) continue
-    removals.get(top)?.()
-    removals.delete(top)
+  if (isWanted) {
+    pinning ??= {}
+    return
   }
-  pins.clear()
+  pinning = null
+  pinned = new WeakSet()
+  for (const ref of changed) {
+    const object = ref.deref()
+    if (object === undefined) continue
+    undos.get(object)?.forEach((undo) => undo())
+    undos.delete(object)
+  }
+  changed.clear()
 }
 
-module.exports = { insertPrototype, pinPrototype, setPinning }
+module.exports = { insertPrototype, pinPrototype, setPinning, untilUnpinned, watchPinning }
