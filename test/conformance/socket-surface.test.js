@@ -205,6 +205,24 @@ test('setTimeout(0) switches a timeout off', async (t) => {
   assert.equal((await request(port)).body, 'patient')
 })
 
+test('an answer of which some has left has one timeout more', async (t) => {
+  const kTimeoutMs = 300
+  let begun = 0
+  const server = http.createServer((req, res) => {
+    begun = performance.now()
+    res.end(Buffer.alloc(30_000_000))
+  })
+  server.timeout = kTimeoutMs
+  const timeout = once(server, 'timeout')
+  const wire = await dial(t, await serve(t, server))
+  wire.socket.pause()
+  wire.write(get())
+  const [socket] = await timeout
+  const ms = performance.now() - begun
+  socket.destroy()
+  assert.ok(ms > 1.9 * kTimeoutMs, `the timeout came after ${ms} ms`)
+})
+
 test('activity on the socket starts its timeout anew', async (t) => {
   const port = await serve(t, http.createServer((req, res) => {
     let written = performance.now()

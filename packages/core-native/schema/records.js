@@ -203,7 +203,7 @@ const requests = {
   },
   kSilence: {
     type: 23,
-    says: 'How long the connection has been silent; kFlagBetween, kFlagFramed, kFlagUnasked.',
+    says: 'How long the connection has been silent; kFlagBetween, kFlagFramed, kFlagUnasked, kFlagUnsent.',
     fields: {
       Ms: [4, 'ms since bytes were read or written; kSilenceUnknown if the backend does not know'],
       SinceMs: [5, 'the time of that: it differs from the last one if bytes have come or left']
@@ -310,7 +310,8 @@ const flags = {
       kFlagTaken: [kBit(17), 'kCredit: the socket has taken everything that it was given.'],
       kFlagBetween: [kBit(18), 'kSilence: the connection has had an answer, and no request is unanswered.'],
       kFlagFramed: [kBit(19), 'kSilence: the connection carries streams, which have timers of their own.'],
-      kFlagUnasked: [kBit(20), "kSilence: JavaScript has not asked. The server's idle time is over, and the listeners of its 'timeout' decide."]
+      kFlagUnasked: [kBit(20), "kSilence: JavaScript has not asked. The server's idle time is over, and the listeners of its 'timeout' decide."],
+      kFlagUnsent: [kBit(21), 'kSilence: the connection or stream has output that has not left.']
     }
   },
   MessageFlags: { says: 'Flags of kMessage.', values: { kMessageBinary: [kBit(0), 'A binary message.'] } },

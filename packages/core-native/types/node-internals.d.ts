@@ -191,7 +191,7 @@ export interface PrivateSocket {
   _writableState: WritableState
   _getpeername (): object
   _getsockname (): object
-  /** Called when the time of setTimeout() is over: emits 'timeout', unless a write is on its way. */
+  /** Called when the time of setTimeout() is over: emits 'timeout', unless some of the write that is on its way has left meanwhile. */
   _onTimeout (): void
   /** Begins the time anew after which 'timeout' comes. */
   _unrefTimer (): void

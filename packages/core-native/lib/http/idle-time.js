@@ -23,9 +23,9 @@ const kLookMs = 1000
 
 /**
  * Sockets whose timer has fired since setTimeout() was called last: how to run their listeners, and the beginning of the silence that was
- * told last, by the lane's clock.
+ * told last, and that was seen last, by the lane's clock.
  *
- * @type {WeakMap<EngineSocket, { run: (run: () => void) => void, told: number | undefined }>}
+ * @type {WeakMap<EngineSocket, { run: (run: () => void) => void, told?: number, seen?: number }>}
  */
 const fired = new WeakMap()
 
@@ -68,7 +68,7 @@ function resetKeepAliveTimer (server, socket) {
 
 /** The timer of a socket has fired. @param {EngineSocket} socket */
 function askSilence (socket) {
-  fired.set(socket, { run: captureContext(), told: fired.get(socket)?.told })
+  fired.set(socket, { ...fired.get(socket), run: captureContext() })
   publish(socket, R.ReplyType.kAskSilence)
 }
 
@@ -122,10 +122,13 @@ function onSilence (socket, silentMs, since, flags) {
   if (entry === undefined) return // setTimeout() was called meanwhile.
   if (silentMs === R.kSilenceUnknown) return entry.run(() => socket.emit('timeout'))
   const timeout = timeoutNow(socket, flags) || 0
-  const isOver = timeout !== 0 && silentMs >= timeout
+  // Like Node, gives output that has moved since the timer fired last, or has not been looked at, a whole timeout.
+  const isUnsent = (flags & R.kFlagUnsent) !== 0
+  const isOver = timeout !== 0 && silentMs >= timeout && !(isUnsent && entry.seen !== since)
   const isTold = isOver && entry.told !== since
+  entry.seen = since
   entry.run(() => {
-    if (!isOver) startTimer(socket, timeout === 0 ? idleTimeoutOf(socket.server) : timeout - silentMs, timeout)
+    if (!isOver) startTimer(socket, timeout === 0 ? idleTimeoutOf(socket.server) : isUnsent ? timeout : timeout - silentMs, timeout)
     // JavaScript hears everything of an upgraded socket.
     else if ((socket[kState] & State.kUpgraded) === 0) startTimer(socket, Math.max(timeout, kLookMs), timeout)
     if (!isTold) return

@@ -101,6 +101,7 @@ module.exports = {
   kFlagBetween: 262144,
   kFlagFramed: 524288,
   kFlagUnasked: 1048576,
+  kFlagUnsent: 2097152,
   // MessageFlags
   kMessageBinary: 1,
   // HelloFlags

@@ -106,7 +106,7 @@ enum class RequestType : uint8_t {
   kKeyLog = 21,
   // The answer to kAskCertificate.
   kPeerCertificate = 22,
-  // How long the connection has been silent; kFlagBetween, kFlagFramed, kFlagUnasked.
+  // How long the connection has been silent; kFlagBetween, kFlagFramed, kFlagUnasked, kFlagUnsent.
   kSilence = 23,
 };
 
@@ -215,6 +215,8 @@ enum RequestFlags : uint32_t {
   // kSilence: JavaScript has not asked. The server's idle time is over, and the listeners of its
   // 'timeout' decide.
   kFlagUnasked = 0x100000u,
+  // kSilence: the connection or stream has output that has not left.
+  kFlagUnsent = 0x200000u,
 };
 
 // Flags of kMessage.
@@ -487,7 +489,8 @@ inline constexpr Field kPeerCertificateError{4};
 inline constexpr Field kPeerCertificateVerifyResult{5};
 inline constexpr Field kPeerCertificateBytes{6};
 
-// Silence: How long the connection has been silent; kFlagBetween, kFlagFramed, kFlagUnasked.
+// Silence: How long the connection has been silent; kFlagBetween, kFlagFramed, kFlagUnasked,
+// kFlagUnsent.
 inline constexpr Field kSilenceMs{4};
 inline constexpr Field kSilenceSinceMs{5};
 

@@ -151,6 +151,7 @@ void Transport::TellSilence(const Connection& connection, uint32_t flags) const 
                           connection.output.is_empty();
   if (is_between) flags |= records::kFlagBetween;
   if (connection.http2 != nullptr) flags |= records::kFlagFramed;
+  if (!connection.output.is_empty()) flags |= records::kFlagUnsent;
   connection.attachment().records().Silence(connection.slot.number(), timers_.SilentMs(connection),
                                             connection.idle.active_ms(), flags);
 }
