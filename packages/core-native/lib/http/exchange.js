@@ -242,7 +242,7 @@ function begin (server, socket, req, flags, body) {
 /** @param {EngineServer} server @param {EngineSocket} socket @param {EngineRequest} req @param {number} flags @param {Buffer | null} body @returns {EngineResponse | null} as begin() */
 function start (server, socket, req, flags, body) {
   // Node creates the request here too. Without node:domain the member does not exist.
-  if (/** @type {ProcessInDomain} */ (/** @type {unknown} */ (req)).domain === null) Reflect.set(req, 'domain', /** @type {ProcessInDomain} */ (nodeProcess).domain)
+  if (/** @type {ProcessInDomain} */ (/** @type {unknown} */ (req)).domain === null) Reflect.set(req, 'domain', /** @type {ProcessInDomain} */ (nodeProcess).domain ?? null)
   resetKeepAliveTimer(server, socket)
   if ((flags & R.kFlagUpgrade) !== 0) {
     if (req.method === 'CONNECT' || isUpgradeWanted(server, req)) {

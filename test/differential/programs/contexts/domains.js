@@ -11,6 +11,7 @@ const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {
   const server = http.createServer((req, res) => {
+    log(req.url, req.domain, res.domain)
     const d = domain.create()
     d.add(req)
     d.add(res)
@@ -32,6 +33,9 @@ program(async () => {
   })
   process.on('uncaughtException', (error) => log('uncaught', error.message))
   const port = await listen(server)
+  const left = domain.create() // A process that has left a domain has `undefined` for none.
+  left.enter()
+  left.exit()
   for (const path of ['/now', '/tick', '/timer', '/data', '/emit', '/later']) {
     await talk(port, message(`POST ${path}`, ['Content-Length: 3', 'Connection: close'], 'abc'))
   }
