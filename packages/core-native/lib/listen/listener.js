@@ -184,6 +184,8 @@ class Listener {
     this.near = undefined
     /** The listeners in the place of Node's for connections: a server without one of them is Node's. @type {[event: string, listener: ConnectionListener][]} */
     this.ownListeners = []
+    /** The event of one of `ownListeners` that was removed. @type {string | undefined} */
+    this.removedEvent = undefined
     this.id = 0
     this.listening = 0
     /**

@@ -8,15 +8,16 @@ const { kListener } = require('../http/symbols')
 
 /** @typedef {import('../../types/internal').ListenServer} ListenServer */
 
-/** @param {ListenServer} server @returns {string | undefined} the event whose listener, which came with the server, is gone */
-function removedListener (server) {
-  return server[kListener].ownListeners.find(([event, listener]) => !server.listeners(event).includes(listener))?.[0]
+/** Called when the listeners of a server have changed. @param {ListenServer} server */
+function lookForOwnListeners (server) {
+  const listener = server[kListener]
+  listener.removedEvent = listener.ownListeners.find(([event, own]) => !server.listeners(event).includes(own))?.[0]
 }
 
 /** @param {ListenServer} server @returns {string | null} why Node's own code serves it, as a part of a sentence; null: the engine serves it */
 function servedByNode (server) {
   if (isParsedByNode(server)) return 'with Node\'s lenient parser (insecureHTTPParser, httpValidation)'
-  const event = removedListener(server)
+  const event = server[kListener].removedEvent
   return event === undefined ? null : `whose own '${event}' listener was removed`
 }
 
@@ -25,4 +26,4 @@ function isServedByNode (server) {
   return servedByNode(server) !== null
 }
 
-module.exports = { isServedByNode, servedByNode }
+module.exports = { isServedByNode, lookForOwnListeners, servedByNode }

@@ -18,7 +18,7 @@ const { argsOfWorker } = require('./cluster-worker')
 const { applicationOf, classifyListen, readPrefix, restartMs } = require('./listen-args')
 const { schemeOf } = require('./implied-prefix')
 const { failureOf } = require('./listen-error')
-const { isServedByNode, servedByNode } = require('./served-by-node')
+const { isServedByNode, lookForOwnListeners, servedByNode } = require('./served-by-node')
 const { Listener, theEngine } = require('./listener')
 const { catchUp: catchUpWithReservations, watch: watchReservations } = require('./live-reservations')
 const { servers } = require('../http/connection')
@@ -327,7 +327,9 @@ function align (server) {
 /** @param {ListenServer} server */
 function reconfigure (server) {
   const listener = server[kListener]
-  if (listener === undefined || listener.id === 0) return
+  if (listener === undefined) return
+  lookForOwnListeners(server)
+  if (listener.id === 0) return
   if (listener.listening > 0 && listener.prefixes.isImplied && isServedByNode(server)) giveToNode(server)
   else listener.configure()
 }
