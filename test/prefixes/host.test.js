@@ -249,20 +249,6 @@ describe('Over HTTP/2', { skip: kSkipHttp2 }, () => {
     assert.deepEqual(seen, [])
     assert.equal(await outcomeOf(session, { ':path': '/', ':authority': 'a.test.' }), 200)
   })
-
-  it('a request that would upgrade to it has one valid Host, or stays HTTP/1.1', limits, async (t) => {
-    const { server, seen } = noting(http, { http2: { upgrade: true } })
-    const port = await freePort()
-    await serve(t, server, `http://*:${port}/`)
-    const upgrade = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__'
-    for (const hosts of [['u@a.test'], ['a.test', 'b.test'], ['a.test:80:x']]) {
-      const wire = await dial(t, port)
-      assert.equal(withoutOwnFields(await wire.write(head(`GET / HTTP/1.1\r\n${upgrade}`, hosts)).untilClosed()), kRefusal, hosts.join())
-    }
-    assert.deepEqual(seen, [])
-    const wire = await dial(t, port)
-    await wire.write(head(`GET / HTTP/1.1\r\n${upgrade}`, ['a.test'])).until(/^HTTP\/1\.1 101 /)
-  })
 })
 
 describe('The certificate of a host', { skip: kSkip }, () => {

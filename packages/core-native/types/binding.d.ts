@@ -11,8 +11,6 @@ export interface Http2Settings {
   plain: boolean
   /** Whoever speaks HTTP/1.1 is refused. */
   alone: boolean
-  /** Without TLS: for requests of HTTP/1.1 that ask for it. */
-  upgrade: boolean
   maxConcurrentStreams: number
   initialWindowSize: number
   maxFrameSize: number

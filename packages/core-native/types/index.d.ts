@@ -289,8 +289,6 @@ export interface Http2Options {
   stallTimeout?: number
   /** Whether HTTP/1.1 is served beside it on plain ports. Default true. */
   allowHTTP1?: boolean
-  /** Whether `Upgrade: h2c` of a connection's first request is granted on plain ports. Default false: RFC 9113 has removed it. */
-  upgrade?: boolean
 }
 
 declare module 'node:http' {

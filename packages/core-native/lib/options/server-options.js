@@ -57,7 +57,7 @@ const kHttp2Numbers = {
   stallTimeout: [120_000, 0, 2 ** 31 - 1]
 }
 
-const kHttp2Names = [...Object.keys(kHttp2Numbers), 'allowHTTP1', 'upgrade']
+const kHttp2Names = [...Object.keys(kHttp2Numbers), 'allowHTTP1']
 
 /** How much a client learns from a 503, in HTTP.SYS's words. */
 const kVerbosities = ['basic', 'limited', 'full']
@@ -80,14 +80,12 @@ function takeHttp2 (option) {
   for (const name of Object.keys(given)) {
     if (!kHttp2Names.includes(name) && given[name] !== undefined) throw new OptionError('http2', name, nearest(name, kHttp2Names))
   }
-  const { allowHTTP1 = true, upgrade = false } = given
-  for (const [name, value] of Object.entries({ allowHTTP1, upgrade })) {
-    if (typeof value !== 'boolean') {
-      throw Object.assign(new TypeError(`The "options.http2.${name}" property must be of type boolean. Received ${value === null ? 'null' : `type ${typeof value}`}`), { code: 'ERR_INVALID_ARG_TYPE' })
-    }
+  const { allowHTTP1 = true } = given
+  if (typeof allowHTTP1 !== 'boolean') {
+    throw Object.assign(new TypeError(`The "options.http2.allowHTTP1" property must be of type boolean. Received ${allowHTTP1 === null ? 'null' : `type ${typeof allowHTTP1}`}`), { code: 'ERR_INVALID_ARG_TYPE' })
   }
   /** @type {Record<string, boolean | number>} */
-  const settings = { plain: isObject || option === true, alone: !allowHTTP1, upgrade: /** @type {boolean} */ (upgrade) }
+  const settings = { plain: isObject || option === true, alone: !allowHTTP1 }
   for (const [name, [byDefault, least, most]] of Object.entries(kHttp2Numbers)) {
     const { [name]: value = byDefault } = given
     if (typeof value !== 'number') {

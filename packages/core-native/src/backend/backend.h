@@ -46,9 +46,8 @@ enum class Verbosity503 : uint8_t {
 
 // The HTTP/2 settings of one server.
 struct Http2Settings {
-  bool is_plain = false;       // Plain connections may begin with HTTP/2.
-  bool is_alone = false;       // Plain connections must use HTTP/2.
-  bool takes_upgrade = false;  // Plain requests of HTTP/1.1 may upgrade to HTTP/2.
+  bool is_plain = false;  // Plain connections may begin with HTTP/2.
+  bool is_alone = false;  // Plain connections must use HTTP/2.
   uint32_t streams_max = 100;
   uint32_t window_bytes = 128 * 1024;  // The receive window of one stream.
   uint32_t frame_bytes_max = 16 * 1024;
@@ -58,8 +57,8 @@ struct Http2Settings {
 
   template <typename Visitor>
   void Fields(Visitor& visit) {
-    visit(is_plain, is_alone, takes_upgrade, streams_max, window_bytes, frame_bytes_max,
-          header_table_bytes, ping_ms, stall_ms);
+    visit(is_plain, is_alone, streams_max, window_bytes, frame_bytes_max, header_table_bytes,
+          ping_ms, stall_ms);
   }
 };
 

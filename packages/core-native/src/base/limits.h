@@ -201,9 +201,6 @@ inline constexpr uint32_t kHttp2ErrorsMax = 100;
 inline constexpr uint32_t kHttp2ErrorsPerSecond = 10;
 // How long the first GOAWAY waits for the answer to its PING before the second one is sent.
 inline constexpr uint64_t kHttp2NoticeMs = 1000;
-// Longest HTTP2-Settings of a request that asks for HTTP/2, in base64: 32 settings, of which there
-// are eight.
-inline constexpr size_t kHttp2UpgradeSettingsBytes = 256;
 // Spare objects for field sections that a lane keeps.
 inline constexpr size_t kSpareFieldsMax = 64;
 // -- TLS.

@@ -163,7 +163,6 @@ inline constexpr uint8_t kFieldNoIndex = 1;
   F(option_set_builtin_recv_extension_type, void (*)(NgOption*, uint8_t))                          \
   F(session_server_new3,                                                                           \
     int (*)(NgSession**, const NgCallbacks*, void* user, const NgOption*, NgMemory*))              \
-  F(session_upgrade2, int (*)(NgSession*, const uint8_t* settings, size_t, int is_head, void*))    \
   F(session_del, void (*)(NgSession*))                                                             \
   F(session_mem_recv, ssize_t (*)(NgSession*, const uint8_t*, size_t))                             \
   F(session_mem_send, ssize_t (*)(NgSession*, const uint8_t**))                                    \

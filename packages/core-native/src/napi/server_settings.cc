@@ -30,7 +30,6 @@ bool ReadHttp2(Napi::Object config, Http2Settings* settings) {
   const Napi::Object from = value.As<Napi::Object>();
   return ReadBoolean(from, "plain", &settings->is_plain) &&
          ReadBoolean(from, "alone", &settings->is_alone) &&
-         ReadBoolean(from, "upgrade", &settings->takes_upgrade) &&
          ReadNumber(from, "maxConcurrentStreams", &settings->streams_max) &&
          ReadNumber(from, "initialWindowSize", &settings->window_bytes) &&
          ReadNumber(from, "maxFrameSize", &settings->frame_bytes_max) &&

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "engine/connection/messages.h"
 #include "engine/connection/sharing_marks.h"
-#include "http2/upgrade.h"
+#include "http2/frame_walker.h"
 #include "url/url_path.h"
 
 namespace httpsys::engine {
@@ -208,23 +208,6 @@ bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Ad
   return true;
 }
 
-// A body that has not come with its head would have to be waited for: such a request is answered
-// as any other, which RFC 7540 allows.
-bool Http1Session::UpgradeToHttp2(Connection* connection, const http1::RequestHead& head,
-                                  std::string_view input, size_t* used) {
-  const bool may = connection->server()->config->settings().http2.takes_upgrade &&
-                   connection->tls == nullptr && connection->origin() == nullptr &&
-                   !connection->message.has_served();
-  std::string settings;
-  if (!may || !http2::ReadUpgrade(head, &settings)) return false;
-  const std::string_view rest = input.substr(*used);
-  if (rest.size() < head.content_length) return false;
-  const std::string_view body = rest.substr(0, head.content_length);
-  if (!http2_->Upgrade(connection, head, settings, body)) return false;
-  *used += body.size();
-  return true;
-}
-
 Protocol::Advance Http1Session::KeepHead(Connection* connection, std::string_view input,
                                          size_t* used) {
   const bool is_lent = connection->message.parser() != nullptr;
@@ -251,7 +234,6 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     refusals_.Refuse(connection, ErrorKind::kHeaderOverflow, input);
     return Advance::kWait;
   }
-  if (head.upgrade && UpgradeToHttp2(connection, head, input, used)) return Advance::kGoOn;
   Route route{RouteStatus::kMatch, 0};
   const bool is_shared = router_->MustRoute(connection);
   Advance advance = Advance::kWait;

@@ -66,10 +66,6 @@ class Http1Session final : public Protocol {
   // phase in which the end came.
   void TellEnd(Connection* connection, InputPhase phase);
 
-  // Upgrades the connection to HTTP/2 if the request asks for it (h2c). Returns false if it stays
-  // HTTP/1.1.
-  bool UpgradeToHttp2(Connection* connection, const http1::RequestHead& head,
-                      std::string_view input, size_t* used);
   // Begins HTTP/2 if that was negotiated or the input begins with its preface. Returns false for
   // HTTP/1.1; true also while too few bytes have come to tell.
   bool BeginHttp2(Connection* connection, std::string_view input, Advance* advance);

@@ -48,7 +48,6 @@ void Http2Requests::OnSection(Http2State* state, const Frame& frame) {
   }
 }
 
-// Opens a stream with the field section that was received last.
 void Http2Requests::OpenStream(Http2State* state, int32_t id, bool has_ended) {
   auto stream = std::make_unique<Http2Stream>();
   stream->state = state;

@@ -60,8 +60,6 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
 
   // A field section is complete: a request's head, or its trailers.
   void OnSection(Http2State* state, const Frame& frame);
-  // Opens a stream with the field section that was just received. `has_ended`: it had END_STREAM.
-  void OpenStream(Http2State* state, int32_t id, bool has_ended);
   // Hands over the requests that began in the bytes just read, with the body bytes that came along.
   void TellBegun();
   // A piece of a request's body, or of a tunnel, has come.
@@ -123,6 +121,8 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   void Withdraw(Connection* stream) override;
 
  private:
+  // Opens a stream with the field section that was just received. `has_ended`: it had END_STREAM.
+  void OpenStream(Http2State* state, int32_t id, bool has_ended);
   void OnRequestTrailers(Connection* stream);
   // Looks for the owner of the request and hands it over, or answers it.
   void Tell(Connection* stream);

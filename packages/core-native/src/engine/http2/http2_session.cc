@@ -9,11 +9,9 @@
 #include "base/limits.h"
 #include "engine/connection/messages.h"
 #include "http2/nghttp2_memory.h"
-#include "http2/upgrade.h"
 
 namespace httpsys::engine {
 
-using http2::AddUpgradedFields;
 using http2::FrameWalker;
 using http2::kContinuationFrame;
 using http2::kDataFrame;
@@ -49,10 +47,7 @@ Http2Session::Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, T
                            NativeAnswers* answers, StaticRequests* statics, CachedAnswers* cached)
     : loop_(loop),
       api_(NgApi::Get()),
-      methods_(methods),
-      head_method_(methods->Find("HEAD")),
       transport_(transport),
-      output_(transport->output()),
       connections_(loop, api_, transport),
       responses_(api_, transport, router, &connections_),
       relays_(methods, router, &connections_, &responses_),
@@ -91,63 +86,18 @@ http2::NgSession* Http2Session::MakeSession(Http2State* state) {
   return is_made ? session : nullptr;
 }
 
-// Returns nullptr if out of memory.
-std::unique_ptr<Http2State> Http2Session::MakeState(Connection* connection) {
+bool Http2Session::Begin(Connection* connection) {
   auto state = std::make_unique<Http2State>();
   state->session = MakeSession(state.get());
+  if (state->session == nullptr) return false;
   state->owner = this;
   state->connection = connection;
   state->received_ms = uv_now(loop_);
-  return state->session == nullptr ? nullptr : std::move(state);
-}
-
-void Http2Session::Use(Connection* connection, std::unique_ptr<Http2State> state) {
+  if (!SubmitSettings(state.get(), connection->server()->config->settings())) return false;
   connection->http2 = std::move(state);
   connection->Enter(InputPhase::kHttp2);
   ConnectionTimers::LimitIdle(connection);
   connections_.MarkDirty(connection->http2.get());
-}
-
-bool Http2Session::Begin(Connection* connection) {
-  std::unique_ptr<Http2State> state = MakeState(connection);
-  if (state == nullptr) return false;
-  if (!SubmitSettings(state.get(), connection->server()->config->settings())) return false;
-  Use(connection, std::move(state));
-  return true;
-}
-
-bool Http2Session::Upgrade(Connection* connection, const http1::RequestHead& head,
-                           std::string_view settings, std::string_view body) {
-  static constexpr std::string_view kAnswer =
-      "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
-  constexpr int32_t kFirstStream = 1;
-  std::unique_ptr<Http2State> made = MakeState(connection);
-  if (made == nullptr) return false;
-  const bool is_head = head.method == head_method_;
-  const auto* payload = reinterpret_cast<const uint8_t*>(settings.data());
-  const bool is_upgraded = api_->session_upgrade2(made->session, payload, settings.size(),
-                                                  is_head ? 1 : 0, nullptr) == 0;
-  const ServerSettings& own = connection->server()->config->settings();
-  if (!is_upgraded || !SubmitSettings(made.get(), own)) return false;
-  Use(connection, std::move(made));
-  if (!output_->WriteNow(connection, kAnswer)) return true;
-  Http2State* state = connection->http2.get();
-  state->last_stream = kFirstStream;
-  state->used.OnFrame(kFirstStream, true);
-  Messages::StopTime(connection);
-  state->fields = connections_.TakeFields();
-  state->fields->Reset(own.header_bytes_max, own.header_lines_max);
-  AddUpgradedFields(head, methods_->Name(head.method), state->fields.get());
-  connections_.set_receiving(true);
-  requests_.OpenStream(state, kFirstStream, body.empty());
-  if (!body.empty()) {
-    Connection* stream = state->first_stream;
-    stream->stream->body.assign(body);
-    stream->stream->has_ended = true;
-    requests_.TellBegun();
-  }
-  connections_.set_receiving(false);
-  connections_.MarkDirty(state);
   return true;
 }
 

@@ -46,8 +46,6 @@ class Http2Session final : public Protocol, public StreamHandler, public Http2En
   // -- Http2Entry.
 
   bool Begin(Connection* connection) override;
-  bool Upgrade(Connection* connection, const http1::RequestHead& head, std::string_view settings,
-               std::string_view body) override;
 
   // -- Protocol.
 
@@ -107,8 +105,6 @@ class Http2Session final : public Protocol, public StreamHandler, public Http2En
   static int OnStreamClose(Ng* session, int32_t stream_id, uint32_t error_code, void* user);
 
   Ng* MakeSession(Http2State* state);
-  std::unique_ptr<Http2State> MakeState(Connection* connection);
-  void Use(Connection* connection, std::unique_ptr<Http2State> state);
   bool SubmitSettings(Http2State* state, const ServerSettings& settings);
   void Receive(Http2State* state, std::string_view bytes);
   ssize_t ReadFrames(Http2State* state, std::string_view bytes);
@@ -118,10 +114,7 @@ class Http2Session final : public Protocol, public StreamHandler, public Http2En
 
   uv_loop_t* loop_;
   const http2::NgApi* api_;
-  const http1::MethodTable* methods_;
-  const int head_method_;
   Transport* transport_;
-  OutputPass* output_;
   http2::NgCallbacks* callbacks_ = nullptr;
   http2::NgOption* option_ = nullptr;
   Http2Connections connections_;

@@ -130,10 +130,6 @@ class Http2Entry {
   // From here on the input consists of frames, beginning with the client's preface. Returns false
   // if out of memory.
   virtual bool Begin(Connection* connection) = 0;
-  // The same for a connection whose first request asks for an upgrade to HTTP/2 and is answered on
-  // stream 1. `body` is its whole body. Returns false if it stays a request of HTTP/1.1.
-  virtual bool Upgrade(Connection* connection, const http1::RequestHead& head,
-                       std::string_view settings, std::string_view body) = 0;
 
  protected:
   ~Http2Entry() = default;
