@@ -220,8 +220,7 @@ const replies = {
     fields: {
       HeadBytes: [4, 'of the head, from the status line to the blank line'],
       BodyBytes: [5, 'of the body in this record'],
-      Status: [6, 'status code'],
-      IdleTimeoutMs: [7, 'with kReplyEnd: ms that the connection may be idle; 0 is no limit, kIdleNotCounted: JavaScript counts']
+      IdleTimeoutMs: [6, 'with kReplyEnd: ms that the connection may be idle; 0 is no limit, kIdleNotCounted: JavaScript counts']
     },
     then: 'head and body'
   },
@@ -413,7 +412,7 @@ const constants = {
   kOpenFixedBytes: [32, 'Of the words of kOpen.'],
   kOpenSecureBytes: [32, 'Of the words of Secure.'],
   kRequestFixedBytes: [48, 'Of the words of kRequest.'],
-  kResponseFixedBytes: [32, 'Of the words of kResponse.'],
+  kResponseFixedBytes: [28, 'Of the words of kResponse.'],
   kWebSocketFixedBytes: [56, 'Of the words of kWebSocket.'],
   kErrorTextAt: [32, 'Where the bytes of kError begin.'],
   kInternTextAt: [32, 'Where the text of kIntern begins.'],

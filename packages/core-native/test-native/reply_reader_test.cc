@@ -183,7 +183,7 @@ struct Shortest {
 // less.
 TEST_F(ReplyReaderTest, ARecordShorterThanItsTypeIsMalformed) {
   const Shortest all[] = {
-      {ReplyType::kResponse, {0, 0, 200, 0}},
+      {ReplyType::kResponse, {0, 0, 0}},
       {ReplyType::kData, {0, 0}},
       {ReplyType::kTrailers, {0, 0}},
       {ReplyType::kBlock, {1}},
@@ -217,8 +217,8 @@ TEST_F(ReplyReaderTest, LengthsBeyondTheRecordAreMalformed) {
     ReplyType type;
     std::vector<uint32_t> words;
   } const all[] = {
-      {ReplyType::kResponse, {8, 1, 200, 0}},
-      {ReplyType::kResponse, {0xffffffff, 9, 200, 0}},
+      {ReplyType::kResponse, {8, 1, 0}},
+      {ReplyType::kResponse, {0xffffffff, 9, 0}},
       {ReplyType::kData, {9, 0}},
       {ReplyType::kTrailers, {0xffffffff, 0}},
       {ReplyType::kFrame, {9}},

@@ -127,7 +127,7 @@ class RawServer {
     const { bytes, offset } = this.replies[lane]
     const length = bytes.latin1Write(kHello, offset + R.kResponseFixedBytes)
     const words = this.replies[lane].words
-    words.set([length, 0, 200, 0], (offset >>> 2) + 4)
+    words.set([length, 0, 0], (offset >>> 2) + 4)
     this.#publish(lane, kResponse, R.kReplyEnd, slot, (R.kResponseFixedBytes + length + 7) & ~7)
   }
 

@@ -83,4 +83,4 @@ function checkRuntimeDirectory () {
   if (typeof chosen === 'string') requireSound(chosen)
 }
 
-module.exports = { checkRuntimeDirectory, readVariable, runtimeDirectory, useRuntimeDirectory }
+module.exports = { checkRuntimeDirectory, runtimeDirectory, useRuntimeDirectory }

@@ -120,7 +120,7 @@ class FileWindows {
     const { native, writer } = socket[kLane]
     if (!native.readFileNow(this.#id, this.#at, bytes)) return false
     if ((socket[kState] & State.kHasPolicies) !== 0) tellCachePolicy(socket, res)
-    count(socket, writer.response(socket[kSlot], R.kReplyEnd, res.statusCode, tellIdleTimeout(socket), /** @type {string} */ (headOf(res)), bytes))
+    count(socket, writer.response(socket[kSlot], R.kReplyEnd, tellIdleTimeout(socket), /** @type {string} */ (headOf(res)), bytes))
     headIsSent(res)
     res[kEnded] = true
     socket[kState] |= State.kFileOut | State.kFileEnds
@@ -147,7 +147,7 @@ class FileWindows {
     // The head, the file and the end leave in one call.
     writer.gather()
     if (!isHeadSent(res)) {
-      count(socket, writer.response(socket[kSlot], R.kReplyFile, res.statusCode, 0, /** @type {string} */ (headOf(res)), null))
+      count(socket, writer.response(socket[kSlot], R.kReplyFile, 0, /** @type {string} */ (headOf(res)), null))
       headIsSent(res)
     }
     writer.command(kBlock, chunked, socket[kSlot], block)

@@ -133,7 +133,7 @@ class Methods extends /** @type {import('../../types/internal').EngineResponseBa
       if ((socket[kState] & State.kHasPolicies) !== 0 && !this._headerSent) tellCachePolicy(socket, this)
       const bytes = this._headerSent
         ? writer.data(kData, socket[kSlot], flags, body ?? '', 'utf8', idleMs)
-        : writer.response(socket[kSlot], flags, this.statusCode, idleMs, /** @type {string} */ (this._header), body)
+        : writer.response(socket[kSlot], flags, idleMs, /** @type {string} */ (this._header), body)
       this._headerSent = true
       count(socket, bytes)
       this[kEnded] = true
@@ -188,7 +188,7 @@ function endWithFile (res, fd, id, start, bytes, onFailed) {
   const { writer } = lane
   // The kernel keeps only responses that leave in one call.
   writer.gather()
-  if (!isHeadSent(res)) count(socket, writer.response(socket[kSlot], R.kReplyFile, res.statusCode, 0, /** @type {string} */ (headOf(res)), null))
+  if (!isHeadSent(res)) count(socket, writer.response(socket[kSlot], R.kReplyFile, 0, /** @type {string} */ (headOf(res)), null))
   writer.command(kBlock, isChunked(res) ? R.kReplyChunked : 0, socket[kSlot], block)
   const flags = R.kReplyEnd | (isChunked(res) ? R.kReplyChunked : 0) | (isLast(res) ? R.kReplyClose : 0)
   writer.command(kEnd, flags, socket[kSlot], isLast(res) ? 0 : tellIdleTimeout(socket))

@@ -55,4 +55,4 @@ function count (socket, bytes) {
   if ((socket[kState] & State.kMaterialised) !== 0) restartTimeout(socket)
 }
 
-module.exports = { count, goesOn, isDirect, isLongHead, isShort }
+module.exports = { count, goesOn, isLongHead, isShort }

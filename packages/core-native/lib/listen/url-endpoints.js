@@ -183,4 +183,4 @@ function addUrl (server, parsed, id) {
   register(server[kListener], id, parsed.prefix)
 }
 
-module.exports = { UrlHandle, addUrl, openUrls }
+module.exports = { addUrl, openUrls }

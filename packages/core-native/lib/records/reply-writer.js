@@ -203,13 +203,12 @@ class ReplyWriter {
    *
    * @param {number} slot
    * @param {number} flags
-   * @param {number} status
    * @param {number} idleMs
    * @param {string} head
    * @param {string | Uint8Array | null} body
    * @returns {number} bytes of head and body
    */
-  response (slot, flags, status, idleMs, head, body) {
+  response (slot, flags, idleMs, head, body) {
     // Before a chunk size, which is Latin-1, Node writes the head in Latin-1 too.
     const isText = typeof body === 'string' && (flags & R.kReplyChunked) === 0
     const room = typeof body === 'string' ? (head.length + body.length) * 3 : head.length + (body === null ? 0 : body.byteLength)
@@ -240,7 +239,6 @@ class ReplyWriter {
     words[w + Word.kRecordExtra] = 0
     words[w + Word.kResponseHeadBytes] = headBytes
     words[w + Word.kResponseBodyBytes] = total - headBytes
-    words[w + Word.kResponseStatus] = status
     words[w + Word.kResponseIdleTimeoutMs] = idleMs
     this.#publish(size)
     return total

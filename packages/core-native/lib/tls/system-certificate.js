@@ -37,4 +37,4 @@ function refusedOption (prefix, option) {
   return new SystemCertificateError(prefix.prefix, `HTTP.SYS takes no "${option}" from listen() for`, bindingCommand(prefix))
 }
 
-module.exports = { bindingCommand, refusedOption, requireCertificate }
+module.exports = { refusedOption, requireCertificate }

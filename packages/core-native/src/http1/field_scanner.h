@@ -71,7 +71,6 @@ class FieldScanner {
     return {{text.data() + line.name, line.name_bytes},
             {text.data() + line.value, line.value_bytes}};
   }
-  bool has_content_length() const { return has_content_length_; }
   uint64_t content_length() const { return content_length_; }
   bool is_chunked() const { return is_chunked_; }
   bool has_upgrade() const { return has_upgrade_; }

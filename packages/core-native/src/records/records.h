@@ -21,7 +21,7 @@ inline constexpr size_t kOpenSecureBytes = 32;
 // Of the words of kRequest.
 inline constexpr size_t kRequestFixedBytes = 48;
 // Of the words of kResponse.
-inline constexpr size_t kResponseFixedBytes = 32;
+inline constexpr size_t kResponseFixedBytes = 28;
 // Of the words of kWebSocket.
 inline constexpr size_t kWebSocketFixedBytes = 56;
 // Where the bytes of kError begin.
@@ -500,8 +500,7 @@ inline constexpr Field kJumpSegment{2};
 // Response: A response head, possibly with its body or a part of it. Then head and body.
 inline constexpr Field kResponseHeadBytes{4};
 inline constexpr Field kResponseBodyBytes{5};
-inline constexpr Field kResponseStatus{6};
-inline constexpr Field kResponseIdleTimeoutMs{7};
+inline constexpr Field kResponseIdleTimeoutMs{6};
 
 // Data: A piece of a response body, or raw bytes. Then the bytes.
 inline constexpr Field kDataBytes{4};

@@ -97,7 +97,6 @@ class Exchange {
   bool has_head() const { return has_head_; }
   // The response is a 101 to an upgrade that JavaScript has taken.
   bool is_opaque() const { return has_head_ && opaque.is_accepted() && head_.status() == 101; }
-  bool is_head_sent() const { return is_head_sent_; }
   // True if a file waits or is being sent.
   bool HasFile() const;
   // True if nothing waits and nothing is being sent.

@@ -301,7 +301,6 @@ void FakeJavaScript::Respond(uint32_t slot, uint32_t flags, std::string_view hea
                             0,
                             static_cast<uint32_t>(head.size()),
                             static_cast<uint32_t>(body.size()),
-                            200,
                             idle_ms};
   std::memcpy(record, words, sizeof words);
   std::memcpy(record + records::kResponseFixedBytes, head.data(), head.size());

@@ -57,7 +57,6 @@ class Http1Session final : public Protocol {
   // still has for the client are lost.
   void OnTooSlow(Connection* connection);
   AnswerWriter* writer() { return &refusals_; }
-  size_t kept_parsers() const { return parsers_.size(); }
 
  private:
   Advance ReadHead(Connection* connection, std::string_view input, size_t* used);
