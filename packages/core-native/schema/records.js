@@ -208,6 +208,11 @@ const requests = {
       Ms: [4, 'ms since bytes were read or written; kSilenceUnknown if the backend does not know'],
       SinceMs: [5, 'the time of that: it differs from the last one if bytes have come or left']
     }
+  },
+  kUnseen: {
+    type: 24,
+    says: 'Bytes of requests that the lane has answered by itself, and of these answers.',
+    fields: { Read: [4, 'that were read'], WrittenLow: [5, 'that were written'], WrittenHigh: [6, 'upper 32 bits of that'] }
   }
 }
 

@@ -32,13 +32,13 @@ const { restartTimeout } = require('../node-private/socket')
 const { describeError, describeAgain } = require('./client-error')
 const {
   kState, kOutgoing, kReceiving, kUnsent, kHeldWrite, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote,
-  kTls, kTlsError, kOnCertificate, kEndsIn
+  kTls, kTlsError, kOnCertificate, kEndsIn, kRead, kWritten
 } = require('./symbols')
 
 const {
   kOpen, kRequest, kBody, kBodyBlock, kBodyEnd, kEof, kClosed, kCredit, kError, kBlockDone,
   kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kHello, kTlsFailure, kNewSession, kKeyLog, kPeerCertificate,
-  kSilence
+  kSilence, kUnseen
 } = R.RequestType
 const { ErrorKind, Mask, Shift, Word } = R
 const { kRelease } = R.ReplyType
@@ -115,6 +115,10 @@ function onRecord (lane, words, bytes, at) {
     case kEof: return (flagsAt(words, w) & R.kFlagUndecided) !== 0 ? decideAtEnd(socket) : onEof(socket)
     case kError: return onError(socket, words[w + Word.kErrorKind], faultOf(words, bytes, at))
     case kSilence: return onSilence(socket, words[w + Word.kSilenceMs] >>> 0, words[w + Word.kSilenceSinceMs], flagsAt(words, w))
+    case kUnseen:
+      socket[kRead] += words[w + Word.kUnseenRead] >>> 0
+      socket[kWritten] += (words[w + Word.kUnseenWrittenLow] >>> 0) + (words[w + Word.kUnseenWrittenHigh] >>> 0) * 2 ** 32
+      return
     case kPeerCertificate: return onPeerCertificate(socket, words, bytes, at)
     case kTlsFailure: return onTlsFailure(socket, failureOf(words, bytes, at))
     case kClosed: return onClosed(lane, slot, socket, words[w + Word.kClosedError])

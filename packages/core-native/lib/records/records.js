@@ -51,7 +51,8 @@ module.exports = {
     kNewSession: 20,
     kKeyLog: 21,
     kPeerCertificate: 22,
-    kSilence: 23
+    kSilence: 23,
+    kUnseen: 24
   },
   ReplyType: {
     kJump: 0,
@@ -239,6 +240,9 @@ module.exports = {
     kPeerCertificateBytes: 6,
     kSilenceMs: 4,
     kSilenceSinceMs: 5,
+    kUnseenRead: 4,
+    kUnseenWrittenLow: 5,
+    kUnseenWrittenHigh: 6,
     kJumpSegment: 2,
     kResponseHeadBytes: 4,
     kResponseBodyBytes: 5,

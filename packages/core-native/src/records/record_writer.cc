@@ -305,6 +305,14 @@ void RecordWriter::Silence(uint32_t slot, uint32_t ms, uint32_t since_ms, uint32
   StoreField<records::kSilenceSinceMs>(record, since_ms);
 }
 
+void RecordWriter::Unseen(uint32_t slot, uint32_t read, uint64_t written) {
+  constexpr size_t kBytes = 32;
+  uint8_t* record = Append(kBytes, RequestType::kUnseen, 0, slot, Urgency::kLate);
+  StoreField<records::kUnseenRead>(record, read);
+  StoreField<records::kUnseenWrittenLow>(record, static_cast<uint32_t>(written));
+  StoreField<records::kUnseenWrittenHigh>(record, static_cast<uint32_t>(written >> 32));
+}
+
 void RecordWriter::Error(uint32_t slot, records::ErrorKind kind, const Fault& fault) {
   const size_t bytes = fault.segment.size() + fault.prefix.size();
   uint8_t* record = Append(records::kErrorTextAt + bytes, RequestType::kError, 0, slot);

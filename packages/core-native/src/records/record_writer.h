@@ -73,6 +73,8 @@ class RecordWriter {
   void Closed(uint32_t slot, int error, bool is_patient);
   void Credit(uint32_t slot, uint32_t bytes, uint32_t flags = 0);
   void Silence(uint32_t slot, uint32_t ms, uint32_t since_ms, uint32_t flags);
+  // Nobody waits for the record: it may come with later records.
+  void Unseen(uint32_t slot, uint32_t read, uint64_t written);
   // Where a message is wrong, as kError has it.
   struct Fault {
     std::string_view segment;

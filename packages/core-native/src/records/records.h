@@ -108,6 +108,8 @@ enum class RequestType : uint8_t {
   kPeerCertificate = 22,
   // How long the connection has been silent; kFlagBetween, kFlagFramed, kFlagUnasked, kFlagUnsent.
   kSilence = 23,
+  // Bytes of requests that the lane has answered by itself, and of these answers.
+  kUnseen = 24,
 };
 
 // Records of JavaScript for an I/O thread.
@@ -493,6 +495,11 @@ inline constexpr Field kPeerCertificateBytes{6};
 // kFlagUnsent.
 inline constexpr Field kSilenceMs{4};
 inline constexpr Field kSilenceSinceMs{5};
+
+// Unseen: Bytes of requests that the lane has answered by itself, and of these answers.
+inline constexpr Field kUnseenRead{4};
+inline constexpr Field kUnseenWrittenLow{5};
+inline constexpr Field kUnseenWrittenHigh{6};
 
 // Jump: The next record stands in another reply segment.
 inline constexpr Field kJumpSegment{2};

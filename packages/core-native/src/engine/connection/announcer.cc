@@ -57,8 +57,16 @@ void Announcer::Assign(Connection* connection, LaneServer* server) {
   Announce(connection, records::kFlagShared);
 }
 
+void Announcer::TellUnseen(Connection* connection) {
+  const uint32_t read = std::exchange(connection->unseen_read.bytes_, 0);
+  const uint64_t written = std::exchange(connection->unseen_written.bytes_, 0);
+  if (read == 0 && written == 0) return;
+  connection->attachment().records().Unseen(connection->slot.number(), read, written);
+}
+
 void Announcer::TellClosed(Connection* connection, int error, bool is_told_late) {
   if (!connection->slot.is_announced()) return;
+  TellUnseen(connection);
   Attachment& attachment = connection->attachment();
   if (connection->tls != nullptr && connection->tls->has_failed()) {
     attachment.records().TlsFailure(connection->slot.number(), connection->tls->failure());

@@ -23,6 +23,7 @@
 #include "engine/connection/slot_state.h"
 #include "engine/connection/timer_lists.h"
 #include "engine/connection/uncommon_state.h"
+#include "engine/connection/unseen_state.h"
 #include "engine/connection/watch_state.h"
 #include "engine/connection/websocket_state.h"
 #include "records/addresses.h"
@@ -45,6 +46,7 @@ struct Connection : TimerNode, FromSmallBlocks {
   const int fd = -1;  // -1 = a stream.
   [[no_unique_address]] WatchState watch;
   [[no_unique_address]] IdleState idle;
+  [[no_unique_address]] UnseenState<uint32_t> unseen_read;
   [[no_unique_address]] ListState list;
   const uint16_t local_port;
   [[no_unique_address]] LingerState linger;
@@ -55,6 +57,7 @@ struct Connection : TimerNode, FromSmallBlocks {
   [[no_unique_address]] SlotState slot;
   const LocalAddress local_ip;
   [[no_unique_address]] AnnouncedState announced;
+  [[no_unique_address]] UnseenState<uint64_t> unseen_written;
 
   // What protocols keep, each of which makes and writes its own.
 

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "engine/connection/announcer.h"
 #include "engine/connection/input.h"
 #include "engine/connection/messages.h"
 #include "engine/connection/receive_windows.h"
@@ -222,6 +223,7 @@ Protocol::Advance Http1Bodies::SkipLength(Connection* connection, std::string_vi
                                           size_t* used) {
   *used = std::min<uint64_t>(input.size(), connection->message.body_bytes());
   Messages::TakeBodyBytes(connection, *used);
+  Announcer::CountUnseen(connection, *used, 0);
   if (connection->message.body_bytes() == 0) exchanges_->MessageDone(connection);
   return Advance::kGoOn;
 }
@@ -231,6 +233,7 @@ Protocol::Advance Http1Bodies::SkipChunked(Connection* connection, std::string_v
   const http1::ChunkedDecoder::Step step = connection->message.decoder()->Next(input);
   *used = step.consumed_bytes;
   Messages::CountBodyBytes(connection, step.body.size());
+  Announcer::CountUnseen(connection, *used, 0);
   if (step.status == DecodeStatus::kEnd) {
     exchanges_->ReturnDecoder(Messages::TakeDecoder(connection));
     exchanges_->MessageDone(connection);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/announcer.h"
 #include "engine/connection/messages.h"
 #include "engine/connection/sharing_marks.h"
 #include "http2/frame_walker.h"
@@ -184,6 +185,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
     if (lent == nullptr) Messages::Begin(connection, clock_->Ns());
     *used = parser->head_bytes();
     if (lent == nullptr && *used < input.size()) parser->Remember(input);
+    Announcer::CountUnseen(connection, *used, 0);
     advance = DeliverHead(connection, parser->head(), input, used);
   }
   if (lent != nullptr && parsers_.size() < limits::kSpareParsersMax) {
@@ -265,6 +267,8 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     return Advance::kWait;
   }
   router_->CountRequest(connection, route.id);
+  Announcer::UncountUnseen(connection, *used);
+  Announcer::TellUnseen(connection);
   RecordWriter::Request request;
   request.slot = connection->slot.number();
   request.server_id = connection->server()->id;
@@ -348,6 +352,7 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
 void Http1Session::KeepForLater(Connection* connection, PauseReason reason, size_t* used) {
   SocketWatch::Pause(connection, reason);
   Messages::StopTime(connection);
+  Announcer::UncountUnseen(connection, *used);
   *used = 0;
 }
 

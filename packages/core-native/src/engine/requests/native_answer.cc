@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "base/limits.h"
+#include "engine/connection/announcer.h"
 #include "engine/requests/canned_replies.h"
 #include "engine/statistics/error_log.h"
 
@@ -170,6 +171,7 @@ void NativeAnswers::Append(Connection* connection, const NativeAnswer& answer) {
   if (batched_ != connection && batched_ != nullptr) Flush(batched_);
   batched_ = connection;
   const size_t before = batch_.size();
+  const size_t bytes_before = batch_bytes_;
   if (answer.names_connection) {
     batch_.append(answer.head);
   } else {
@@ -197,6 +199,7 @@ void NativeAnswers::Append(Connection* connection, const NativeAnswer& answer) {
       batch_.append(piece.bytes);
     }
   }
+  Announcer::CountUnseen(connection, 0, batch_bytes_ - bytes_before);
 }
 
 void NativeAnswers::Send(Connection* connection) {
