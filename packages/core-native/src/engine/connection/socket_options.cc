@@ -28,9 +28,7 @@ constexpr time_t kTakenBack = 1;
 // What a mark has of the number of a hand-over: systems with 32 bits know no longer timeouts.
 constexpr uint64_t kNumberMax = (1 << 20) - 1;
 
-time_t MarkOf(uint64_t number) {
-  return kTakenBack + 1 + static_cast<time_t>(number & kNumberMax);
-}
+time_t MarkOf(uint64_t number) { return kTakenBack + 1 + static_cast<time_t>(number & kNumberMax); }
 
 void SetMark(int fd, time_t seconds) {
   const timeval mark{seconds, 0};

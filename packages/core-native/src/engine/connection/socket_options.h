@@ -28,8 +28,8 @@ void SetReceiveLowWater(int fd, int bytes);
 // have the socket can see the mark, also when this one has died.
 void MarkTakenBack(int fd);
 // Must be called before a connection is handed over. If it was taken back from an earlier receiver,
-// the mark names the new hand-over from here on. The number of a hand-over must differ from those of
-// earlier hand-overs of the connection.
+// the mark names the new hand-over from here on. The number of a hand-over must differ from those
+// of earlier hand-overs of the connection.
 void MarkHandedOver(int fd, uint64_t number);
 // Returns true if this hand-over was taken back.
 bool WasTakenBack(int fd, uint64_t number);

@@ -361,8 +361,9 @@ void ArenaLinks::ArmTimer() {
       !given_up_.empty() || !missing_.empty() || !orphaned_.empty() || has_former_;
   if (!is_needed || is_closed_) return;
   // An owner that has ended is found soon. One that lives and gives no counters may stay for long.
-  const bool is_soon = !doubtful_.empty() ||
-                       (!missing_.empty() && uv_now(loop_) - missing_since_ms_ < limits::kCacheAskMs);
+  const bool is_soon =
+      !doubtful_.empty() ||
+      (!missing_.empty() && uv_now(loop_) - missing_since_ms_ < limits::kCacheAskMs);
   const uint64_t wait_ms = is_soon ? limits::kCacheTellMs : limits::kCacheAskMs;
   const bool is_set = uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0;
   if (is_set && uv_timer_get_due_in(&timer_) <= wait_ms) return;
