@@ -221,6 +221,16 @@ TEST_F(ReplyProcessorTest, DestroyIfIdleSparesABusyConnection) {
   js_.Expect(RequestType::kClosed);
 }
 
+TEST_F(ReplyProcessorTest, DestroyIfIdleSparesARequestThatCameBefore) {
+  for (int i = 0; i < 100 && !HasFailure(); ++i) {
+    js_.Answer(slot_, "x");
+    EXPECT_FALSE(peer_.Read(1).empty());
+    peer_.Send(kGet);
+    js_.Command(ReplyType::kDestroy, slot_, records::kReplyIfIdle);
+    js_.Expect(RequestType::kRequest);
+  }
+}
+
 TEST(ReplyProcessorConnectionTest, DestroyIfUnservedSparesABegunRequest) {
   constexpr uint32_t kIfUnserved = records::kReplyIfIdle | records::kReplyIfUnserved;
   FakeJavaScript js;

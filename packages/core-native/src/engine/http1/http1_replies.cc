@@ -145,7 +145,7 @@ void Http1Replies::OnDestroy(Connection* connection, const ReplyRecord& reply) {
         output_->Flush(connection);
         if (!connection->is_open() || router_->MoveAway(connection)) return;
       }
-      transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+      exchanges_->CloseIdle(connection);
     }
     return;
   }

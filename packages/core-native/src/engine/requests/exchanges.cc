@@ -99,8 +99,16 @@ void Exchanges::LookWhetherIdle(Connection* connection) {
 
 void Exchanges::EndIdle(Connection* connection) {
   if (!connection->IsIdle() || router_->MoveAway(connection)) return;
-  if (!connection->server()->config->settings().ends_idle) return;
+  if (connection->server()->config->settings().ends_idle) CloseIdle(connection);
+}
+
+void Exchanges::CloseIdle(Connection* connection) {
+  transport_->ReadNow(connection);
+  const bool is_idle = connection->is_open() && (connection->IsIdle() || connection->IsUnserved());
+  if (!is_idle) return;
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  // The end leaves before another request can come.
+  output_->Flush(connection);
 }
 
 std::unique_ptr<http1::ChunkedDecoder> Exchanges::TakeDecoder() {

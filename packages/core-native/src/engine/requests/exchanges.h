@@ -38,6 +38,8 @@ class Exchanges {
   // Ends a connection that is idle and whose server was closed, or gives it to another member of
   // the port.
   void EndIdle(Connection* connection);
+  // Ends an idle connection, unless its next request has come already: that is answered.
+  void CloseIdle(Connection* connection);
   // Starts the idle timer while the rest of the body of an answered request is awaited, as Node
   // does.
   void TimeAnsweredBody(Connection* connection);
