@@ -151,10 +151,6 @@ TEST_F(UnbegunRequestTest, ItHearsFirstThatTheOwnerIsBlocked) {
             (std::vector<FrameType>{FrameType::kBlocked, FrameType::kUnbegun}));
 }
 
-TEST_F(UnbegunRequestTest, AMemberOfAnEarlierVersionGetsItBackAllTheSame) {
-  EXPECT_EQ(Return(peer::kProtocolUnbegun - 1), std::vector<FrameType>{FrameType::kReturned});
-}
-
 TEST_F(UnbegunRequestTest, WhoRelaysHearsOfIt) {
   Link();
   const RelayOrigin& origin = HandOverRelay();

@@ -75,70 +75,24 @@ TEST(CodecTest, MessagesOfTheStateArriveAsTheyWere) {
   EXPECT_EQ(ThereAndBack(Sequence{9}).sequence, 9u);
 }
 
-// What version 2 has added stands behind everything of version 1, and is left out where it is
-// empty.
-TEST(CodecTest, TermsStandBehindTheFieldsOfTheVersionBefore) {
+TEST(CodecTest, TermsArriveAsTheyWere) {
   const std::string digest(kTermsBytes, 't');
-  const Entry bare{1, 2, 3, 0, 0, "q", "https://*:80/"};
-  Entry entry = bare;
-  entry.terms = digest;
-  EXPECT_EQ(Encode(entry), Encode(bare) + std::string("\x20\0", 2) + digest);
-  Entry read;
-  ASSERT_TRUE(Decode(Encode(entry), &read));
-  EXPECT_EQ(read.terms, digest);
-  ASSERT_TRUE(Decode(Encode(bare), &read));
-  EXPECT_EQ(read.terms, "");
-
-  const Register plain{5, 6, 0, 0, 0, "", {{1, "http://*:80/a/"}, {2, "https://*:80/b/"}}};
-  Register wanted = plain;
-  wanted.prefixes[1].terms = digest;
-  EXPECT_EQ(Encode(wanted), Encode(plain) + std::string("\x02\0\0\0\x20\0", 6) + digest);
-  Register asked;
-  ASSERT_TRUE(Decode(Encode(wanted), &asked));
+  EXPECT_EQ(ThereAndBack(Entry{1, 2, 3, 0, 0, "q", "https://*:80/", digest}).terms, digest);
+  const Register wanted{
+      5, 6, 0, 0, 0, "", {{1, "http://*:80/a/", ""}, {2, "https://*:80/b/", digest}}};
+  const Register asked = ThereAndBack(wanted);
   EXPECT_EQ(asked.prefixes[0].terms, "");
   EXPECT_EQ(asked.prefixes[1].terms, digest);
-  ASSERT_TRUE(Decode(Encode(plain), &asked));
-  EXPECT_EQ(asked.prefixes[1].terms, "");
 }
 
-TEST(CodecTest, TermsThatAreNoneAreRefused) {
-  const std::string digest(kTermsBytes, 't');
-  const std::string size("\x20\0", 2);
-  const std::string entry = Encode(Entry{1, 2, 3, 0, 0, "q", "https://*:80/"});
-  Entry read;
-  EXPECT_FALSE(Decode(entry + std::string(2, '\0'), &read)) << "there, and empty";
-  EXPECT_FALSE(Decode(entry + std::string("\x1f\0", 2) + digest.substr(1), &read)) << "too short";
-  EXPECT_FALSE(Decode(entry + std::string("\x21\0", 2) + digest + "t", &read)) << "too long";
-  EXPECT_FALSE(Decode(entry + size + digest.substr(1), &read)) << "cut off";
-  EXPECT_FALSE(Decode(entry + size + digest + "t", &read)) << "with a rest";
-  const std::string wanted =
-      Encode(Register{5, 6, 0, 0, 0, "", {{1, "http://*:80/a/"}, {2, "https://*:80/b/"}}});
-  const std::string none(2, '\0');
-  const std::string one("\x01\0", 2);
-  const std::string two("\x02\0", 2);
-  const std::string three("\x03\0", 2);
-  Register asked;
-  EXPECT_TRUE(Decode(wanted + two + none + size + digest, &asked));
-  EXPECT_FALSE(Decode(wanted + none, &asked)) << "there, and empty";
-  EXPECT_FALSE(Decode(wanted + one + size + digest, &asked)) << "of one prefix only";
-  EXPECT_FALSE(Decode(wanted + three + none + none + size + digest, &asked)) << "of a third one";
-  EXPECT_FALSE(Decode(wanted + two + none + none, &asked)) << "all empty";
-  EXPECT_FALSE(Decode(wanted + two + none + one + "t", &asked)) << "no digest";
-}
-
-TEST(CodecTest, MembersOfEarlierVersionsAreNotToldWhatTheyDoNotKnow) {
-  const std::string digest(kTermsBytes, 't');
-  const Entry whole{1, 2, 3, kEntryPlain | kEntryCached, 0, "q", "https://*:80/", digest};
-  const Register wanted{5, 6, kEntryCached, 0, 0, "", {{1, "https://*:80/b/", digest}}};
-  for (const uint16_t protocol : {1, 2, 3, 4}) {
-    Entry told = whole;
-    LeaveOutNewer(protocol, &told);
-    EXPECT_EQ(told.flags, protocol < 4 ? kEntryPlain : kEntryPlain | kEntryCached) << protocol;
-    EXPECT_EQ(told.terms.empty(), protocol < 2) << protocol;
-    Register asked = wanted;
-    LeaveOutNewer(protocol, &asked);
-    EXPECT_EQ(asked.flags, protocol < 4 ? 0 : kEntryCached) << protocol;
-    EXPECT_EQ(asked.prefixes[0].terms.empty(), protocol < 2) << protocol;
+TEST(CodecTest, TermsThatAreNoDigestAreRefused) {
+  for (const size_t bytes : {size_t{1}, kTermsBytes - 1, kTermsBytes + 1}) {
+    const std::string terms(bytes, 't');
+    Entry entry;
+    EXPECT_FALSE(Decode(Encode(Entry{1, 2, 3, 0, 0, "q", "https://*:80/", terms}), &entry));
+    Register asked;
+    EXPECT_FALSE(
+        Decode(Encode(Register{5, 6, 0, 0, 0, "", {{1, "https://*:80/", terms}}}), &asked));
   }
 }
 
@@ -208,8 +162,9 @@ TEST(CodecTest, TheLongestPrefixFitsIntoAText) {
 
 TEST(CodecTest, ATextThatIsTooLongIsCutAndOneThatClaimsToBeIsRefused) {
   const PrefixItem item{1, std::string(kTextBytesMax + 1, 'x')};
-  EXPECT_EQ(Encode(item).size(), 4 + 2 + kTextBytesMax);
-  const std::string claimed = std::string("\1\0\0\0\xff\xff", 6) + std::string(0xffff, 'x');
+  EXPECT_EQ(Encode(item).size(), 4 + 2 + kTextBytesMax + 2);
+  const std::string claimed =
+      std::string("\1\0\0\0\xff\xff", 6) + std::string(0xffff, 'x') + std::string(2, '\0');
   PrefixItem read;
   EXPECT_FALSE(Decode(claimed, &read));
 }

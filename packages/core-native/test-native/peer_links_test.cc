@@ -367,7 +367,7 @@ TEST_F(PeerLinksTest, WhoSpeaksALaterProtocolOnlyIsSentAway) {
 
 TEST_F(PeerLinksTest, NonsenseLosesTheConnectionsThatCameWithIt) {
   ScriptToReceiver();
-  script_->Send(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1}));
+  script_->Send(FrameType::kLink, peer::Encode(peer::Link{}));
   script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0, 0}), 0);
   script_->Send(FrameType::kHandOver, "short", 0);
   EXPECT_TRUE(Until([&] { return played_.is_broken; }));
@@ -381,7 +381,7 @@ TEST_F(PeerLinksTest, AHandOverThatDoesNotHoldWhatItSaysIsNonsense) {
        {sound, sound + sound + "y",
         sound + peer::Encode(peer::HandOver{2, kPort, 0, 0, 2}) + "x"}) {
     ScriptToReceiver();
-    script_->Send(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1}));
+    script_->Send(FrameType::kLink, peer::Encode(peer::Link{}));
     script_->Send(FrameType::kHandOver, payload, std::array<int, 2>{0, 0});
     EXPECT_TRUE(Until([&] { return played_.is_broken; }));
     EXPECT_TRUE(receives_.handed.empty());
@@ -392,7 +392,7 @@ TEST_F(PeerLinksTest, AHandOverThatDoesNotHoldWhatItSaysIsNonsense) {
 
 TEST_F(PeerLinksTest, AHandOverWithoutADescriptorIsDeclined) {
   ScriptToReceiver();
-  script_->Send(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1}));
+  script_->Send(FrameType::kLink, peer::Encode(peer::Link{}));
   script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0, 0}));
   ASSERT_TRUE(Until([&] { return !played_.types.empty(); }));
   EXPECT_EQ(played_.types, std::vector<FrameType>{FrameType::kDeclined});
@@ -404,12 +404,12 @@ TEST_F(PeerLinksTest, WhoNeverReadsTheAnswersIsSentAway) {
   const auto frame = [](FrameType type, const std::string& payload) {
     return peer::FrameHeader(type, payload.size(), 0) + payload;
   };
-  std::string bytes = frame(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1}));
+  std::string bytes = frame(FrameType::kLink, peer::Encode(peer::Link{}));
   for (int i = 0; i < 10; ++i) {
     bytes += frame(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0, 0}));
   }
   size_t at = 0;
-  const size_t repeated = frame(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1})).size();
+  const size_t repeated = frame(FrameType::kLink, peer::Encode(peer::Link{})).size();
   EXPECT_TRUE(Until([&] {
     for (;;) {
       const ssize_t sent = send(fd, bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);

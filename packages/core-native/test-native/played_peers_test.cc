@@ -124,7 +124,7 @@ TEST_F(PlayedPeersTest, AMemberWhoseStateWasLostHalfwayKnowsItsOwnPrefixes) {
     // It comes back, and the coordinator dies before it has told anything.
     Raw member = AcceptMember();
     ASSERT_TRUE(member.Next(FrameType::kHello).has_value());
-    member.Send(FrameType::kWelcome, peer::Welcome{1, 99});
+    member.Send(FrameType::kWelcome, peer::Welcome{peer::kProtocol, 99});
     // Bob has read that when he answers the next one.
     member.SendBytes(FrameType::kStateQuery, "");
     ASSERT_TRUE(member.Next(FrameType::kState).has_value());
@@ -205,33 +205,27 @@ peer::Register WantedWithTerms(uint16_t port, const char* path, char terms,
   return wanted;
 }
 
-TEST_F(PlayedPeersTest, ACoordinatorOfTheVersionBeforeIsToldNoTerms) {
-  for (const uint16_t protocol : {uint16_t{1}, peer::kProtocol}) {
-    ListenAsCoordinator();
-    Member& bob = Bob();
-    RegistrationResult result;
-    ASSERT_TRUE(bob.BeginRegister(port_, WantedWithTerms(port_, "/b/", 'x'), &result));
-    {
-      Raw member = AcceptMember();
-      ASSERT_TRUE(member.Next(FrameType::kHello).has_value());
-      member.Send(FrameType::kWelcome, peer::Welcome{protocol, 99});
-      member.Send(FrameType::kSync, peer::Sync{1});
-      peer::Register wanted;
-      NextRegister(member, &wanted);
-      EXPECT_EQ(wanted.prefixes[0].terms.empty(), protocol == 1);
-      // An error that the member of the version before does not know tells what it can.
-      member.Send(FrameType::kRegistered,
-                  peer::Registered{wanted.token, EADDRINUSE, 77, "https://*:1/", 10, ""});
-      ASSERT_TRUE(bob.TakeResult(&result));
-      EXPECT_EQ(result.error, EADDRINUSE);
-      EXPECT_EQ(result.reason, ConflictReason::kTerms);
-    }
-    close(coordinator_.fd);
-    bob_.reset();
-  }
+TEST_F(PlayedPeersTest, AMemberTellsItsTermsAndHearsThatOthersAreInTheWay) {
+  ListenAsCoordinator();
+  Member& bob = Bob();
+  RegistrationResult result;
+  ASSERT_TRUE(bob.BeginRegister(port_, WantedWithTerms(port_, "/b/", 'x'), &result));
+  Raw member = AcceptMember();
+  uint64_t id = 0;
+  Welcome(member, &id);
+  peer::Register wanted;
+  NextRegister(member, &wanted);
+  EXPECT_EQ(wanted.prefixes[0].terms, std::string(peer::kTermsBytes, 'x'));
+  member.Send(FrameType::kRegistered,
+              peer::Registered{wanted.token, EADDRINUSE, 77, "https://*:1/",
+                               static_cast<uint8_t>(ConflictReason::kTerms), ""});
+  ASSERT_TRUE(bob.TakeResult(&result));
+  EXPECT_EQ(result.error, EADDRINUSE);
+  EXPECT_EQ(result.reason, ConflictReason::kTerms);
+  close(coordinator_.fd);
 }
 
-TEST_F(PlayedPeersTest, AMemberOfTheVersionBeforeIsToldNoTermsAndCountsAsDifferent) {
+TEST_F(PlayedPeersTest, OnlyAMemberWithTheSameTermsMayShareTheSocket) {
   alice_ = std::make_unique<Member>();
   ASSERT_EQ(alice_->sharing().Meet(port_), static_cast<int>(Meeting::kOurs));
   ASSERT_EQ(alice_->sharing().Contribute(port_, 1, holder_.fd()), 0);
@@ -239,29 +233,25 @@ TEST_F(PlayedPeersTest, AMemberOfTheVersionBeforeIsToldNoTermsAndCountsAsDiffere
   ASSERT_FALSE(alice_->BeginRegister(port_, WantedWithTerms(port_, "/a/", 'x'), &result));
   ASSERT_EQ(result.error, 0);
   for (const int fd : result.sockets) close(fd);
-  for (const uint16_t protocol : {uint16_t{1}, peer::kProtocol}) {
-    Raw visitor = Visit();
-    visitor.Send(FrameType::kHello, peer::Hello{1, protocol, uint64_t{70} + protocol, 0, "played"});
-    const std::optional<std::string> payload = visitor.Next(FrameType::kEntry);
-    peer::Entry entry;
-    ASSERT_TRUE(payload.has_value() && peer::Decode(*payload, &entry));
-    EXPECT_EQ(entry.terms.empty(), protocol == 1);
-    const auto ask = [&](const char* path, char terms) {
-      visitor.Send(FrameType::kRegister, WantedWithTerms(port_, path, terms));
-      peer::Registered answer;
-      for (;;) {
-        const std::optional<std::string> next = visitor.Next(FrameType::kRegistered);
-        if (!next.has_value() || !peer::Decode(*next, &answer)) ADD_FAILURE();
-        return answer;
-      }
-    };
-    const peer::Registered refused = ask("/b/", 0);
-    EXPECT_EQ(refused.error, static_cast<uint32_t>(EADDRINUSE));
-    EXPECT_EQ(refused.reason, static_cast<uint8_t>(ConflictReason::kTerms));
-    EXPECT_EQ(refused.pid, static_cast<uint32_t>(getpid()));
-    EXPECT_EQ(ask("/b/", 'y').error, static_cast<uint32_t>(EADDRINUSE));
-    EXPECT_EQ(ask("/b/", 'x').error, 0u);
-  }
+  Raw visitor = Visit();
+  visitor.Send(FrameType::kHello, peer::Hello{.id = 77, .program = "played"});
+  const std::optional<std::string> payload = visitor.Next(FrameType::kEntry);
+  peer::Entry entry;
+  ASSERT_TRUE(payload.has_value() && peer::Decode(*payload, &entry));
+  EXPECT_EQ(entry.terms, std::string(peer::kTermsBytes, 'x'));
+  const auto ask = [&](const char* path, char terms) {
+    visitor.Send(FrameType::kRegister, WantedWithTerms(port_, path, terms));
+    peer::Registered answer;
+    const std::optional<std::string> next = visitor.Next(FrameType::kRegistered);
+    EXPECT_TRUE(next.has_value() && peer::Decode(*next, &answer));
+    return answer;
+  };
+  const peer::Registered refused = ask("/b/", 0);
+  EXPECT_EQ(refused.error, static_cast<uint32_t>(EADDRINUSE));
+  EXPECT_EQ(refused.reason, static_cast<uint8_t>(ConflictReason::kTerms));
+  EXPECT_EQ(refused.pid, static_cast<uint32_t>(getpid()));
+  EXPECT_EQ(ask("/b/", 'y').error, static_cast<uint32_t>(EADDRINUSE));
+  EXPECT_EQ(ask("/b/", 'x').error, 0u);
 }
 
 // A server changes its rules: others hear of it, unless one of them is in the way.
@@ -355,19 +345,33 @@ TEST_F(PlayedPeersTest, AnErrorThatDoesNotExistIsNonsense) {
 
 // -- Visitors that the test plays.
 
-TEST_F(PlayedPeersTest, AVisitorOfALaterProtocolIsToldOurs) {
+TEST_F(PlayedPeersTest, AVisitorOfAnotherProtocolIsToldOurs) {
+  Alice();
+  for (const uint16_t other : {peer::kProtocolOldest - 1, peer::kProtocol + 1}) {
+    Raw visitor = Visit();
+    visitor.Send(FrameType::kHello, peer::Hello{other, other, 77, 0, "other"});
+    peer::Refusal refusal;
+    const std::optional<std::string> payload = visitor.Next(FrameType::kRefusal);
+    ASSERT_TRUE(payload.has_value() && peer::Decode(*payload, &refusal)) << other;
+    EXPECT_EQ(refusal.oldest, peer::kProtocolOldest);
+    EXPECT_EQ(refusal.newest, peer::kProtocol);
+  }
+}
+
+TEST_F(PlayedPeersTest, AVisitorOfLaterProtocolsTooIsSpokenToInOurs) {
   Alice();
   Raw visitor = Visit();
-  visitor.Send(FrameType::kHello, peer::Hello{7, 8, 77, 0, "later"});
-  peer::Refusal refusal;
-  const std::optional<std::string> payload = visitor.Next(FrameType::kRefusal);
-  ASSERT_TRUE(payload.has_value() && peer::Decode(*payload, &refusal));
-  EXPECT_EQ(refusal.newest, peer::kProtocol);
+  visitor.Send(FrameType::kHello,
+               peer::Hello{peer::kProtocol, peer::kProtocol + 1, 77, 0, "later"});
+  peer::Welcome welcome;
+  const std::optional<std::string> payload = visitor.Next(FrameType::kWelcome);
+  ASSERT_TRUE(payload.has_value() && peer::Decode(*payload, &welcome));
+  EXPECT_EQ(welcome.protocol, peer::kProtocol);
 }
 
 TEST_F(PlayedPeersTest, NonsenseEndsTheConnectionAndNothingElse) {
   Alice();
-  const peer::Hello hello{1, 1, 77, 0, "played"};
+  const peer::Hello hello{.id = 77, .program = "played"};
   {
     Raw visitor = Visit();
     visitor.SendBytes(FrameType::kHello, "?");
@@ -395,20 +399,20 @@ TEST_F(PlayedPeersTest, NonsenseEndsTheConnectionAndNothingElse) {
 TEST_F(PlayedPeersTest, TwoMembersCannotHaveTheSameId) {
   Member& alice = Alice();
   Raw first = Visit();
-  first.Send(FrameType::kHello, peer::Hello{1, 1, 77, 0, "first"});
+  first.Send(FrameType::kHello, peer::Hello{.id = 77, .program = "first"});
   ASSERT_TRUE(first.Next(FrameType::kSync).has_value());
   Raw second = Visit();
-  second.Send(FrameType::kHello, peer::Hello{1, 1, 77, 0, "second"});
+  second.Send(FrameType::kHello, peer::Hello{.id = 77, .program = "second"});
   EXPECT_TRUE(second.IsEnded());
   Raw third = Visit();
-  third.Send(FrameType::kHello, peer::Hello{1, 1, alice.sharing().id(), 0, "third"});
+  third.Send(FrameType::kHello, peer::Hello{.id = alice.sharing().id(), .program = "third"});
   EXPECT_TRUE(third.IsEnded());
 }
 
 TEST_F(PlayedPeersTest, AMemberThatConfirmsNothingDelaysOthersForAMomentOnly) {
   Alice();
   Raw silent = Visit();
-  silent.Send(FrameType::kHello, peer::Hello{1, 1, 77, 0, "silent"});
+  silent.Send(FrameType::kHello, peer::Hello{.id = 77, .program = "silent"});
   ASSERT_TRUE(silent.Next(FrameType::kSync).has_value());
   EXPECT_EQ(Register(Bob(), "/b/").error, 0);
   std::string text;
@@ -422,7 +426,7 @@ TEST_F(PlayedPeersTest, WhatIsNoListeningSocketOfThePortIsNotAcceptedFrom) {
   const int accepts = bob.accepts();
   const std::array<int, 2> pair = test::SocketPair();
   Raw member = Visit();
-  member.Send(FrameType::kHello, peer::Hello{1, 1, 77, 0, "played"});
+  member.Send(FrameType::kHello, peer::Hello{.id = 77, .program = "played"});
   ASSERT_TRUE(member.Next(FrameType::kSync).has_value());
   const std::string bytes = peer::FrameHeader(FrameType::kSocket, 4, 1) + std::string(4, '\0');
   iovec vector{const_cast<char*>(bytes.data()), bytes.size()};

@@ -131,7 +131,7 @@ class PortParticipantTest : public testing::Test {
   void Found() { port_.Found(now_ms_); }
   void Join(LinkId link, uint64_t id) {
     EXPECT_TRUE(port_.OnVisitor(link, {}, now_ms_));
-    EXPECT_TRUE(Give(link, FrameType::kHello, peer::Hello{1, peer::kProtocol, id, 0, "played"}));
+    EXPECT_TRUE(Give(link, FrameType::kHello, peer::Hello{.id = id, .program = "played"}));
   }
   // The engine joins a coordinator that has told these entries, over the link that it returns.
   LinkId JoinTo(uint64_t coordinator, const std::vector<peer::Entry>& entries) {
@@ -186,7 +186,7 @@ TEST_F(PortParticipantTest, AMemberThatHasClosedItsLinkIsNotWelcomed) {
   Found();
   ASSERT_TRUE(port_.OnVisitor(1, {}, now_ms_));
   world_.ended = {1};
-  EXPECT_TRUE(Give(1, FrameType::kHello, peer::Hello{1, peer::kProtocol, kAlice, 0, "played"}));
+  EXPECT_TRUE(Give(1, FrameType::kHello, peer::Hello{.id = kAlice, .program = "played"}));
   EXPECT_TRUE(port_.record().state.members().empty());
   EXPECT_TRUE(world_.sent.empty());
 }

@@ -43,7 +43,7 @@ class SuccessionTest : public test::MembersTest {
  protected:
   ~SuccessionTest() override { CloseNamed(&coordinator_name_); }
   // The test coordinates, Bob is a member that has /b/, and the coordinator has /played/.
-  Raw BobJoins(uint16_t protocol) {
+  Raw BobJoins() {
     ListenAsCoordinator();
     EXPECT_EQ(ListenUnder(MemberName(coordinator_id_), &coordinator_name_), 0);
     Member& bob = Bob();
@@ -51,7 +51,7 @@ class SuccessionTest : public test::MembersTest {
     EXPECT_TRUE(bob.BeginRegister(port_, Wanted("/b/"), &result));
     Raw member = AcceptMember();
     uint64_t id = 0;
-    Welcome(member, &id, protocol, coordinator_id_);
+    Welcome(member, &id, coordinator_id_);
     peer::Register wanted;
     NextRegister(member, &wanted);
     member.Send(FrameType::kEntry, peer::Entry{id, 1, 1, 0, 0, "", Prefix("/b/")});
@@ -75,7 +75,7 @@ class SuccessionTest : public test::MembersTest {
 };
 
 TEST_F(SuccessionTest, AMemberSucceedsACoordinatorThatDoesNotAnswerANewcomer) {
-  Raw member = BobJoins(peer::kProtocol);
+  Raw member = BobJoins();
   const auto since = std::chrono::steady_clock::now();
   // She gives up after kCoordinatorMs by her own clock. That she is served sooner is decided by the
   // clock of the model: port_model_test.
@@ -96,7 +96,7 @@ TEST_F(SuccessionTest, AMemberSucceedsACoordinatorThatDoesNotAnswerANewcomer) {
 }
 
 TEST_F(SuccessionTest, ASuccessorTakesTheNameOfThePortWhenTheOtherOneHasGone) {
-  Raw member = BobJoins(peer::kProtocol);
+  Raw member = BobJoins();
   EXPECT_EQ(Register(Carol(), "/c/").error, 0);
   ASSERT_TRUE(IsTaken(1));
   CloseNamed(&coordinator_);
@@ -108,7 +108,7 @@ TEST_F(SuccessionTest, ASuccessorTakesTheNameOfThePortWhenTheOtherOneHasGone) {
 }
 
 TEST_F(SuccessionTest, AMemberThatWaitsForItselfSucceedsTheCoordinator) {
-  Raw member = BobJoins(peer::kProtocol);
+  Raw member = BobJoins();
   EXPECT_EQ(Register(*bob_, "/b2/").error, 0);
   EXPECT_TRUE(IsTaken(1));
   CloseNamed(&coordinator_);
@@ -116,7 +116,7 @@ TEST_F(SuccessionTest, AMemberThatWaitsForItselfSucceedsTheCoordinator) {
 
 // Answers whoever asks whether the coordinator is stopped, until the result is there.
 TEST_F(SuccessionTest, ACoordinatorThatAnswersIsNotSucceeded) {
-  Raw member = BobJoins(peer::kProtocol);
+  Raw member = BobJoins();
   RegistrationResult result;
   ASSERT_TRUE(Carol().BeginRegister(port_, Wanted("/c/"), &result));
   std::vector<Raw> visitors;
@@ -141,26 +141,10 @@ TEST_F(SuccessionTest, ACoordinatorThatAnswersIsNotSucceeded) {
   CloseNamed(&coordinator_);
 }
 
-TEST_F(SuccessionTest, ACoordinatorOfAnEarlierVersionIsNotSucceeded) {
-  Raw member = BobJoins(2);
-  EXPECT_EQ(Register(Carol(), "/c/").error, ETIMEDOUT);
-  EXPECT_FALSE(IsTaken(1));
-  CloseNamed(&coordinator_);
-}
-
-// A member of version 2 does not know of ranks, and would take rank 0 when the coordinator yields.
-TEST_F(SuccessionTest, ACoordinatorIsNotSucceededBesideAMemberOfAnEarlierVersion) {
-  Raw member = BobJoins(peer::kProtocol);
-  member.Send(FrameType::kMember, peer::Member{5, 1, 0, 2, "played"});
-  EXPECT_EQ(Register(Carol(), "/c/").error, ETIMEDOUT);
-  EXPECT_FALSE(IsTaken(1));
-  CloseNamed(&coordinator_);
-}
-
 TEST_F(SuccessionTest, ACoordinatorThatWasSucceededJoinsTheSuccessor) {
   Member& alice = Alice();
   Raw member = Visit();
-  member.Send(FrameType::kHello, peer::Hello{1, peer::kProtocol, 77, 0, "played"});
+  member.Send(FrameType::kHello, peer::Hello{.id = 77, .program = "played"});
   ASSERT_TRUE(member.Next(FrameType::kSync).has_value());
   ListenAsCoordinator(1);
   // What it is asked for, it does not decide any more.

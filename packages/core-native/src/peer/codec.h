@@ -27,12 +27,6 @@ class Writer {
   void operator()(const Values&... values) {
     (Put(values), ...);
   }
-  // Writes a field that a later version has added behind all others. An empty field is absent, so
-  // that the frame is one of the earlier version.
-  template <typename Value>
-  void Added(const Value& value) {
-    if (!value.empty()) Put(value);
-  }
   // Checks are for Reader only.
   void Require(bool) {}
   std::string Take() { return std::move(bytes_); }
@@ -70,14 +64,6 @@ class Reader {
   template <typename... Values>
   void operator()(Values&... values) {
     (Get(values), ...);
-  }
-  // Reads a field of Writer::Added(): empty if the frame ends before it.
-  template <typename Value>
-  void Added(Value& value) {
-    value.clear();
-    if (!is_good_ || bytes_.empty()) return;
-    Get(value);
-    Require(!value.empty());
   }
   void Require(bool is_sound) { is_good_ = is_good_ && is_sound; }
   // True if every value was there and no bytes are left.

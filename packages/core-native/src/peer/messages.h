@@ -16,17 +16,10 @@
 
 namespace httpsys::peer {
 
-// The protocol versions. Members whose ranges overlap understand each other: each version speaks
-// its own protocol and at least the one before, at present all since the first. What a version has
-// added is not sent to members of earlier ones. Version 2: `terms` of kRegister and kEntry. Version
-// 3: a coordinator answers kPing, and gives its part up when another member has succeeded it.
-// Version 4: kEntryCached, and the kCache types; kHaste, kUnbegun, kBlocked and kBegun.
-inline constexpr uint16_t kProtocol = 4;
-inline constexpr uint16_t kProtocolOldest = 1;
-inline constexpr uint16_t kProtocolTerms = 2;
-inline constexpr uint16_t kProtocolPing = 3;
-inline constexpr uint16_t kProtocolCache = 4;
-inline constexpr uint16_t kProtocolUnbegun = 4;
+// The protocol versions that this one speaks. Versions 1 to 4 were never published.
+inline constexpr uint16_t kProtocol = 5;
+inline constexpr uint16_t kProtocolOldest = 5;
+inline constexpr uint16_t kProtocolUnbegun = 5;
 
 enum class FrameType : uint8_t {
   kHello = 1,
@@ -101,7 +94,7 @@ struct Welcome {
 enum class RefusalReason : uint8_t { kVersion = 1, kFull = 2 };
 
 // What kStateQuery asks about output caches. The payload of kStateQuery is this message, or empty
-// if nothing about caches is asked. Members of versions without caches answer as if it were empty.
+// if nothing about caches is asked.
 struct CacheQuery {
   enum Wants : uint8_t { kNothing = 0, kEntries = 1, kFlush = 2, kFlushBelow = 3 };
 
@@ -135,8 +128,7 @@ enum EntryFlags : uint8_t {
   // With absent_ms: the owner has died, so that requests get 503 instead of waiting.
   kEntryOffline = 1 << 3,
   kEntryFed = 1 << 4,  // With kEntryPlain: a program that is no member accepts for the server.
-  // The server has an output cache, which other members may ask the owner for. Not sent to members
-  // of versions before kProtocolCache.
+  // The server has an output cache, which other members may ask the owner for.
   kEntryCached = 1 << 5,
 };
 
@@ -144,17 +136,17 @@ struct PrefixItem {
   uint32_t id = 0;  // The server's own number of the prefix.
   std::string text;
   // A digest of the rules by which clients of the prefix are asked for certificates; empty without
-  // TLS. In a frame, the digests stand behind all prefixes.
+  // TLS.
   std::string terms = {};
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(id, text);
+    archive(id, text, terms);
+    archive.Require(terms.empty() || terms.size() == kTermsBytes);
   }
 };
 
-// Whether an earlier coordinator has granted a registration. Earlier versions know the first two,
-// and take any other for the second.
+// Whether an earlier coordinator has granted a registration.
 enum Again : uint8_t {
   kFirstTime = 0,
   kAgain = 1,
@@ -174,24 +166,6 @@ struct Register {
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(token, server_id, flags, queue_mode, again, queue, prefixes);
-    // As many as there are prefixes; or none, when all are empty.
-    std::vector<std::string> terms;
-    bool is_any = false;
-    for (const PrefixItem& item : prefixes) {
-      terms.push_back(item.terms);
-      is_any = is_any || !item.terms.empty();
-    }
-    if (!is_any) terms.clear();
-    archive.Added(terms);
-    if (terms.empty()) return;
-    archive.Require(terms.size() == prefixes.size());
-    is_any = false;
-    for (size_t i = 0; i < terms.size() && i < prefixes.size(); ++i) {
-      archive.Require(terms[i].empty() || terms[i].size() == kTermsBytes);
-      is_any = is_any || !terms[i].empty();
-      prefixes[i].terms = std::move(terms[i]);
-    }
-    archive.Require(is_any);
   }
 };
 
@@ -253,27 +227,14 @@ struct Entry {
   uint32_t absent_ms = 0;  // Not 0: the server has gone, and requests wait this long for a new one.
   std::string queue;
   std::string prefix;
-  std::string terms = {};  // As in PrefixItem; empty also if the member has sent none.
+  std::string terms = {};  // As in PrefixItem.
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(member, server_id, prefix_id, flags, absent_ms, queue, prefix);
-    archive.Added(terms);
+    archive(member, server_id, prefix_id, flags, absent_ms, queue, prefix, terms);
     archive.Require(terms.empty() || terms.size() == kTermsBytes);
   }
 };
-
-// Takes from a message what members of an earlier version take for nonsense, or do not know.
-inline void LeaveOutNewer(uint16_t protocol, Register* wanted) {
-  if (protocol < kProtocolCache) wanted->flags &= static_cast<uint8_t>(~kEntryCached);
-  if (protocol >= kProtocolTerms) return;
-  for (PrefixItem& item : wanted->prefixes) item.terms.clear();
-}
-
-inline void LeaveOutNewer(uint16_t protocol, Entry* entry) {
-  if (protocol < kProtocolCache) entry->flags &= static_cast<uint8_t>(~kEntryCached);
-  if (protocol < kProtocolTerms) entry->terms.clear();
-}
 
 struct EntryGone {
   uint64_t member = 0;

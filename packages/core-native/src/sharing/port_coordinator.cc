@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 #include <utility>
 
 #include "base/limits.h"
@@ -227,14 +226,12 @@ bool PortCoordinator::OnHello(LinkId link, std::string_view payload, uint64_t no
     Refuse(effects_, link, peer::RefusalReason::kFull);
     return true;
   }
-  const peer::Member member{hello.id, session.credentials.pid, hello.thread,
-                            std::min(hello.newest, peer::kProtocol), hello.program};
+  const peer::Member member{hello.id, session.credentials.pid, hello.thread, peer::kProtocol,
+                            hello.program};
   if (!record_->state.AddMember(member)) return false;
   Broadcast(FrameType::kMember, peer::Encode(member), link);
   session.id = hello.id;
-  session.protocol = member.protocol;
   peer::Welcome welcome;
-  welcome.protocol = member.protocol;
   welcome.coordinator = record_->self.id;
   effects_->Send(link, FrameType::kWelcome, peer::Encode(welcome));
   SendSnapshot(link, now_ms);
@@ -265,7 +262,6 @@ void PortCoordinator::SendEntry(LinkId link, const StateEntry& there, uint64_t n
     entry.absent_ms =
         static_cast<uint32_t>(there.absent_until_ms > now_ms ? there.absent_until_ms - now_ms : 1);
   }
-  peer::LeaveOutNewer(sessions_[link].protocol, &entry);
   effects_->Send(link, FrameType::kEntry, peer::Encode(entry));
 }
 
@@ -294,17 +290,7 @@ void PortCoordinator::TellSocket(const std::string& address, LinkId except) {
 }
 
 void PortCoordinator::TellEntry(const peer::Entry& entry) {
-  std::map<uint16_t, std::string> payloads;  // By version: few are there at a time.
-  for (const auto& [link, session] : sessions_) {
-    if (session.id == 0) continue;
-    const auto [payload, is_new] = payloads.try_emplace(session.protocol);
-    if (is_new) {
-      peer::Entry told = entry;
-      peer::LeaveOutNewer(session.protocol, &told);
-      payload->second = peer::Encode(told);
-    }
-    effects_->Tell(link, FrameType::kEntry, payload->second);
-  }
+  Broadcast(FrameType::kEntry, peer::Encode(entry));
 }
 
 void PortCoordinator::TellChanges(const std::vector<PortRecord::Change>& changes) {

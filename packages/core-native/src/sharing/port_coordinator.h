@@ -93,8 +93,7 @@ class PortCoordinator {
     Credentials credentials;
     uint32_t synced = 0;      // The serial of the last change that the member has confirmed.
     bool has_synced = false;  // The member has confirmed something, and registered what it had.
-    uint16_t protocol = 0;
-    bool is_moving = false;  // The member has left this coordinator, which was stopped.
+    bool is_moving = false;   // The member has left this coordinator, which was stopped.
   };
 
   // A registration or removal that all members have to confirm.

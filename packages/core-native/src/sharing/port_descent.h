@@ -1,6 +1,5 @@
 #pragma once
-// How the successor of a stopped coordinator returns to rank 0 of the meeting place, where members
-// of earlier versions look for it.
+// How the successor of a stopped coordinator returns to rank 0 of the meeting place.
 
 #include <cstdint>
 

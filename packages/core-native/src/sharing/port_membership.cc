@@ -1,5 +1,6 @@
 #include "sharing/port_membership.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -156,19 +157,14 @@ void PortMembership::SayGoodbye() {
 
 // -- Doubts about the coordinator.
 
-// Only a member that knows the port can take the coordinator's place, and only while all members
-// know of ranks. A coordinator of an earlier version would not yield. A member of an earlier
-// version would take rank 0 when the coordinator yields, beside the successor. A coordinator that
-// has not said its version is known by its process.
+// Only a member that knows the port can take the coordinator's place. A coordinator that has not
+// welcomed this member, and so may speak another protocol, is known by its process.
 bool PortMembership::MaySucceed() const {
   if (!record_->has_joined || record_->WantsNothing()) return false;
-  if (is_joined_ && protocol_ < peer::kProtocolPing) return false;
-  bool is_known = is_joined_;
-  for (const auto& [id, member] : record_->state.members()) {
-    if (member.protocol < peer::kProtocolPing) return false;
-    is_known = is_known || member.pid == coordinator_.pid;
-  }
-  return is_known;
+  const auto& members = record_->state.members();
+  return is_joined_ || std::any_of(members.begin(), members.end(), [this](const auto& each) {
+           return each.second.pid == coordinator_.pid;
+         });
 }
 
 PortSuccession::Member PortMembership::AsMember() const {
@@ -178,7 +174,7 @@ PortSuccession::Member PortMembership::AsMember() const {
 }
 
 void PortMembership::OnDoubt() {
-  if (is_joined_ && protocol_ >= peer::kProtocolPing) succession_.Doubt();
+  if (is_joined_) succession_.Doubt();
 }
 
 void PortMembership::OnFinding(PortSuccession::Finding finding, uint64_t now_ms) {
@@ -286,7 +282,6 @@ bool PortMembership::OnWelcome(std::string_view payload) {
   if (!peer::Decode(payload, &welcome)) return false;
   if (welcome.protocol < peer::kProtocolOldest || welcome.protocol > peer::kProtocol) return false;
   coordinator_id_ = welcome.coordinator;
-  protocol_ = welcome.protocol;
   // What follows is the whole state. Requests go by the last one until it is complete.
   told_ = std::make_unique<PortState>(record_->number);
   return true;
@@ -369,8 +364,7 @@ void PortMembership::RemoveRefused() {
 // The new coordinator may know less than this member: it was new on the port, or did not hear what
 // the last coordinator told. Prefixes that it does not know are expected back, as those of a killed
 // process: an owner that lives registers them again, or has taken them back. The new coordinator
-// may also have been stopped, and take them for those of somebody who has left them since. A
-// coordinator of an earlier version would not ask the owner.
+// may also have been stopped, and take them for those of somebody who has left them since.
 void PortMembership::TellKnown(const PortState& before, uint64_t now_ms) {
   PortState& state = record_->state;
   bool has_told = false;
@@ -380,10 +374,8 @@ void PortMembership::TellKnown(const PortState& before, uint64_t now_ms) {
            before.entries().Find(entry.member, entry.server_id, entry.prefix_id) != nullptr;
   };
   for (const StateEntry& there : before.entries()) {
-    const bool is_told_by_owner =
-        there.entry.member == record_->self.id ||
-        (protocol_ < peer::kProtocolPing && state.members().contains(there.entry.member));
-    const bool is_over = there.is_absent() ? there.absent_until_ms <= now_ms : is_told_by_owner;
+    const bool is_over = there.is_absent() ? there.absent_until_ms <= now_ms
+                                           : there.entry.member == record_->self.id;
     const uint64_t until_ms =
         there.is_absent() ? there.absent_until_ms : now_ms + limits::kOfflineMs;
     if (is_over || state.IsExpected(there.key, until_ms, is_known)) continue;
@@ -395,7 +387,6 @@ void PortMembership::TellKnown(const PortState& before, uint64_t now_ms) {
       entry.absent_ms = limits::kOfflineMs;
     }
     if (!state.AddEntry(entry, now_ms)) return;
-    peer::LeaveOutNewer(protocol_, &entry);
     effects_->Send(link_, FrameType::kEntry, peer::Encode(entry));
     has_told = true;
   }
@@ -424,14 +415,9 @@ bool PortMembership::OnSync(std::string_view payload, uint64_t now_ms) {
   return true;
 }
 
-// A coordinator of an earlier version shares nothing out.
 void PortMembership::TellCacheWish() {
   if (!is_joined_ || link_ == 0) return;
-  if (protocol_ >= peer::kProtocolCache) {
-    effects_->Send(link_, FrameType::kCacheWish, peer::Encode(record_->cache));
-  } else {
-    record_->TakeGrant(UINT64_MAX);
-  }
+  effects_->Send(link_, FrameType::kCacheWish, peer::Encode(record_->cache));
 }
 
 void PortMembership::OnApplied(const Applied& applied) {
@@ -466,8 +452,7 @@ void PortMembership::TellSocket(const std::string& address) {
   if (link_ != 0) effects_->TellSocket(link_, address);
 }
 
-void PortMembership::SendRegister(peer::Register wanted) {
-  peer::LeaveOutNewer(protocol_, &wanted);
+void PortMembership::SendRegister(const peer::Register& wanted) {
   effects_->Send(link_, FrameType::kRegister, peer::Encode(wanted));
 }
 
@@ -475,7 +460,7 @@ void PortMembership::SendRegister(peer::Register wanted) {
 void PortMembership::SendAgain(peer::Register registered) {
   if (registered.again == peer::kFirstTime) registered.again = peer::kAgain;
   registered.token = 0;
-  SendRegister(std::move(registered));
+  SendRegister(registered);
 }
 
 void PortMembership::ExpectAnswer(uint64_t now_ms) {

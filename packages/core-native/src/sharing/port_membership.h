@@ -93,7 +93,7 @@ class PortMembership {
   bool IsRefused(peer::Register registered) const;
   bool OnRegistered(std::string_view payload, uint64_t now_ms);
   void OnOwnRegistered(const peer::Registered& answer);
-  void SendRegister(peer::Register wanted);
+  void SendRegister(const peer::Register& wanted);
   void SendAgain(peer::Register registered);
   void ExpectAnswer(uint64_t now_ms);
   void GiveUpAsked(uint64_t now_ms);
@@ -109,7 +109,6 @@ class PortMembership {
   uint32_t rank_ = 0;  // The rank of the meeting place at which the coordinator was found.
   Credentials coordinator_;
   uint64_t coordinator_id_ = 0;
-  uint16_t protocol_ = 0;  // The protocol version that the coordinator uses with this engine.
   PortSuccession succession_;
   // The state as a new coordinator tells it, until it is complete; nullptr = none.
   std::unique_ptr<PortState> told_;

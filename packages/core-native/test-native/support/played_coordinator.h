@@ -12,13 +12,13 @@
 namespace httpsys::test {
 
 // Reads kHello, and answers with kWelcome and an empty state.
-inline void Welcome(Raw& member, uint64_t* id, uint16_t protocol = 1, uint64_t coordinator = 99) {
+inline void Welcome(Raw& member, uint64_t* id, uint64_t coordinator = 99) {
   peer::Hello hello;
   const std::optional<std::string> payload = member.Next(peer::FrameType::kHello);
   ASSERT_TRUE(payload.has_value() && peer::Decode(*payload, &hello));
   *id = hello.id;
-  member.Send(peer::FrameType::kWelcome, peer::Welcome{protocol, coordinator});
-  member.Send(peer::FrameType::kMember, peer::Member{coordinator, 1, 0, protocol, "played"});
+  member.Send(peer::FrameType::kWelcome, peer::Welcome{peer::kProtocol, coordinator});
+  member.Send(peer::FrameType::kMember, peer::Member{coordinator, 1, 0, peer::kProtocol, "played"});
   member.Send(peer::FrameType::kSync, peer::Sync{1});
 }
 
