@@ -115,13 +115,11 @@ TEST_F(PeerLinksTest, SomebodyWhoHasNotSaidWhoItIsIsNotBlocked) {
 
 class UnbegunRequestTest : public PeerLinksTest {
  protected:
-  // A member of this version relays a request, which comes back because JavaScript is blocked.
-  // Returns what the member is told then.
-  std::vector<FrameType> Return(uint16_t version) {
+  // A member relays a request, which comes back because JavaScript is blocked. Returns what the
+  // member is told then.
+  std::vector<FrameType> Return() {
     ScriptToReceiver();
-    peer::Link hello;
-    hello.newest = version;
-    script_->Send(FrameType::kLink, peer::Encode(hello));
+    script_->Send(FrameType::kLink, peer::Encode(peer::Link{}));
     const std::array<int, 2> pair = test::SocketPair();
     clients_.push_back(pair[1]);
     peer::Relay relay;
@@ -142,13 +140,12 @@ class UnbegunRequestTest : public PeerLinksTest {
 };
 
 TEST_F(UnbegunRequestTest, AMemberIsToldThatItIsOnlyTheOwnerThatIsBlocked) {
-  EXPECT_EQ(Return(peer::kProtocolUnbegun), std::vector<FrameType>{FrameType::kUnbegun});
+  EXPECT_EQ(Return(), std::vector<FrameType>{FrameType::kUnbegun});
 }
 
 TEST_F(UnbegunRequestTest, ItHearsFirstThatTheOwnerIsBlocked) {
   receiver_->SetBlocked(true);
-  EXPECT_EQ(Return(peer::kProtocolUnbegun),
-            (std::vector<FrameType>{FrameType::kBlocked, FrameType::kUnbegun}));
+  EXPECT_EQ(Return(), (std::vector<FrameType>{FrameType::kBlocked, FrameType::kUnbegun}));
 }
 
 TEST_F(UnbegunRequestTest, WhoRelaysHearsOfIt) {

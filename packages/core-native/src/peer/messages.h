@@ -19,7 +19,6 @@ namespace httpsys::peer {
 // The protocol versions that this one speaks. Versions 1 to 4 were never published.
 inline constexpr uint16_t kProtocol = 5;
 inline constexpr uint16_t kProtocolOldest = 5;
-inline constexpr uint16_t kProtocolUnbegun = 5;
 
 enum class FrameType : uint8_t {
   kHello = 1,

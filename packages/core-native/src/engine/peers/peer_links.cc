@@ -218,14 +218,11 @@ void PeerLinks::SendReturned(const RelayOrigin& origin) {
   SendBack(origin, FrameType::kReturned, peer::Encode(peer::Returned{origin.id}));
 }
 
-// Earlier versions look for another owner a little later.
 void PeerLinks::SendUnbegun(const RelayOrigin& origin) {
   const auto channel = channels_.find(origin.link);
   if (channel == channels_.end()) return;
-  const bool is_known = received_.at(channel->second).protocol >= peer::kProtocolUnbegun;
-  const FrameType type = is_known ? FrameType::kUnbegun : FrameType::kReturned;
-  if (is_known) blocked_.Tell(channel->second);
-  SendBack(origin, type, peer::Encode(peer::Returned{origin.id}));
+  blocked_.Tell(channel->second);
+  SendBack(origin, FrameType::kUnbegun, peer::Encode(peer::Returned{origin.id}));
 }
 
 void PeerLinks::SendEnded(const RelayOrigin& origin, bool is_whole) {
@@ -443,7 +440,6 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
   peer::Link hello;
   received->is_known = peer::Decode(frame.payload, &hello) && SpeaksOurProtocol(hello);
   received->member = hello.id;
-  received->protocol = hello.newest;
   return received->is_known;
 }
 

@@ -166,7 +166,6 @@ class PeerLinks final : public sharing::Channel::Handler {
   struct Received {
     bool is_known = false;  // The peer has said who it is.
     uint64_t member = 0;
-    uint16_t protocol = 0;  // The newest version that the peer speaks.
     // Connections of the current batch, which are not acknowledged yet.
     std::vector<HandedConnection> connections;
     uint64_t number = 0;  // The number of the link, which is never used again.
