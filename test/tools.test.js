@@ -13,7 +13,7 @@ const { parseArgs, runSteps, stepsOn } = require('../tools/check')
 const { countMethods, importProblem, includeProblem, kRooms, tableProblems, wordProblems } = require('../tools/check-layers')
 const { kOpenTypesMax, openTypeProblems, openTypes, openTypesOf } = require('../tools/lib/any-types')
 const { circleProblems, importsOf } = require('../tools/lib/modules')
-const { argumentProblems, crossingProblems, endingProblems, processProblems } = require('../tools/lib/native-rules')
+const { argumentProblems, crossingProblems, endingProblems, processProblems, usingProblems } = require('../tools/lib/native-rules')
 const { apt } = require('../tools/lib/apt')
 const { prebuildNeeds } = require('../tools/lib/packages')
 const { kTargets, targetsOf } = require('../tools/lib/targets')
@@ -265,6 +265,12 @@ test('the layer check lets one function alone end the process for a reply', () =
   assert.deepEqual(planted('src/engine/connection/connection.h'), [])
   assert.match(endingProblems(sourceOf('src/engine/lane.cc', '  std::abort();\n')).join(), /ends the process/)
   assert.deepEqual(endingProblems(sourceOf('src/records/reply_reader.cc', '  std::abort();\n')), [])
+})
+
+test('the layer check refuses a using-declaration that its file does not need', () => {
+  const declaration = 'using records::Field;\n'
+  assert.match(usingProblems(sourceOf('src/engine/lane.cc', `${declaration}// Field\n`)).join(), /no use for 'using records::Field;'/)
+  assert.deepEqual(usingProblems(sourceOf('src/engine/lane.cc', `${declaration}Field field;\n`)), [])
 })
 
 test('the layer check wants every argument of a backend to be encoded', () => {

@@ -8,7 +8,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { sourcesOn } = require('./lib/gyp')
 const { circleProblems, readImports, roomOf } = require('./lib/modules')
-const { argumentProblems, crossingProblems, endingProblems, processProblems } = require('./lib/native-rules')
+const { argumentProblems, crossingProblems, endingProblems, processProblems, usingProblems } = require('./lib/native-rules')
 const { kCoreNative, listFiles } = require('./lib/project')
 
 /**
@@ -244,7 +244,7 @@ function wordProblems (sources) {
 function ruleProblems (sources) {
   const backend = sources.find(({ file }) => file === 'src/backend/backend.h')
   const codecTest = fs.readFileSync(path.join(kCoreNative, 'test-native', 'argument_codec_test.cc'), 'utf8')
-  return [...wordProblems(sources), ...crossingProblems(sources), ...processProblems(sources), ...endingProblems(sources),
+  return [...wordProblems(sources), ...crossingProblems(sources), ...processProblems(sources), ...endingProblems(sources), ...usingProblems(sources),
     ...argumentProblems(backend?.text ?? '', codecTest)]
 }
 

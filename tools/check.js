@@ -60,7 +60,7 @@ const kSteps = [
   { name: 'types', seconds: 12, work: () => run(process.execPath, [kTypeScript, '-p', kRoot], { quiet: true }), beside: true },
   { name: 'C++ format', seconds: 4, work: () => format(), beside: true },
   { name: 'h2spec, strict, without and with TLS', seconds: 3, work: () => require('./h2spec').conformance(), beside: true },
-  { name: 'clang-tidy', seconds: 240, work: () => tidy(), onlyAll: true },
+  { name: 'clang-tidy', seconds: 160, work: () => tidy(), onlyAll: true },
   { name: 'C++ tests, thread sanitizer', seconds: 180, work: () => nativeTests('thread'), onlyAll: true },
   {
     name: 'fuzzers',

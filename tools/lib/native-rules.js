@@ -81,4 +81,12 @@ function argumentProblems (backend, test) {
   })
 }
 
-module.exports = { argumentProblems, crossingProblems, endingProblems, processProblems }
+/** In place of clang-tidy's misc-unused-using-decls, which does not look into files that another one includes. @param {Source[]} sources @returns {string[]} */
+function usingProblems (sources) {
+  return problemsIn(sources.filter(({ file }) => file.endsWith('.cc')), (code) =>
+    [...code.matchAll(/^\s*using (?:\w+::)+(\w+);$/gm)]
+      .filter(([, name]) => [...code.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].length === 1)
+      .map(([what]) => `has no use for '${what.trim()}'`))
+}
+
+module.exports = { argumentProblems, crossingProblems, endingProblems, processProblems, usingProblems }

@@ -462,4 +462,4 @@ if (require.main === module) {
   console.log(compiled.map((file) => path.relative(__dirname, file).replaceAll(path.sep, '/')).join('\n'))
 }
 
-module.exports = { compiledOn, sourcesOn, writeBatches }
+module.exports = { compiledOn, kAlone, sourcesOn, writeBatches }
