@@ -322,7 +322,7 @@ test('the versions of WebSocket libraries in docs/compatibility.md are those tha
 
 test('every npm command that the documents name exists', () => {
   const { scripts: known } = JSON.parse(fs.readFileSync(path.join(kRoot, 'package.json'), 'utf8'))
-  for (const file of ['README.md', 'CONTRIBUTING.md']) {
+  for (const file of ['README.md', 'CONTRIBUTING.md', '.github/workflows/ci.yml']) {
     const named = scripts(fs.readFileSync(path.join(kRoot, file), 'utf8'))
     assert.ok(named.length > 0)
     for (const name of named) assert.ok(Object.hasOwn(known, name), `${file}: npm run ${name}`)

