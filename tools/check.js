@@ -15,6 +15,7 @@ const { span } = require('./lib/progress')
 const { sum, tallyLine } = require('./lib/test-runner')
 const { lint } = require('./lint')
 const { compileTests, nativeTests } = require('./native')
+const { testVersions } = require('./node-versions')
 const { setup } = require('./setup')
 const { jsTests, kCrashes, kFrozenClock } = require('./test')
 const { tidy } = require('./tidy')
@@ -70,6 +71,12 @@ const kSteps = [
   },
   { name: 'JavaScript tests on stock Node, the reference', seconds: 60, work: () => jsTests({ backend: 'reference' }), onlyAll: true },
   { name: 'JavaScript tests on the engine', seconds: 250, work: () => jsTests({ backend: 'engine', without: [...kCrashes, kFrozenClock] }) },
+  {
+    name: 'conformance and register tests on the engine, Node 24',
+    seconds: 70,
+    work: () => testVersions(['24'], ['^test/(conformance|register)/', '--backend', 'engine'], { [kThorough]: undefined }),
+    onlyAll: true
+  },
   { name: 'processes that are killed under load', seconds: 20, work: () => jsTests({ backend: 'engine', pattern: 'sharing/crash|cache/killed-owner' }), onlyAll: true },
   {
     name: 'differential programs with a clock that stands still',

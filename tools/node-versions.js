@@ -12,18 +12,33 @@ const { ask, main, run } = require('./lib/project')
 /** A major, or a version that npm can ask for. */
 const kVersion = /^\d+(\.\d+){0,2}$/
 
-/** @param {string[]} versions @param {string[]} args for tools/test.js */
-async function testVersions (versions, args) {
+/** As tools/test.js prints them. */
+const kCounts = /** @type {const} */ (['passed', 'failed', 'skipped'])
+
+/**
+ * @param {string[]} versions
+ * @param {string[]} args for tools/test.js
+ * @param {NodeJS.ProcessEnv} [env]
+ * @returns {Promise<import('./lib/test-runner').Tally>}
+ */
+async function testVersions (versions, args, env = {}) {
   /** @type {string[]} */
   const failed = []
+  const tally = { passed: 0, failed: 0, skipped: 0 }
   for (const version of versions) {
     const program = await ensureNode(version)
     console.log(`\nNode ${ask(program, ['--version'])}`)
     // Tests that start `node` by name get this one too.
-    const env = { PATH: `${path.dirname(program)}${path.delimiter}${process.env.PATH}` }
-    await run(program, [path.join(__dirname, 'test.js'), ...args], { env }).catch(() => failed.push(version))
+    const PATH = `${path.dirname(program)}${path.delimiter}${process.env.PATH}`
+    const output = await run(program, [path.join(__dirname, 'test.js'), ...args], { env: { ...env, PATH }, keep: true }).catch((error) => {
+      failed.push(version)
+      return error.output
+    })
+    const [, ...counts] = /: (\d+) passed, (\d+) failed, (\d+) skipped\s*(?:JavaScript tests failed\s*)?$/.exec(output) ?? []
+    for (const [index, name] of kCounts.entries()) tally[name] += Number(counts[index] ?? 0)
   }
-  if (failed.length > 0) throw new Error(`JavaScript tests failed on Node ${failed.join(', ')}`)
+  if (failed.length > 0) throw Object.assign(new Error(`JavaScript tests failed on Node ${failed.join(', ')}`), { tally })
+  return tally
 }
 
 if (require.main === module) {
@@ -37,3 +52,5 @@ if (require.main === module) {
   }
   main(testVersions(versions, args))
 }
+
+module.exports = { testVersions }
