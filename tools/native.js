@@ -2,7 +2,7 @@
 
 // Builds the engine without Node and runs its unit tests.
 //
-//   node tools/native.js [none | address | thread] [test name pattern]
+//   node tools/native.js [none | address | thread | coverage] [test name pattern]
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -13,7 +13,8 @@ const { ask, findProgram, kCoreNative, kJobs, main, run } = require('./lib/proje
 /** The long ones among the test programs wait most of their time. */
 const kProgramsOfACore = 2
 
-const kSanitizers = ['none', 'address', 'thread']
+/** The last one is no sanitizer: tools/coverage.js. */
+const kSanitizers = ['none', 'address', 'thread', 'coverage']
 
 /**
  * @param {string} name of the build folder, build-<name>
@@ -64,8 +65,8 @@ async function compile (folder, target) {
 
 /** @param {string} sanitizer one of kSanitizers @returns {Promise<string>} the folder of the test programs */
 async function compileTests (sanitizer) {
-  // With this sanitizer gcc takes twice as long; and the packages' addons are made by clang.
-  const clang = sanitizer === 'address' ? findSanitizingClang() : null
+  // With the address sanitizer gcc takes twice as long, and coverage is clang's; and the packages' addons are made by clang.
+  const clang = ['address', 'coverage'].includes(sanitizer) ? findSanitizingClang() : null
   const folder = await configure(sanitizer, [`-DHTTPSYS_SANITIZE=${sanitizer}`, ...(clang === null ? [] : [`-DCMAKE_CXX_COMPILER=${clang}`])])
   await compile(folder)
   return folder

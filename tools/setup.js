@@ -2,7 +2,7 @@
 
 // Installs what is missing, and is quick when nothing is. The one place that installs anything.
 //
-//   node tools/setup.js [npm | run | test | all | bench | dev | windows | wine | prebuilds | packages | emulation]
+//   node tools/setup.js [npm | run | test | all | bench | coverage | dev | windows | wine | prebuilds | packages | emulation]
 
 const fs = require('node:fs')
 const path = require('node:path')

@@ -58,6 +58,12 @@ function findSanitizingClang () {
   return null
 }
 
+/** @param {string} name of a program that reads what clang has written, such as llvm-cov @returns {string} where that clang's own is, whether it is installed or not */
+function besideClang (name) {
+  const clang = findSanitizingClang()
+  return clang === null ? name : path.join(path.dirname(fs.realpathSync(clang)), name)
+}
+
 /** @returns {string | null} what gives addresses in reports of clang's sanitizers their names; the sanitizers take no file of another name */
 function findSymbolizer () {
   return findProgram('llvm-symbolizer', ...kClangVersions.filter(Boolean).map((version) => `/usr/lib/llvm${version}/bin/llvm-symbolizer`))
@@ -148,6 +154,9 @@ const kAllNeeds = [
   },
 ]
 
+/** @type {Need} */
+const kCoverageNeed = { what: 'llvm-cov and llvm-profdata of the version of clang', present: () => fs.existsSync(besideClang('llvm-cov')), apt: ['llvm-16'] }
+
 /** @type {Need[]} */
 const kBenchNeeds = [
   { what: 'h2load, the load generator for HTTP/2', present: () => findProgram('h2load') !== null, apt: ['nghttp2-client'] },
@@ -225,7 +234,8 @@ const kNeeds = {
   wine: [...kWindowsNeeds, ...kWineNeeds],
   test: [...kRunNeeds, ...kTestNeeds],
   all: [...kRunNeeds, ...kTestNeeds, ...kAllNeeds],
-  dev: [...kRunNeeds, ...kTestNeeds, ...kAllNeeds, ...kBenchNeeds],
+  coverage: [...kRunNeeds, ...kTestNeeds, kCoverageNeed],
+  dev: [...kRunNeeds, ...kTestNeeds, ...kAllNeeds, kCoverageNeed, ...kBenchNeeds],
 }
 
 const kClangFormatVersion = '18.1.8'
@@ -341,6 +351,7 @@ module.exports = {
   kSslyzeVersion,
   kZigVersion,
   actionlint,
+  besideClang,
   cacheFolder,
   clangFormat,
   clangFormatFolder,
