@@ -9,8 +9,9 @@ const { compare, message } = require('../helpers/differential')
 /** @typedef {import('../helpers/differential').Handler} Handler */
 
 const kNext = message('GET /next')
-/** Node 26 makes one chunk of what is written in one tick. */
-const kJoinsWrites = Number(process.versions.node.split('.')[0]) >= 26
+const [kMajor, kMinor] = process.versions.node.split('.').map(Number)
+/** Node 26, and 24 from 24.22 at the latest, make one chunk of what is written in one tick. */
+const kJoinsWrites = kMajor >= 26 || (kMajor === 24 && kMinor >= 22)
 
 /**
  * Runs a handler for GET and HEAD over HTTP/1.1 and 1.0, kept alive and closed; a request behind it proves
