@@ -98,10 +98,16 @@ function forgetContext () {
   current = null
 }
 
+/** From here on a piece of a body has memory of its own, which can be transferred. Buffer.from() shares up to 4 KB on Node 20, up to 32 KB on Node 24. */
+const kOwnBytes = 4096
+
 // Applications keep what they are given; the record's memory is used again.
 /** @param {Buffer} bytes @param {number} from @param {number} length */
 function copy (bytes, from, length) {
-  return Buffer.from(bytes.subarray(from, from + length))
+  if (length < kOwnBytes) return Buffer.from(bytes.subarray(from, from + length))
+  const own = Buffer.allocUnsafeSlow(length)
+  bytes.copy(own, 0, from, from + length)
+  return own
 }
 
 // -- Requests ------------------------------------------------------------------------------------
