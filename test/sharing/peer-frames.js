@@ -6,7 +6,7 @@ const crypto = require('node:crypto')
 
 // As src/peer/messages.h; test/sharing/hostile-peers.test.js shows that the hello is understood.
 const Type = { hello: 1, welcome: 2, register: 4, registered: 5, unregister: 6, member: 7, memberGone: 8, entry: 9, socket: 11, sync: 12, synced: 13, state: 15, link: 32, handOver: 33, taken: 34, declined: 35, relay: 36, answered: 37, decided: 38, returned: 39, ended: 40, unbegun: 44, blocked: 45 }
-const kProtocol = 1
+const kProtocol = 5
 const kCreateOrAttach = 1
 
 /** @param {number} bits @param {...(number | bigint)} numbers */
@@ -28,7 +28,7 @@ function frame (type, payload = Buffer.alloc(0), { length = payload.length, fds 
 
 const randomId = () => crypto.randomBytes(8).readBigUInt64LE()
 const hello = (id = randomId()) => frame(Type.hello, Buffer.concat([unsigned(16, kProtocol, kProtocol), unsigned(64, id), unsigned(32, 0), textOf('stranger')]))
-const link = (id = randomId(), newest = kProtocol) => frame(Type.link, Buffer.concat([unsigned(16, kProtocol, newest), unsigned(64, id)]))
+const link = (id = randomId()) => frame(Type.link, Buffer.concat([unsigned(16, kProtocol, kProtocol), unsigned(64, id)]))
 /** @param {number} port @param {string} bytes */
 const handOver = (port, bytes) => frame(Type.handOver, Buffer.concat([unsigned(32, 1), unsigned(16, port), unsigned(8, 1), unsigned(32, 0, bytes.length), unsigned(64, 0), Buffer.from(bytes)]), { fds: 1 })
 /** @param {number} port */
@@ -43,7 +43,7 @@ const relay = (port) => frame(Type.relay, Buffer.concat([
  * @param {string} prefix @param {string} [queue] of others, which it attaches to
  */
 function register (prefix, queue = '') {
-  const prefixes = Buffer.concat([unsigned(16, 1), unsigned(32, 0), textOf(prefix)])
+  const prefixes = Buffer.concat([unsigned(16, 1), unsigned(32, 0), textOf(prefix), textOf('')])
   return frame(Type.register, Buffer.concat([unsigned(32, 1, 1), unsigned(8, 0, queue === '' ? 0 : kCreateOrAttach, 0), textOf(queue), prefixes]))
 }
 
