@@ -25,7 +25,7 @@ class WebSocketServer extends ws.WebSocketServer {
     const server = core.createServer(refuse)
     server.listen(given.port, given.host, given.backlog, callback)
     super({ ...given, port: null, server })
-    // From here on as if ws had made it: close() closes it, and the options say what was asked for.
+    // From here on the options are as if ws itself had made the HTTP server: ws then closes that in close().
     Object.assign(this.options, { port: given.port, server: null })
   }
 

@@ -378,7 +378,7 @@ function firstRead (wanted) {
   file.decide(wanted)
 }
 
-/** @param {number} size @returns {boolean} whether a file may have fewer bytes than it says */
+/** @param {number} size @returns {boolean} whether the size may be false: files that the kernel generates (/sys, /proc) claim one or a few whole pages, and may have fewer bytes */
 function mayBeMadeUp (size) {
   return size <= kMadeUpMax && size % kPageBytes === 0
 }

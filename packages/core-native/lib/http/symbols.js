@@ -31,10 +31,11 @@ module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   /** Unsent bytes of a stream: those counted among the bytes of all streams, and those taken out of their common credit. */
   kTaken: Symbol('httpsys.taken'),
   kShared: Symbol('httpsys.shared'),
-  /** On the socket of a connection with streams: the newest of their unfinished responses. */
+  /** On a response: the PipedFile that sends a file as its body. */
   kPipedFile: Symbol('httpsys.pipedFile'),
+  /** On the socket of an HTTP/2 connection: the newest unfinished response of its streams. */
   kStreamAnswer: Symbol('httpsys.streamAnswer'),
-  /** On the socket of a connection with streams: that credit; see stream-credit.js. */
+  /** On the socket of an HTTP/2 connection: the credit that its streams share; see stream-credit.js. */
   kStreamCredit: Symbol('httpsys.streamCredit'),
   /** The facts of its TLS; undefined on a plain socket. */
   kTls: Symbol('httpsys.tls'),

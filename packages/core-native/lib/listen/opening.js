@@ -180,7 +180,7 @@ function startChecking (server) {
     listener.lookAtIdleTime()
     let { headersTimeout, requestTimeout } = server
     if (headersTimeout === 0 && requestTimeout === 0) return
-    // Set the wrong way round after createServer(), which refuses it, Node takes them for each other.
+    // createServer() refuses headersTimeout > requestTimeout. If the application sets them so later, Node swaps the two; so does this.
     if (requestTimeout > 0 && headersTimeout > requestTimeout) [headersTimeout, requestTimeout] = [requestTimeout, headersTimeout]
     theEngine().native.checkConnections(listener.id, headersTimeout, requestTimeout)
   }, checkingIntervalOf(server)).unref()

@@ -83,7 +83,8 @@ class LaneCommands {
   // the wake of the settings that precede it. Other commands do not run here, because they could
   // change the connection that is about to be read.
   void RunConfigs();
-  // Opens the connections that waited for their request. Returns false if there was none.
+  // Opens the accepted connections that were set aside because their clients had sent nothing yet.
+  // Returns false if there were none.
   bool OpenEarly();
   // True if a barrier waits for the lane.
   bool has_drains() const { return !drains_.empty(); }

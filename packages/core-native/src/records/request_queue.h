@@ -78,8 +78,8 @@ class RequestQueue {
   // Returns the next published bytes, which are the caller's until Consume(). Returns false if
   // there are none.
   bool Next(Region* region);
-  // Must be called before the region of Next() is read: begun() follows the word of set_reading()
-  // from here on.
+  // Must be called before JavaScript reads the region of Next(). From then on begun() counts how far
+  // it has come in this region, which it stores where set_reading() points.
   void BeginReading();
   // Must be called when everything before `offset` in the current segment has been read. Returns
   // true if the lane waits for memory and must be woken.

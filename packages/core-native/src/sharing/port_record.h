@@ -62,7 +62,8 @@ class PortRecord {
   void Publish(std::optional<Applied> applied = {});
   // Replaces the reserved prefixes, and publishes them.
   void Reserve(std::vector<UrlPrefix> prefixes);
-  // Removes entries of a server, or leaves them as absent until a successor comes.
+  // Removes entries of a server. If gone.wait_ms is set and no other server has the prefix, the entry
+  // stays and is absent: its requests wait that long for a new owner.
   std::vector<Change> RemoveEntries(uint64_t member, const peer::Unregister& gone, uint64_t now_ms);
   // Returns the removals that the present coordinator (perhaps this engine) does not know of, among
   // them entries that others attribute to this engine by mistake. They count as told from here on.

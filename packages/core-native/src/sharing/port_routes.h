@@ -75,8 +75,8 @@ class PortRoutes {
 
   // Returns the number of owners of a prefix; 0 = none is there.
   size_t CountOwners(const UrlPrefix& prefix) const;
-  // Returns the number of owners of what a server of this engine has that listens on the whole
-  // port. Looks at every target.
+  // The same for a server of this engine that listens on a plain port, without a prefix: how many
+  // servers share it. Looks at every target.
   size_t CountOwners(uint32_t server_id) const;
 
   // Who has the certificate for a name.

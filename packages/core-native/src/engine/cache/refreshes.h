@@ -53,8 +53,8 @@ class Refreshes {
   // kind.
   bool BeginAwaited(const Connection* connection, http1::RequestHead request,
                     const std::string& key);
-  // Returns true, once, if others wait for the answer on this connection, which has no client, and
-  // sets the key that they wait with.
+  // If requests of clients wait for the answer to the cache's own request on `connection`, sets
+  // `key` to the key that they wait with and returns true; returns false from the second call on.
   bool TakeAwaited(const Connection* connection, std::string* key);
   // True if the connection has no client.
   bool Has(const Connection* connection) const {

@@ -21,8 +21,8 @@ namespace httpsys::engine {
 class OutputQueue {
  public:
   static constexpr uint32_t kNoBlock = LentMemory::kNoBlock;
-  // The longest reply record. JavaScript may give one block of any size, which a WebSocket may have
-  // to compress into one piece.
+  // What one piece counts at most in kept_bytes(): the size of the longest reply record. A piece
+  // that a WebSocket compresses from one large block may be longer; the excess is not counted.
   static constexpr size_t kPieceKeptMax = 256 * 1024;
 
   // Appends a copy. `more` is how many bytes the next calls will append: one allocation has room

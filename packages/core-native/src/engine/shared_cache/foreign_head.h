@@ -5,10 +5,10 @@
 
 namespace httpsys::engine {
 
-// Returns true if this is the head of a final response with this status as stored_head.h describes
-// heads, whose length is that of the body. The head comes from another process and may be any
-// bytes: one that passes cannot end before its end, or make the next response of the connection
-// begin elsewhere. Thread: any.
+// Checks a head that another process has stored, which may be any bytes. Returns true if it is well
+// formed (stored_head.h), has this final status, and its Content-Length is `body_bytes`: such a head
+// cannot contain the end of another one, or move the place where the next response of the
+// connection begins. Thread: any.
 [[nodiscard]] bool IsSoundHead(std::string_view head, uint16_t status, uint64_t body_bytes);
 
 }  // namespace httpsys::engine
