@@ -7,7 +7,7 @@
 
 namespace httpsys::engine {
 
-// What JavaScript will be told of one connection. Only Announcer writes it.
+// The part of a connection that JavaScript has yet to receive. Only Announcer writes it.
 class AnnouncedState {
  public:
   AnnouncedState() = default;
@@ -17,7 +17,7 @@ class AnnouncedState {
  private:
   friend class Announcer;
 
-  // The addresses until JavaScript is told of them; nullptr afterwards.
+  // The addresses of client and server until kOpen has them; nullptr afterwards.
   std::unique_ptr<Addresses> addresses_;
 };
 

@@ -15,7 +15,8 @@ uint64_t RandomSeed() {
   return uint64_t{device()} << 32 | device();
 }
 
-// The sum of what the attachments of the process have told by TellBacklog(). Thread: any.
+// The sum of the bytes that the attachments of the process last passed to TellBacklog(). Thread:
+// any.
 struct Backlogs {
   std::atomic<uint64_t> bytes{0};
 };

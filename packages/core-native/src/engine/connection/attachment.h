@@ -1,5 +1,5 @@
 #pragma once
-// What a lane has of one JavaScript environment.
+// The part of a lane that belongs to one JavaScript environment.
 
 #include <atomic>
 #include <cstdint>
@@ -25,9 +25,9 @@
 
 namespace httpsys::engine {
 
-// Owns everything that a lane shares with one JavaScript environment, and all names that are valid
-// between the two: slots, interned texts, blocks, positions in the queue. A connection reaches it
-// through its server. Thread: the lane, unless a member says otherwise.
+// Owns everything that a lane shares with one JavaScript environment, and all numbers by which the
+// two name things: slots, interned texts, blocks, positions in the queue. A connection reaches its
+// attachment through its server. Thread: the lane, unless a member says otherwise.
 class Attachment {
  public:
   // Must be made on the thread of the JavaScript environment. All memory must outlive the
@@ -39,15 +39,15 @@ class Attachment {
   Attachment(const Attachment&) = delete;
   Attachment& operator=(const Attachment&) = delete;
 
-  // -- Used by JavaScript's thread, too, as each class says.
+  // -- Used by JavaScript's thread, too; the header of each class says how.
 
   RequestQueue& requests() { return requests_; }
   ReplyReader& replies() { return replies_; }
   LentMemory& lent() { return lent_; }
   ClaimedRequests& claimed() { return claimed_; }
   ConsumerSignal& signal() { return *signal_; }
-  // Returns true if the lane had announced that it sleeps. The caller must wake the lane then.
-  // Thread: any.
+  // If the lane has announced that it sleeps, clears that mark and returns true: the caller must
+  // wake the lane. Returns false otherwise. Thread: any.
   bool TakeSleeping() {
     return control_[records::kLaneSleeping].exchange(0, std::memory_order_seq_cst) == 1;
   }
@@ -57,14 +57,14 @@ class Attachment {
   RecordWriter& records() { return records_; }
   Slots& slots() { return slots_; }
   UnreadRequests& unread() { return unread_; }
-  // Forgets the unread requests that JavaScript has begun.
+  // Removes from unread() the requests that JavaScript has begun.
   void SettleUnread() {
     unread_.Settle(requests_.begun());
     if (told_backlog_ != 0) (void)LookWhetherFull();
   }
-  // True if JavaScript may not be given a further request now, which is parked then: it has not
-  // begun queue_bytes_max of requests, or it has more than its segments hold and so has the
-  // process. JavaScript that has begun everything gets any request.
+  // True if the next request must be parked instead of given to JavaScript. The unbegun requests of
+  // this attachment then have queue_bytes_max bytes; once they exceed its segments, those of the
+  // whole process count. False if JavaScript has begun all its requests.
   bool IsFull() { return requests_.appended() >= room_end_ && LookWhetherFull(); }
   ReceiveQueue& receiving() { return receiving_; }
 
@@ -73,42 +73,43 @@ class Attachment {
   void TellSleeping(bool is_sleeping) {
     control_[records::kLaneSleeping].store(is_sleeping ? 1 : 0, std::memory_order_seq_cst);
   }
-  // True while JavaScript handles records and may still add replies: it looks whether the lane
-  // sleeps once it has finished.
+  // True while JavaScript handles a batch of records and may still add replies. It checks only at
+  // the end of the batch whether it must wake the lane.
   bool IsInBatch() const {
     return requests_.HasUnread() &&
            control_[records::kBatchOpen].load(std::memory_order_seq_cst) == 1;
   }
-  // True from JavaScript's first reply outside of a batch until the end of its event loop's turn:
-  // it adds replies without waking the lane.
+  // True from JavaScript's first reply outside of a batch until the end of its event loop's
+  // iteration. Until then it adds replies without waking the lane.
   bool IsTurnOpen() const {
     return control_[records::kTurnOpen].load(std::memory_order_seq_cst) == 1;
   }
-  // Makes the records so far visible, and wakes JavaScript if it must be told.
+  // Makes the records so far visible to JavaScript, and wakes its thread if necessary.
   void Publish() {
     if (requests_.Publish()) signal_->Raise();
   }
-  // Returns a block that is not used to JavaScript. `error` is a positive errno or 0. `sent`: how
-  // much of a file has left before an error of that file.
+  // Returns a lent block to JavaScript, once the lane no longer uses it. `error` is a positive
+  // errno or 0. `sent`: the bytes of a file that were sent before an error of that file.
   void ReturnBlock(uint32_t id, int error, uint64_t sent = 0) {
     lent_.Return(id);
     records_.BlockDone(id, error, sent);
   }
-  // The same for a block that was not looked at, and may be a part of a file.
+  // Returns an unused block to JavaScript. The number may also name a part of a file.
   void DropBlock(uint32_t id, int error) {
     (void)files_.Take(id);
     ReturnBlock(id, error);
   }
-  // The parts of files that JavaScript has given. Thread: any.
+  // The parts of files that JavaScript wants sent. Thread: any.
   files::SentParts& files() { return files_; }
-  // How long ago JavaScript has begun a record last, while it has others to begin or to end. Must
-  // also be called before records are published, so that time without work is not counted.
+  // Returns for how long JavaScript has begun no record although it has unread ones; 0 = it has
+  // none. Must also be called before records are published: time without records must not count.
   uint64_t BlockedMs(uint64_t now_ms);
   // The thread of the JavaScript environment.
   const ThreadWatch& thread() const { return thread_; }
-  // The connections and streams that wait because JavaScript is behind.
+  // The connections and streams that are not read until JavaScript catches up.
   MemoryQueue& waiting() { return waiting_; }
-  // True if the oldest of them can go on: a stall may begin and end between two looks at the queue.
+  // True if the oldest entry of waiting() can be resumed. RecordPublisher may have missed the end
+  // of a stall between two looks at the queue.
   bool HasDueReaders() {
     if (waiting_.empty()) return false;
     return waiting_.is_next_parked() ? !IsFull() : !requests_.stalled();
@@ -116,8 +117,8 @@ class Attachment {
 
  private:
   bool LookWhetherFull();
-  // Tells the other attachments of the process how much this one has of requests that JavaScript
-  // has not begun; 0 = its segments hold them.
+  // Adds this attachment's bytes of unbegun requests to the sum of the process, in place of the
+  // last number. 0 = they fit in its segments.
   void TellBacklog(uint64_t bytes);
 
   const ControlBlock control_;
@@ -135,9 +136,9 @@ class Attachment {
   MemoryQueue waiting_;
   const uint64_t queue_bytes_max_;
   uint64_t room_end_ = 0;      // RequestQueue::appended() at which IsFull() has to look again.
-  uint64_t told_backlog_ = 0;  // The last TellBacklog().
+  uint64_t told_backlog_ = 0;  // The argument of the last TellBacklog().
   uint64_t begun_ = 0;         // RequestQueue::begun() at the last BlockedMs().
-  uint64_t begun_at_ms_ = 0;   // When that was seen first.
+  uint64_t begun_at_ms_ = 0;   // When BlockedMs() first saw begun_.
 };
 
 }  // namespace httpsys::engine

@@ -20,7 +20,7 @@ class Attachments {
   auto begin() const { return all_.begin(); }
   auto end() const { return all_.end(); }
 
-  // True if a JavaScript environment has not read everything that it was given. Thread: the lane.
+  // True if a JavaScript environment has unread records. Thread: the lane.
   bool HasUnread() const {
     return std::any_of(begin(), end(), [](const auto& one) { return one->requests().HasUnread(); });
   }
@@ -28,14 +28,15 @@ class Attachments {
   bool HasReplies() const {
     return std::any_of(begin(), end(), [](const auto& one) { return one->replies().HasMore(); });
   }
-  // True if every JavaScript environment with such replies is in a batch. The caller must have told
-  // all attachments that the lane sleeps. Thread: the lane.
+  // True if every JavaScript environment with unread replies is still in a batch: the lane may wait
+  // and read more replies at a time. The caller must have called TellSleeping(true) of all
+  // attachments. Thread: the lane.
   bool MayGatherReplies() const {
     return std::all_of(begin(), end(), [](const auto& one) {
       return !one->replies().HasMore() || one->IsInBatch();
     });
   }
-  // True if a connection that has waited for memory of JavaScript can go on. Thread: the lane.
+  // True if a connection that waits for memory of JavaScript can be resumed. Thread: the lane.
   bool HasDueReceivers() const {
     return std::any_of(begin(), end(), [](const auto& one) {
       return one->receiving().is_due() || one->HasDueReaders();

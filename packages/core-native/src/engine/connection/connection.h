@@ -34,9 +34,8 @@
 namespace httpsys::engine {
 
 // Thread: the lane. ConnectionList owns every Connection. TimerNode is the timer of an idle or
-// lingering connection. Each state has one class that writes it, which its header names. The order
-// of the members and [[no_unique_address]] let small states fill what larger ones leave of their
-// last word.
+// lingering connection. The header of each state names the one class that writes it. The order of
+// the members and [[no_unique_address]] put small states into the padding of larger ones.
 struct Connection : TimerNode, FromSmallBlocks {
  private:
   InputPhase phase_;
@@ -59,7 +58,7 @@ struct Connection : TimerNode, FromSmallBlocks {
   [[no_unique_address]] AnnouncedState announced;
   [[no_unique_address]] UnseenState<uint64_t> unseen_written;
 
-  // What protocols keep, each of which makes and writes its own.
+  // The states of protocols. Each protocol makes and writes its own.
 
   std::unique_ptr<tls::Session> tls;          // nullptr = no TLS.
   std::unique_ptr<WebSocketState> websocket;  // Not nullptr from phase kWebSocket on.
@@ -86,23 +85,24 @@ struct Connection : TimerNode, FromSmallBlocks {
         stream(std::move(own)) {}
 
   InputPhase phase() const { return phase_; }
-  // The only way from one phase to another. Aborts where NextPhases() does not have it.
+  // Changes the phase. Aborts if NextPhases() does not allow the change.
   void Enter(InputPhase next) {
     HTTPSYS_CHECK(MayFollow(phase_, next));
     phase_ = next;
   }
 
-  // The JavaScript environment that hears of the connection. Valid while the connection is open.
+  // The attachment of the JavaScript environment that gets the connection's records. Valid while
+  // the connection is open.
   Attachment& attachment() const { return *server()->attachment; }
 
-  // For the writers of its parts.
+  // Returns the uncommon state for writing, and makes it first if necessary.
   UncommonState& uncommon() {
     if (uncommon_ == nullptr) uncommon_ = std::make_unique<UncommonState>();
     return *uncommon_;
   }
-  // The requests that another member answers, or nullptr.
+  // The relay of a connection whose requests another member answers, or nullptr.
   RelayState* relay() const { return uncommon_ == nullptr ? nullptr : uncommon_->relayed.relay; }
-  // nullptr = the client is connected to this process.
+  // The client of a relayed connection; nullptr = the client is connected to this process.
   const RelayOrigin* origin() const {
     return uncommon_ == nullptr ? nullptr : uncommon_->origin.origin.get();
   }
@@ -112,8 +112,8 @@ struct Connection : TimerNode, FromSmallBlocks {
   bool is_throttled() const {
     return uncommon_ != nullptr && uncommon_->bandwidth.bucket != nullptr;
   }
-  // True while the output waits for its prefix's bandwidth; that of a stream waits in its
-  // connection.
+  // True while the output waits for its prefix's bandwidth. For a stream: while the output of its
+  // connection waits.
   bool is_throttle_waiting() const {
     const UncommonState* state = real()->uncommon_.get();
     return state != nullptr && state->bandwidth.ticket != 0;
@@ -123,9 +123,9 @@ struct Connection : TimerNode, FromSmallBlocks {
     return uncommon_ != nullptr &&
            (uncommon_->bandwidth.ticket != 0 || uncommon_->file_reading.wait != 0);
   }
-  // True if FileOutput keeps something about the file that is sent.
+  // True if FileOutput has set a part of file_reading.
   bool is_reading_file() const { return uncommon_ != nullptr && uncommon_->file_reading.is_used; }
-  // True while the output waits for a file, since `ms` or longer; `now_ms` is uv_now() of the loop.
+  // True if the output has waited for a file for at least `ms`; `now_ms` is uv_now() of the loop.
   bool HasWaitedForFile(uint64_t ms, uint64_t now_ms) const {
     return uncommon_ != nullptr && uncommon_->file_reading.wait != 0 &&
            now_ms - uncommon_->file_reading.since_ms >= ms;
@@ -134,25 +134,26 @@ struct Connection : TimerNode, FromSmallBlocks {
   const files::FileBlock* file_block() const {
     return uncommon_ == nullptr ? nullptr : uncommon_->file_reading.block.get();
   }
-  // Valid in phase kRefused.
+  // Why the request was refused. Valid in phase kRefused.
   records::ErrorKind refusal() const {
     return uncommon_ == nullptr ? records::ErrorKind{} : uncommon_->refusal.kind;
   }
 
   LaneServer* server() const { return list.server(); }
-  // The connection that has the socket: the one of a stream, otherwise this one.
+  // The connection that has the socket: for a stream the connection that carries it, otherwise this
+  // one.
   const Connection* real() const { return stream == nullptr ? this : stream->state->connection; }
   Connection* real() { return stream == nullptr ? this : stream->state->connection; }
   bool is_open() const { return list.life() == Life::kOpen; }
   // True while the lane reads nothing from the client because JavaScript has given it no memory.
-  // The client cannot make that end, so its time does not run meanwhile.
+  // The client cannot change that, so its timeouts do not run meanwhile.
   bool IsHeldUp() const { return (real()->watch.pauses() & kPauseMemory) != 0; }
   // True between two requests, after the first one.
   bool IsIdle() const {
     return phase_ == InputPhase::kHead && message.has_served() && message.unanswered() == 0 &&
            message.start_ns() == 0 && input.partial() == nullptr;
   }
-  // True if no byte of a first request has come.
+  // True if no byte of the first request has been received.
   bool IsUnserved() const {
     return phase_ == InputPhase::kHead && !message.has_served() && message.parser() == nullptr &&
            input.partial() == nullptr;

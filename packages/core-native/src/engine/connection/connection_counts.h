@@ -13,20 +13,20 @@ namespace httpsys::engine {
 // The counts of one server, for all lanes. Thread: any.
 class ConnectionCounts {
  public:
-  // Connections that are counted together: those of a client, or those for a prefix.
+  // A group of connections with one count: the connections of a client, or those for a prefix.
   struct Group {
     bool is_client = false;
     std::array<uint8_t, 16> client{};  // The client's address, of IPv6 the first 64 bits.
-    uint32_t prefix_id = 0;            // Valid if it is no client.
+    uint32_t prefix_id = 0;            // Valid if is_client is false.
 
     auto operator<=>(const Group&) const = default;
   };
 
-  // Counts a connection. Returns false, and counts nothing, if the group has `most`. `relayed`
-  // names the client's connection if another member has it and relays its requests: whatever has
-  // the same name is one connection. Empty = the connection is here.
+  // Counts a connection. If the group has `most` connections, counts nothing and returns false.
+  // `relayed` names a client's connection whose requests another member relays: all calls with the
+  // same name count as one connection. Empty = the client is connected to this process.
   bool Add(const Group& group, const std::string& relayed, uint32_t most);
-  // Takes one Add() back.
+  // Undoes one Add().
   void Remove(const Group& group, const std::string& relayed);
   bool IsFull(const Group& group, uint32_t most);
 

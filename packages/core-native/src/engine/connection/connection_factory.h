@@ -1,5 +1,5 @@
 #pragma once
-// Makes the connections and streams of a lane, with their TLS, and lets go of their sockets.
+// Makes the connections and streams of a lane, with their TLS, and frees them with their sockets.
 
 #include <memory>
 
@@ -29,16 +29,16 @@ class ConnectionFactory {
   // Returns false if out of memory.
   bool BeginTls(Connection* connection);
   // Ends a connection or a stream that is not open any more: closes the descriptor, and frees the
-  // memory as soon as libuv lets go of it. Does nothing if that was done.
+  // memory as soon as libuv lets go of it. Does nothing if the connection has ended already.
   void End(Connection* connection);
-  // The same, but leaves the descriptor to the caller.
+  // Does the same as End(), but leaves the descriptor of the connection to the caller.
   void EndWithoutClosing(Connection* connection);
 
  private:
   ConnectionList* connections_;
   SocketWatch* watch_;
   ConnectionTimers* timers_;
-  tls::WireBuffer sealed_;  // Of all TLS sessions of the lane.
+  tls::WireBuffer sealed_;  // Shared by all TLS sessions of the lane.
 };
 
 }  // namespace httpsys::engine

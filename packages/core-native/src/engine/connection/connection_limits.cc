@@ -16,7 +16,8 @@
 namespace httpsys::engine {
 namespace {
 
-// A household, or a machine, usually has a /64 of IPv6.
+// Connections of IPv6 clients are counted by the first 8 bytes of the address: a household, or a
+// machine, usually has a /64 network.
 constexpr size_t kNetworkBytes = 8;
 
 void KeepNetwork(std::array<uint8_t, 16>* ip) {
@@ -95,7 +96,8 @@ bool ConnectionLimits::MayAskLimited(Connection* connection, uint32_t prefix_id)
   Connection* real = connection->real();
   auto& counted = real->uncommon().counted;
   if (real->http2 == nullptr) {
-    // The connection has left its server, or the prefix of its last request.
+    // Stop counting the connection for a server or prefix that its last request had and this one
+    // has not.
     std::erase_if(counted.list_, [&](const auto& each) {
       const bool is_left = each.counts != server.counts ||
                            (!each.group.is_client && each.group.prefix_id != prefix_id);

@@ -12,9 +12,9 @@
 namespace httpsys::engine {
 
 // A connection counts for its server from the beginning, and for the prefix of its last request; a
-// connection of HTTP/2 for every prefix that it has asked for, since its requests overlap. What a
-// connection counts for is kept with it (UncommonState::Counted), which this class alone writes.
-// Thread: the lane.
+// connection of HTTP/2 for every prefix that it has asked for, since its requests overlap.
+// UncommonState::Counted has the groups of a connection; only this class writes it. Thread: the
+// lane.
 class ConnectionLimits {
  public:
   using Group = ConnectionCounts::Group;
@@ -28,8 +28,9 @@ class ConnectionLimits {
   static bool IsFull(int fd, const LaneServer& server);
   // Counts a connection that begins. Returns false if it must be refused.
   static bool MayBegin(Connection* connection);
-  // Counts what a request makes different. Returns false if the request must be refused because its
-  // client, or its prefix, has too many connections.
+  // Counts the connection for the server and the prefix of a request, and no longer for the ones
+  // before (unless it is HTTP/2). Returns false if the request must be refused because its client,
+  // or its prefix, has too many connections.
   static bool MayAsk(Connection* connection, uint32_t prefix_id) {
     const ServerSettings& settings = connection->server()->config->settings();
     const bool is_limited =

@@ -1,5 +1,5 @@
 #pragma once
-// The timers of a lane's connections, on one timer of its loop.
+// The timers of a lane's connections. They share one timer of its loop.
 
 #include <uv.h>
 
@@ -27,21 +27,21 @@ class ConnectionTimers {
   void Start(Connection* connection, uint64_t timeout_ms);
   uint64_t NowMs() const { return uv_now(loop_); }
   void Stop(Connection* connection) { lists_.Stop(connection); }
-  // Sets how long the connection may be idle from now on; 0 = for ever.
+  // Sets how long the connection may be idle from now on; 0 = no limit.
   static void SetIdleTimeout(Connection* connection, uint32_t timeout_ms) {
     connection->idle.timeout_ms_ = timeout_ms;
   }
-  // Bytes of the connection or stream were read or written.
+  // Must be called when bytes of the connection or stream were read or written.
   static void SetActive(Connection* connection, uint64_t now_ms) {
     connection->idle.active_ms_ = static_cast<uint32_t>(now_ms);
   }
-  // How long nothing was read or written. The time in which maxBandwidth holds the output does not
-  // count: the client is not silent then.
+  // Returns for how long nothing was read or written; 0 while maxBandwidth holds the output,
+  // because the client is not to blame for that.
   uint32_t SilentMs(const Connection& connection) const {
     if (connection.is_throttle_waiting()) return 0;
     return static_cast<uint32_t>(NowMs()) - connection.idle.active_ms();
   }
-  // Sets the server's timeout for a connection that JavaScript has given none.
+  // Sets the server's idle timeout for a connection for which JavaScript has set none.
   static void LimitIdle(Connection* connection) {
     if (connection->idle.timeout_ms_ != 0) return;
     connection->idle.timeout_ms_ = connection->server()->config->settings().idle_ms;

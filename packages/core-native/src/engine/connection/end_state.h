@@ -4,17 +4,17 @@
 
 namespace httpsys::engine {
 
-// What happens once all output has been given to the socket.
+// The action that follows once all output has been given to the socket.
 enum class AfterOutput : uint8_t { kNothing, kShutdown, kClose };
 
-// How far the two directions of one connection or stream have ended. Only Endings writes it;
-// everybody reads it.
+// Which directions of one connection or stream have ended. Only Endings writes it; everybody reads
+// it.
 class EndState {
  public:
   AfterOutput after_output() const { return after_output_; }
-  // True if the peer has ended its sending direction.
+  // True if the client has ended its sending direction.
   bool peer_ended() const { return peer_ended_; }
-  // True if the peer sends nothing more, and the connection ends with its output.
+  // True if the client sends nothing more, and the connection ends with its output.
   bool is_left() const { return peer_ended_ && after_output_ != AfterOutput::kNothing; }
   // True if the last request had been read to its end when it was answered.
   bool has_read_all() const { return has_read_all_; }

@@ -17,8 +17,8 @@ void Endings::FinishAfterOutput(Connection* connection, AfterOutput action) {
   if (action > end.after_output_) end.after_output_ = action;
   if (end.after_output_ == AfterOutput::kClose) {
     if (connection->phase() == InputPhase::kAfterClose) end.has_read_all_ = true;
-    // The application ends an upgraded connection by itself, so the bytes that a relay gets are
-    // complete.
+    // The application ends this upgraded connection itself: OnOutputEnding() informs a relaying
+    // member that the output is complete.
     if (handler_ != nullptr && IsTunnel(connection->phase())) handler_->OnOutputEnding(connection);
     connection->Enter(InputPhase::kOver);
     SocketWatch::Pause(connection, kPauseOver);
@@ -48,7 +48,7 @@ void Endings::OnOutputDone(Connection* connection) {
   if (!connection->is_open()) return;
   switch (connection->end.after_output()) {
     case AfterOutput::kNothing:
-      // The next request may belong to another server, so input goes on only now.
+      // The next request may belong to another server, so input is resumed only now.
       if ((connection->watch.pauses() & (kPauseOrder | kPauseOutput)) != 0 ||
           connection->relay() != nullptr) {
         Input::ResumeSoon(connection);
@@ -57,7 +57,7 @@ void Endings::OnOutputDone(Connection* connection) {
     case AfterOutput::kShutdown:
       if (connection->tls != nullptr && !connection->end.is_fin_sent() &&
           !connection->tls->Shutdown()) {
-        // OnOutputDone() is called again when the goodbye of TLS is sent.
+        // OnOutputDone() is called again when TLS' close_notify alert is sent.
         output_->BeginQueue(connection);
         return;
       }
@@ -72,8 +72,8 @@ void Endings::OnOutputDone(Connection* connection) {
       }
       return;
     case AfterOutput::kClose:
-      // The close is told late only while the server listens. A server that was closed waits for
-      // its connections, so it hears of the close at once, as on Node.
+      // JavaScript may hear of the close late only while the server listens. A closed server waits
+      // for its last connections, so it hears of the close at once, as on Node.
       CloseLingering(connection, connection->sharing.is_shared() &&
                                      connection->message.unanswered() == 0 &&
                                      !connection->server()->is_unlistened);
@@ -131,8 +131,8 @@ void Endings::Reset(Connection* connection, int error) {
   if (connection->stream != nullptr) return Close(connection, 0);
   const linger at_once{1, 0};
   setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  // Without moves, ConnectionFactory::End() sends no FIN: closing the last descriptor of the socket
-  // resets it.
+  // End() calls shutdown(2) for a connection that has moved, which would send a FIN before the
+  // reset.
   SharingMarks::ForgetMoves(connection);
   Close(connection, error);
 }

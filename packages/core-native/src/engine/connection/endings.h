@@ -14,7 +14,8 @@
 
 namespace httpsys::engine {
 
-// Decides when and how a connection ends, and tells whoever has to know. Thread: the lane.
+// Decides when and how a connection ends, and notifies JavaScript and the protocols. Thread: the
+// lane.
 class Endings {
  public:
   Endings(OutputPass* output, ConnectionTimers* timers, ConnectionList* connections,
@@ -35,39 +36,40 @@ class Endings {
 
   // Closes after all output a connection whose output is written by OutputPass::WriteNow().
   void FinishNow(Connection* connection);
-  // After all output, shuts down the sending direction (kShutdown) or closes the connection
-  // (kClose), which then lingers. A weaker action does not replace a stronger one.
+  // After all output, shuts down the sending direction (kShutdown) or closes the connection with
+  // CloseLingering() (kClose). A weaker action does not replace a stronger one.
   void FinishAfterOutput(Connection* connection, AfterOutput action);
-  // All output has been given to the socket: does what was to follow.
+  // Called when all output has been given to the socket: does the action of FinishAfterOutput().
   void OnOutputDone(Connection* connection);
 
-  // Starts to look whether the output of a client that sends nothing more waits for a file: its
-  // disk may not answer any more. The timer of the connection is used.
+  // If the client sends nothing more, checks from now on whether the output waits too long for a
+  // file, whose disk may have failed. Uses the timer of the connection.
   void WatchLeft(Connection* connection);
-  // The peer has ended its direction.
+  // Records that the client has ended its sending direction.
   static void SetPeerEnded(Connection* connection) { connection->end.peer_ended_ = true; }
 
   // -- At once.
 
-  // Closes the connection or stream at once. `error`, a positive errno or 0, is told to JavaScript.
+  // Closes the connection or stream at once. JavaScript gets `error`, a positive errno or 0.
   void Close(Connection* connection, int error);
   // Closes a stream. `is_told_late` is as in CloseLingering().
   void CloseStream(Connection* stream, bool is_told_late);
-  // Ends the connection at once, but reads and discards what the peer still sends for a while
-  // (limits::kLingerMs), so that the peer can read the last reply. `is_told_late`: JavaScript may
-  // hear of the end late, because the application has ended the connection and does not wait for
-  // it.
+  // Ends the connection at once, but reads and discards input for a while (limits::kLingerMs), so
+  // that the client can read the last reply. `is_told_late`: the record of the end need not wake
+  // JavaScript, because the application has ended the connection itself.
   void CloseLingering(Connection* connection, bool is_told_late = false);
-  // Returns true if an undecided upgrade has received as many bytes as the lane keeps for it.
+  // Returns true if the upgrade is undecided (kUndecided) and the lane keeps as many bytes for it
+  // as it may.
   static bool IsUndecidedFull(const Connection& connection);
-  // Ends such an upgrade if the sending direction is shut down: nobody will read the bytes, and the
-  // client's end behind them would never be seen.
+  // Ends the connection if IsUndecidedFull() and the sending direction is shut down: the
+  // application has refused the upgrade, so the lane would never read up to the client's end.
   void CloseIfRefusedUpgrade(Connection* connection);
   // Closes the connection with a TCP reset; a stream as Close() does.
   void Reset(Connection* connection, int error);
-  // Ends the connection without closing the descriptor, which is the caller's then.
+  // Ends the connection without closing its descriptor. Returns the descriptor, which the caller
+  // then owns.
   int Release(Connection* connection);
-  // Closes the connection because its socket cannot be watched, also while it lingers.
+  // Closes an open or lingering connection because its socket cannot be watched.
   void OnWatchFailed(Connection* connection, int error);
   // Closes every connection and stream.
   void CloseAll();

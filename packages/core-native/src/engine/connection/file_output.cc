@@ -46,15 +46,15 @@ ssize_t FileOutput::Ready(Connection* connection, const FilePart& part, uint64_t
     UncommonState::FileReading& state = connection->uncommon().file_reading;
     if (state.wait != 0) return 0;
     if (state.error != 0) return -state.error;
-    // What the kernel has in memory is of no use without a descriptor: the file is opened again by
-    // a thread that may wait.
+    // Bytes in the kernel's memory are of no use without a descriptor. A thread that may wait then
+    // opens the file again.
     const bool is_there = state.block != nullptr || part.file->has_descriptor();
     if (is_there && offset >= state.from && offset < state.to) {
       return static_cast<ssize_t>(std::min<uint64_t>(most, state.to - offset));
     }
     DropBlock(connection);
   }
-  // Whoever took the file from a store has looked at its descriptor, and sends the beginning next.
+  // No check at offset 0: the code that took the file from a store has just checked its descriptor.
   if (offset != 0 && part.file->HasLostDescriptor()) return -EBADF;
   if (IsInMemory(*part.file, offset, most)) return static_cast<ssize_t>(most);
   Wait(connection, part, offset, most);
@@ -79,7 +79,8 @@ bool FileOutput::IsInMemory(const files::OpenFile& file, uint64_t offset, size_t
 void FileOutput::Wait(Connection* connection, const FilePart& part, uint64_t offset, size_t want) {
   UncommonState::FileReading& state = connection->uncommon().file_reading;
   const uint64_t left = part.start + part.bytes - offset;
-  // Beyond the blocks that are kept, a stream whose window is small gets no more than it can send.
+  // If all blocks are in use, read no more than the client can take now (a stream's window may be
+  // small).
   const bool is_full = blocks_ + waiting_.size() >= limits::kFileBlocksKeptMax;
   const size_t most = is_full ? want : limits::kFileWindowBytes;
   const auto bytes = static_cast<size_t>(std::min<uint64_t>(left, most));
@@ -133,7 +134,8 @@ ssize_t FileOutput::Send(Connection* connection, const FilePart& part, uint64_t 
   }
   if (block.empty()) {
     if (scratch_ == nullptr) scratch_ = std::make_unique<uint8_t[]>(limits::kFileSealBytes);
-    // What is sealed and not taken stays with the connection of a client that does not read.
+    // Sealed bytes that the socket does not take stay in memory while the client does not read:
+    // seal few if the socket is nearly full.
     const size_t most = MayTake(connection->fd, limits::kFileSealBytes) ? limits::kFileSealBytes
                                                                         : limits::kFileSealBytesMin;
     const ssize_t got = part.file->Read(scratch_.get(), std::min(bytes, most), offset);
@@ -158,7 +160,7 @@ void FileOutput::DropBlock(Connection* connection) {
 }
 
 void FileOutput::Forget(Connection* connection) {
-  // Another file may be where this one was.
+  // found_in_ may dangle: another file may get the same address.
   found_in_ = nullptr;
   if (!connection->is_reading_file()) return;
   DropBlock(connection);

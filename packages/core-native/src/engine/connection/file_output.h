@@ -1,6 +1,6 @@
 #pragma once
-// Gives the bytes of files to sockets. A lane never waits for a disk: bytes that are not in memory
-// are read by another thread, and the output of the connection is held until then.
+// Gives the bytes of files to sockets. A lane never waits for a disk: another thread reads bytes
+// that are not in memory, and the output of the connection is held meanwhile.
 
 #include <sys/types.h>
 #include <uv.h>
@@ -23,31 +23,32 @@ class FileOutput {
   // Runs a function on the lane, later. Thread: any.
   using Post = std::function<void(std::function<void()>)>;
 
-  // `on_ready`: the output of the connection or stream may go on. It may close the connection, and
-  // others. `ahead` must be closed before this object is destroyed.
+  // `on_ready` is called when the output of a connection or stream is no longer held. It may close
+  // that connection, and others. `ahead` must be closed before this object is destroyed.
   FileOutput(uv_loop_t* loop, files::ReadAhead* ahead, Post post,
              std::function<void(Connection*)> on_ready);
   FileOutput(const FileOutput&) = delete;
   FileOutput& operator=(const FileOutput&) = delete;
 
-  // Returns the bytes of a short part that is in memory; nullptr = they have to be sent by the
-  // methods below.
+  // Returns the bytes of a short part that is in memory; nullptr = the caller must use the methods
+  // below.
   static std::shared_ptr<const char[]> ReadShort(const files::FilePart& part);
-  // Returns how many bytes of the part, from `offset` of the file on, can be had without waiting,
-  // at most `want`. 0 = the output of the connection is held, and on_ready will be called. Negative
-  // = an errno; ENODATA = the file ends before `offset`.
+  // Returns how many bytes of the part can be sent without waiting, at most `want`, from `offset`
+  // of the file on. 0 = the output of the connection is held until on_ready is called. Negative =
+  // an errno; ENODATA = the file ends before `offset`.
   ssize_t Ready(Connection* connection, const files::FilePart& part, uint64_t offset, size_t want);
   // Reads bytes that are Ready(). Returns like pread(2).
   static ssize_t Read(const Connection& connection, const files::FilePart& part, uint64_t offset,
                       void* to, size_t bytes);
-  // Gives bytes that are Ready() to the socket of the connection, through TLS where it has it.
+  // Gives bytes that are Ready() to the socket of the connection, through TLS if it has a session.
   // Returns like send(2); 0 = the file ends before `offset`.
   ssize_t Send(Connection* connection, const files::FilePart& part, uint64_t offset, size_t bytes);
-  // The connection or stream sends no more for now: memory that others need is given up.
+  // Called when the connection or stream cannot send more for now. Frees its block if other
+  // connections need the memory.
   void OnFull(Connection* connection);
-  // The connection or stream sends no more of this file.
+  // Called when the connection or stream sends no more of this file. Frees what was read ahead.
   void Forget(Connection* connection);
-  // Returns true if the output is held, or was since the last call.
+  // Returns true if the output is held, or has been held since the last call.
   static bool TakeHeld(Connection* connection);
 
  private:
@@ -66,15 +67,16 @@ class FileOutput {
   files::ReadAhead* ahead_;
   const Post post_;
   const std::function<void(Connection*)> on_ready_;
-  // The bytes that were found in memory last, so that what is looked at before the head of a
-  // response leaves is not looked at again right behind it.
+  // The bytes of a file that were last found in memory. They are looked up before the head of a
+  // response is sent and need no second check right behind it.
   const files::OpenFile* found_in_ = nullptr;
   uint64_t found_at_ = 0;
   size_t found_bytes_ = 0;
   std::unordered_map<uint64_t, Waiting> waiting_;  // By FileReading::wait.
   uint64_t last_wait_ = 0;
-  size_t blocks_ = 0;                   // Connections that have a block.
-  std::unique_ptr<uint8_t[]> scratch_;  // limits::kFileSealBytes; made on first use.
+  size_t blocks_ = 0;  // Number of connections that have a block.
+  // Bytes of a file for TLS: limits::kFileSealBytes; made on first use.
+  std::unique_ptr<uint8_t[]> scratch_;
 };
 
 }  // namespace httpsys::engine

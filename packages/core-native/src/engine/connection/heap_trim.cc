@@ -17,7 +17,7 @@ void HeapTrim::OnDropped() {
   StartAfterMany();
 }
 
-// Drops while the timer runs do not postpone it: many of them are followed by a trim of their own.
+// Drops while the timer runs do not postpone it. If they are many, another trim follows.
 void HeapTrim::StartAfterMany() {
   if (dropped_ < limits::kTrimAfterDrops) return;
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;

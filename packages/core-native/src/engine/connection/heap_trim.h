@@ -7,8 +7,8 @@
 
 namespace httpsys::engine {
 
-// malloc() would keep what a flood has left. The trim comes when the connections have been freed,
-// and once for all of a flood. Thread: the lane.
+// malloc() would keep the memory of a flood of connections. One trim follows a flood, once its
+// connections have been freed. Thread: the lane.
 class HeapTrim {
  public:
   explicit HeapTrim(uv_loop_t* loop);
@@ -17,7 +17,7 @@ class HeapTrim {
   // Must be called before the loop is closed.
   void Close();
 
-  // The unsent output of a connection was dropped.
+  // Must be called when unsent output of a connection was dropped.
   void OnDropped();
 
  private:

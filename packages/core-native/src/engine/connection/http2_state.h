@@ -27,36 +27,37 @@ struct Http2State {
   Connection* connection = nullptr;
   Connection* first_stream = nullptr;
   uint32_t streams = 0;
-  int32_t window_bytes = 0;  // The receive window that the settings give each stream.
+  int32_t window_bytes = 0;  // The receive window of each new stream, by our settings.
 
   // The field section that is being received; nullptr = none.
   std::unique_ptr<http2::RequestFields> fields;
   int continuations = 0;
   http2::FrameWalker walker{http2::kPreface.size()};
   http2::UsedStreams used;
-  int32_t last_stream = 0;  // The highest stream id that the peer has opened.
+  int32_t last_stream = 0;  // The highest stream id that the client has opened.
 
-  bool is_dirty = false;    // Http2Connections has the session in its list of sessions to flush.
-  bool is_settled = false;  // The peer has acknowledged the settings.
+  bool is_dirty = false;    // The session is in Http2Connections' list of sessions to flush.
+  bool is_settled = false;  // The client has acknowledged the settings.
   bool is_noticed = false;  // The first of the two GOAWAY frames was submitted.
   bool is_last = false;     // The second GOAWAY frame was submitted.
   bool is_over = false;     // Input is ignored, and the connection closes after its output.
   // The connection closes within limits::kLingerMs, even if output is left.
   bool is_failed = false;
-  // A PING that tests whether the peer is alive has no ACK yet.
+  // A PING that tests whether the client is alive has no ACK yet.
   bool awaits_ping = false;
   bool awaits_notice = false;  // The PING sent behind the first GOAWAY has no ACK yet.
-  // The socket did not take all frames: flushing goes on when its queue is empty.
+  // The socket did not take all frames: the session is flushed again when the output queue is
+  // empty.
   bool is_behind = false;
-  // Why the connection must end; kNoError = it need not. Set by callbacks and acted on after the
-  // read.
+  // The error for which the connection must end; kNoError = none. Set by callbacks and acted on
+  // after the read.
   http2::ErrorCode failure = http2::kNoError;
   // The bytes of response heads of streams that ended with an error while frames were read. The
   // heads may still wait for the socket.
   size_t abandoned_bytes = 0;
   // When bytes were received last, in loop time.
   uint64_t received_ms = 0;
-  // Budgets of what costs more than it brings: resets, frames without effect, errors.
+  // Budgets against floods of the client: resets, frames without effect, errors.
   Allowance resets;
   Allowance idle_frames;
   Allowance errors;
@@ -64,11 +65,14 @@ struct Http2State {
   ~Http2State();
 };
 
-// The part of a stream that StreamWindows writes.
+// How fast JavaScript consumes a stream's body. Only StreamWindows writes it.
 struct StreamWindow {
-  int32_t bytes_left = limits::kReceiveWindowBytes;  // To be consumed until the stream is judged.
-  uint16_t since_ms = 0;  // When that began: the lowest bits of the loop's clock.
-  bool is_large = false;  // The stream counts as one of limits::kReceiveExtraMax.
+  // Bytes that JavaScript has yet to consume before StreamWindows judges the stream.
+  int32_t bytes_left = limits::kReceiveWindowBytes;
+  // When the count of bytes_left began: the lowest bits of the loop's clock in ms.
+  uint16_t since_ms = 0;
+  // The stream has the extra window: it is one of the limits::kReceiveExtraMax of the lane.
+  bool is_large = false;
 };
 
 // The HTTP/2 part of a stream. Thread: the lane. Owned by the stream's Connection.
@@ -77,41 +81,45 @@ struct Http2Stream : FromSmallBlocks {
   Connection* previous = nullptr;
   Connection* next = nullptr;
   int32_t id = 0;
-  // The request's fields and the body bytes that were received so far, until the request is given
-  // to JavaScript. If another member answers the request, or could (is_movable), they are kept
-  // until the answer begins.
+  // The request's fields and the body bytes received so far, until JavaScript gets the request. If
+  // another member answers the request, or could (is_movable), until the answer begins.
   std::unique_ptr<http2::RequestFields> fields;
   std::string body;
   std::string request_trailers;  // Trailer lines of a request that is waiting or relayed.
   bool is_told = false;
-  bool is_movable = false;   // Another owner of the queue can get the request: it is kept whole.
+  // Another owner of the queue could still get the request: it is kept whole.
+  bool is_movable = false;
   bool is_parked = false;    // The request waits for its owner, in WaitingRequests or parked.
   bool is_head = false;      // The method is HEAD: no answer has a body.
   bool is_connect = false;   // The method is CONNECT: the bytes belong to a tunnel.
   bool is_extended = false;  // The request is an extended CONNECT (RFC 8441).
-  bool is_declined = false;  // JavaScript has declined the tunnel and answers as any other request.
+  // JavaScript has declined the tunnel and answers with an ordinary response.
+  bool is_declined = false;
   bool is_bodiless = false;  // END_STREAM came with the head.
-  bool has_ended = false;    // The peer has ended its direction.
-  // The end of a tunnel's input is to be told once the bytes before it are read.
+  bool has_ended = false;    // The client has ended its direction.
+  // JavaScript must hear of the end of the tunnel's input once it has read the bytes before it.
   bool is_end_due = false;
-  // JavaScript was told that nothing follows the bytes kept for an undecided upgrade.
+  // JavaScript knows that nothing follows the bytes kept for an undecided upgrade.
   bool is_hinted = false;
   bool is_answered = false;  // The final (not 1xx) response head was submitted.
   bool is_complete = false;  // The response is complete: nothing follows the output that is queued.
   bool is_gone = false;      // nghttp2 has closed the stream.
   // nghttp2 waits for Http2Responses::Resume() before it asks for more output.
   bool is_deferred = false;
-  bool closes = false;  // The rest of the request's body is reset after the answer.
+  // If the request's body has not ended, the stream is reset after the answer.
+  bool closes = false;
   // The application's answer had `Connection: close`: a GOAWAY follows it.
   bool ends_connection = false;
-  // Bytes of the receive window that have not been given back to the peer.
+  // Bytes of the receive window that have not been given back to the client.
   uint32_t unread_bytes = 0;
   StreamWindow window;
   uint32_t head_bytes = 0;  // The bytes of all response heads, 1xx included.
   http2::ErrorCode reset_code = http2::kCancel;
-  // RequestQueue::appended() behind the request's record; 0 = JavaScript does not have the request.
+  // Position behind the request's record (RequestQueue::appended()); 0 = JavaScript does not have
+  // the request.
   uint64_t queue_end = 0;
-  size_t piece_offset = 0;  // How much of the first piece of the current reply pass has been sent.
+  // Bytes of the first piece of the current reply pass that have been sent.
+  size_t piece_offset = 0;
   // The bytes of the request's body received so far.
   uint64_t body_bytes = 0;
   // Trailer lines of the response.

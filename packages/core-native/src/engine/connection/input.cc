@@ -12,13 +12,14 @@ namespace httpsys::engine {
 namespace {
 
 constexpr int kGoodbyeBytesMax = 40;
-// How long a request of a client that has ended its direction waits for earlier answers of its
-// connection, or for the answer to another client, in ms: JavaScript that is busy for a moment has
-// answered by then. Who has left is not kept for longer.
+// Milliseconds that a request of a client that has ended its direction may wait for earlier answers
+// of its connection, or for the answer to another client. JavaScript that is busy for a moment
+// answers within that time; afterwards the connection ends.
 constexpr uint64_t kLeftBehindMs = 500;
 
-// The phases in which only JavaScript can take the next bytes. Requests may have other answers, and
-// RequestGate parks those that have none.
+// Phases in which only JavaScript can take the next bytes, so that the input must wait for its
+// memory. A request head is not among them: the lane may answer it, and RequestGate parks it
+// otherwise.
 constexpr PhaseSet kForJavaScript =
     PhasesOf({InputPhase::kBodyLength, InputPhase::kBodyChunked, InputPhase::kAwaitUpgrade,
               InputPhase::kUndecided, InputPhase::kOpaque, InputPhase::kWebSocket});
@@ -63,7 +64,7 @@ void Input::OnDisconnect(Connection* connection) {
     case AtEnd::kGoOn:
       return;
     case AtEnd::kWait:
-      // The timer of the connection stops when the input goes on.
+      // The timer is stopped if the input is resumed first.
       return transport_->StartIdleTimer(
           connection, connection->watch.waits_for_disk() ? limits::kLeftMs : kLeftBehindMs);
     case AtEnd::kEnd:
@@ -80,8 +81,8 @@ bool Input::EndLeft(Connection* connection) {
   return is_left;
 }
 
-// The bytes that were read and not handled are requests that nobody has begun: as on Node, their
-// client has no use for answers.
+// Unhandled bytes are requests that were not begun. As on Node, they get no answer after the
+// client's end.
 void Input::EndUnread(Connection* connection) {
   DropKept(connection);
   OnReadFailed(connection, 0);
@@ -89,25 +90,27 @@ void Input::EndUnread(Connection* connection) {
 
 Input::AtEnd Input::FindAtEnd(const Connection& connection) {
   const uint8_t pauses = connection.watch.pauses();
-  // JavaScript has the socket, or the request will have an owner soon, who hears of the end.
+  // JavaScript has the socket, or the request will soon have an owner; either will hear of the end.
   if ((pauses & kPauseUpgrade) != 0 || connection.sharing.is_waiting()) return AtEnd::kGoOn;
   if ((pauses & kPauseOrder) != 0) {
-    // Those before it, the disk, or the answer to another client may never come. What waits for the
-    // output alone goes on, or ends, with that.
+    // The answers before this request, the disk, or the answer to another client may never come:
+    // limit the wait. A request that waits only for unsent output is resumed, or ends, with the
+    // output.
     const bool waits_for_output = connection.message.unanswered() == 0 &&
                                   !connection.watch.waits_for_disk() &&
                                   OutputPass::UnsentBytes(connection) != 0;
     return waits_for_output ? AtEnd::kGoOn : AtEnd::kWait;
   }
-  // A parked request: JavaScript may be busy for a moment only.
+  // A parked request waits a moment: JavaScript may be busy only briefly.
   if ((pauses & kPauseMemory) != 0 && connection.phase() == InputPhase::kHead) return AtEnd::kWait;
-  // A goodbye of TLS is not a request: the shortest request with its record is longer.
+  // Unread bytes may be just TLS' close_notify alert: the shortest request in a TLS record is
+  // longer.
   const int unread_max = connection.tls == nullptr ? 0 : kGoodbyeBytesMax;
   int unread = 0;
   const bool has_unread = ioctl(connection.fd, FIONREAD, &unread) != 0 || unread > unread_max ||
                           (connection.tls != nullptr && connection.tls->has_pending());
   if ((pauses & kPausePipeline) != 0) return has_unread ? AtEnd::kWait : AtEnd::kEnd;
-  // Bytes of a body that JavaScript has not asked for come before the end.
+  // If bytes of a body are unread, JavaScript reads them before the end.
   return has_unread || connection.input.partial() != nullptr ? AtEnd::kGoOn : AtEnd::kEnd;
 }
 
@@ -142,7 +145,7 @@ bool Input::ReadOnce(Connection* connection) {
   return bytes == most;
 }
 
-// Reads into the protocol's own memory, and adds what it has beside `room` to `most`.
+// Reads into `room` and into further memory of the protocol, whose size is added to *most.
 ssize_t Input::ReadMore(Connection* connection, Protocol* protocol, std::span<char> room,
                         size_t* most) {
   rooms_[0] = {room.data(), room.size()};
@@ -164,7 +167,7 @@ void Input::OnReadFailed(Connection* connection, int error) {
 }
 
 void Input::Receive(Connection* connection, std::string_view bytes) {
-  // Bytes of a tunnel may come with a frame of the bytes that are being handled.
+  // Receive() nests: frames of HTTP/2 that are being handled may contain bytes of a tunnel.
   const std::string_view outer = std::exchange(segment_, bytes);
   HandleReceived(connection, bytes);
   segment_ = outer;
@@ -183,7 +186,7 @@ void Input::HandleReceived(Connection* connection, std::string_view bytes) {
 }
 
 void Input::HandleKept(Connection* connection) {
-  // The bytes leave the connection meanwhile, so that they stay in place.
+  // Move the bytes out of the connection, so that Keep() does not reallocate them meanwhile.
   std::unique_ptr<std::string> partial = TakeKept(connection);
   const size_t used = Handle(connection, *partial);
   if (!connection->is_open()) return;

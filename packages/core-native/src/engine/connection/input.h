@@ -38,19 +38,20 @@ class Input {
 
   // Reads what the socket has, at most limits::kReadsPerEvent times, and delivers it.
   void OnReadable(Connection* connection);
-  // Called when the client ended its direction while the connection is not read. Treats it as the
-  // end of the input where it would be found next, and where what is before it waits for somebody
-  // who may never come.
+  // Called when the client ended its direction while the connection is not read. Treats this as the
+  // end of the input if no bytes are before it, or if the bytes before it wait too long for
+  // something else.
   void OnDisconnect(Connection* connection);
-  // Called when the timer of the connection has fired. Returns true if that was for a client that
-  // has left, whose input has ended then.
+  // Called when the timer of the connection has fired. If the timer was for a client that has ended
+  // its direction, ends the input and returns true; returns false otherwise.
   bool EndLeft(Connection* connection);
-  // Delivers bytes that were read elsewhere: by another process, or from the frames of HTTP/2.
+  // Delivers bytes that another process has read, or that came in frames of HTTP/2.
   void Receive(Connection* connection, std::string_view bytes);
-  // Removes a reason to pause. If none is left, delivers the bytes that were kept back and reads
-  // again.
+  // Removes a reason to pause. If no reason is left, delivers the bytes that were kept back and
+  // reads again.
   void Resume(Connection* connection, PauseReason reason);
-  // Called when JavaScript has consumed `bytes` of body or tunnel: gives them back to the window.
+  // Called when JavaScript has consumed `bytes` of body or tunnel: enlarges the receive window
+  // again.
   void OnWindow(Connection* connection, uint32_t bytes);
   void OnDetached(Connection* connection) { windows_.OnDetached(connection); }
   // Pauses the input until JavaScript has freed a request segment.
@@ -60,9 +61,9 @@ class Input {
     Resume(connection, kPauseMemory);
     attachment->waiting().EndResume();
   }
-  // Resumes the input after this pass, if it waits for output or answers only.
+  // Resumes the input after this pass if its only reasons to pause are output and earlier answers.
   static void ResumeSoon(Connection* connection) { connection->input.is_resume_due_ = true; }
-  // Returns true once after ResumeSoon().
+  // If ResumeSoon() was called, clears its mark and returns true; returns false otherwise.
   static bool TakeResumeDue(Connection* connection) {
     return std::exchange(connection->input.is_resume_due_, false);
   }
@@ -75,7 +76,7 @@ class Input {
   static void GiveReceiveTurn(Connection* connection) {
     connection->input.has_receive_turn_ = true;
   }
-  // Returns true once after GiveReceiveTurn().
+  // If GiveReceiveTurn() was called, clears its mark and returns true; returns false otherwise.
   static bool TakeReceiveTurn(Connection* connection) {
     const bool had = connection->input.has_receive_turn_;
     connection->input.has_receive_turn_ = false;
@@ -88,32 +89,33 @@ class Input {
     connection->input.waits_for_segment_ = waits;
   }
 
-  // The bytes of the read that is being handled, as they came: what has been handled, too. Empty
-  // while bytes are handled that were kept back.
+  // All bytes of the read that is being handled, also those already handled. Empty while the bytes
+  // that were kept back are handled.
   std::string_view segment() const { return segment_; }
 
   // -- Bytes that are kept back.
 
-  // Keeps bytes behind those that are kept already.
+  // Appends bytes to the kept bytes.
   static void Keep(Connection* connection, std::string_view bytes) {
     MakeKept(connection)->append(bytes);
   }
-  // Keeps these bytes in place of those that are kept already.
+  // Replaces the kept bytes.
   static void KeepOnly(Connection* connection, std::string bytes) {
     connection->input.partial_ = std::make_unique<std::string>(std::move(bytes));
   }
-  // Keeps bytes before those that are kept already.
+  // Inserts bytes before the kept bytes.
   static void KeepBefore(Connection* connection, std::string_view bytes) {
     MakeKept(connection)->insert(0, bytes);
   }
-  // Returns the kept bytes, or nullptr, and forgets them.
+  // Returns the kept bytes, or nullptr, and keeps them no longer.
   static std::unique_ptr<std::string> TakeKept(Connection* connection) {
     return std::move(connection->input.partial_);
   }
   static void DropKept(Connection* connection) { connection->input.partial_.reset(); }
-  // Drops the first of the kept bytes, which were handled.
+  // Drops the first `bytes` of the kept bytes, because they were handled.
   static void DropKept(Connection* connection, size_t bytes);
-  // Sets how many of the kept bytes, or of those in the socket, JavaScript or the lane has seen.
+  // Sets how many of the kept or unread bytes JavaScript has already received or the lane has
+  // peeked at.
   static void SetGiven(Connection* connection, size_t bytes) {
     connection->input.given_bytes_ = static_cast<uint32_t>(bytes);
   }
@@ -127,10 +129,10 @@ class Input {
   bool ReadOnce(Connection* connection);
   ssize_t ReadMore(Connection* connection, Protocol* protocol, std::span<char> room, size_t* most);
   void OnReadFailed(Connection* connection, int error);
-  // What follows from the client's end while nothing is read.
+  // The consequence of the client's end while the connection is not read.
   enum class AtEnd : uint8_t {
-    kGoOn,  // Nothing: the end is found by reading, or comes with the output.
-    kWait,  // The request has some time.
+    kGoOn,  // None: the end is found by reading, or follows from the output.
+    kWait,  // The waiting request gets some time; then the input ends.
     kEnd,   // The input has ended.
   };
   static AtEnd FindAtEnd(const Connection& connection);
@@ -143,10 +145,11 @@ class Input {
   Transport* transport_;
   const Protocols* protocols_;
   ReadObserver* observer_;
-  // The buffer has limits::kLargeReadBytes, most of which have no page until they are needed.
+  // The read buffer: limits::kLargeReadBytes, most of which get no memory page unless a large read
+  // needs them.
   std::unique_ptr<char[]> buffer_;
   std::string_view segment_;
-  std::array<iovec, limits::kBlocksPerRead> rooms_{};  // The memory of the read that is being made.
+  std::array<iovec, limits::kBlocksPerRead> rooms_{};  // The memory for the read in progress.
   ReceiveWindows windows_;
 };
 

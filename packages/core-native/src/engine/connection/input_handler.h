@@ -4,12 +4,12 @@
 
 namespace httpsys::engine {
 
-// What the transport asks of the lane, for each connection. Thread: the lane.
+// Events of connections that the transport passes to the lane. Thread: the lane.
 class InputHandler {
  public:
   // There may be bytes to read.
   virtual void OnReadable(Connection* connection) = 0;
-  // As WatchHandler::OnDisconnect().
+  // The client ended its direction while the connection is not read (WatchHandler::OnDisconnect()).
   virtual void OnDisconnect(Connection* connection) = 0;
   // The connection's timer has expired.
   virtual void OnTimeout(Connection* connection) = 0;
@@ -17,7 +17,7 @@ class InputHandler {
   virtual void OnTooSlow(Connection* connection) = 0;
   // All output has left, and the sending direction is about to be shut down.
   virtual void OnOutputEnding(Connection* connection) = 0;
-  // JavaScript is about to hear of the connection, for the first time or as one of another server.
+  // JavaScript is about to hear of the connection, for the first time or again for another server.
   virtual void OnAnnounced(Connection* connection) = 0;
   // The connection is no longer open.
   virtual void OnDetached(Connection* connection) = 0;

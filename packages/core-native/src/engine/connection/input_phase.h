@@ -1,5 +1,5 @@
 #pragma once
-// The phase of a connection's input: what the next byte from the peer belongs to.
+// The phase of a connection's input: it says to what the next byte from the client belongs.
 
 #include <array>
 #include <cstddef>
@@ -9,8 +9,8 @@
 namespace httpsys::engine {
 
 enum class InputPhase : uint8_t {
-  kHandshake,  // The TLS handshake.
-  // The next request.
+  kHandshake,  // Bytes of the TLS handshake.
+  // The head of the next request.
   kHead,
   // A body of known length.
   kBodyLength,
@@ -19,8 +19,10 @@ enum class InputPhase : uint8_t {
   kSkipLength,
   // The same as kSkipLength for a chunked body.
   kSkipChunked,
-  kAwaitUpgrade,  // Unknown until JavaScript accepts (kOpaque, kUndecided) or declines an upgrade.
-  // The connection was upgraded and JavaScript has not said to what. The lane keeps the bytes.
+  // Unknown until JavaScript accepts an upgrade (kOpaque, kUndecided) or declines it.
+  kAwaitUpgrade,
+  // The connection was upgraded, but JavaScript has not yet named the protocol. The lane keeps the
+  // bytes.
   kUndecided,
   // A tunnel, or an upgraded connection, whose bytes the application reads.
   kOpaque,
@@ -29,13 +31,14 @@ enum class InputPhase : uint8_t {
   kRelayLength,  // The body, of known length, of a request that another member answers.
   // The same as kRelayLength for a chunked body.
   kRelayChunked,
-  kRelayUpgrade,  // Unknown until the other member accepts (kRelayOpaque) or declines an upgrade.
+  // Unknown until the other member accepts an upgrade (kRelayOpaque) or declines it.
+  kRelayUpgrade,
   // A tunnel whose bytes another member reads.
   kRelayOpaque,
   kHttp2,       // Frames of HTTP/2, on the connection that carries the streams.
   kStream,      // The body of a request on a stream of HTTP/2.
-  kAfterClose,  // Nothing but line ends: the last request of the connection has been read.
-  // The message was refused and JavaScript was told: it decides when the connection ends.
+  kAfterClose,  // Only line ends are allowed: the last request of the connection has been read.
+  // The message was refused. JavaScript knows that and decides when the connection ends.
   kRefused,
   kOver,  // Nothing is read any more: the message was refused or the connection is ending.
 };
@@ -52,8 +55,8 @@ constexpr PhaseSet PhasesOf(std::initializer_list<InputPhase> phases) {
   return set;
 }
 
-// The phases that may follow a phase, beside itself. docs/internals/architecture.md shows this
-// table.
+// Returns the phases that may follow `phase`, other than itself. docs/internals/architecture.md
+// shows this table.
 constexpr PhaseSet NextPhases(InputPhase phase) {
   using enum InputPhase;
   switch (phase) {
@@ -87,8 +90,8 @@ constexpr PhaseSet NextPhases(InputPhase phase) {
     case kRefused:
       return PhasesOf({kHead, kOver});
     case kOver:
-      // The client has ended within a message, which is refused then; or a member gives a request
-      // back.
+      // Either the client has ended within a message, which is refused then, or a member gives a
+      // request back.
       return PhasesOf({kHead, kRefused});
     case kOpaque:
     case kWebSocket:
@@ -101,7 +104,7 @@ constexpr PhaseSet NextPhases(InputPhase phase) {
 
 namespace phases {
 
-// NextPhases() of each phase, with the phase itself: a phase may be entered again.
+// NextPhases() of each phase plus the phase itself, because a phase may be entered again.
 inline constexpr auto kNext = [] {
   std::array<PhaseSet, kInputPhases> next{};
   for (size_t i = 0; i < next.size(); ++i) {

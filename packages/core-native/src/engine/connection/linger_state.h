@@ -4,7 +4,7 @@
 
 namespace httpsys::engine {
 
-// What one lingering connection has cost. Only Lingering writes it; everybody reads it.
+// The cost of one lingering connection. Only Lingering writes it; everybody reads it.
 class LingerState {
  public:
   // The bytes that were discarded since the connection began to linger.

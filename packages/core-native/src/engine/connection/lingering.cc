@@ -22,8 +22,8 @@ void Lingering::Begin(Connection* connection) {
   if (connection->end.peer_ended()) {
     factory_->End(connection);
   } else if (connection->end.has_read_all() && !watch_->AreDescriptorsLow()) {
-    // A client that has announced its end with its last request sends nothing but that end. When
-    // the lane looks a little later, the client has ended, without a wake for it.
+    // The client sends only its end after its last request. Look a little later, when it has
+    // probably ended, instead of waking the lane for it.
     SocketWatch::PauseOnly(connection, kPauseOver);
     watch_->Update(connection);
     watch_->LeaveAlone(connection, true);

@@ -1,5 +1,5 @@
 #pragma once
-// The orderly end of a connection: the peer can read the last reply although it still sends.
+// The orderly end of a connection: the client can read the last reply although it still sends.
 
 #include "engine/connection/connection.h"
 #include "engine/connection/connection_factory.h"
@@ -8,9 +8,9 @@
 
 namespace httpsys::engine {
 
-// Closing a socket with unread input resets the connection, and the peer may lose what it has not
-// read. So the sending direction is shut down, and input is discarded for a while, until the peer
-// has ended, too. Thread: the lane.
+// Closing a socket with unread input resets the connection, and the client may lose bytes that it
+// has not read. So the sending direction is shut down, and input is discarded until the client has
+// ended, too, or limits::kLingerMs are over. Thread: the lane.
 class Lingering {
  public:
   Lingering(SocketWatch* watch, ConnectionTimers* timers, ConnectionFactory* factory)
@@ -18,11 +18,12 @@ class Lingering {
   Lingering(const Lingering&) = delete;
   Lingering& operator=(const Lingering&) = delete;
 
-  // Begins with a connection that is not open any more, and whose sending direction is shut down.
+  // Makes a connection linger. It must no longer be open, and its sending direction must be shut
+  // down.
   void Begin(Connection* connection);
-  // There may be input to discard.
+  // Called when there may be input to discard.
   void OnReadable(Connection* connection);
-  // The time is over for which a client was left alone that has announced its end.
+  // Called when the time is over for which Begin() left the client alone.
   void OnDue(Connection* connection) { Watch(connection); }
 
  private:

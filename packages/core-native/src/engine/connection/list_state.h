@@ -8,10 +8,10 @@ namespace httpsys::engine {
 
 struct Connection;
 
-// How much of a connection still exists.
+// The stage of a connection's life.
 enum class Life : uint8_t {
   kOpen,       // The connection has its slot.
-  kLingering,  // JavaScript was told kClosed. Further input is thrown away.
+  kLingering,  // JavaScript got kClosed. Further input is thrown away.
   kClosing,    // The descriptor is closed. libuv has yet to let go of the memory.
 };
 

@@ -25,7 +25,7 @@ void MemoryQueue::Park(Connection* connection, const Parked& parked) {
   Waiting waiting{connection, resumed == nullptr ? parked.now_ms : resumed->since_ms, parked};
   next_deadline_ms_ = std::min(next_deadline_ms_, waiting.deadline_ms());
   if (resumed == nullptr) return Insert(waiting_.end(), waiting);
-  // Requests are resumed from the front, so the place is near.
+  // The search is short: requests are resumed from the front, so the old place is near it.
   const auto is_later = [&](const Waiting& each) { return each.since_ms >= waiting.since_ms; };
   Insert(std::find_if(waiting_.begin(), waiting_.end(), is_later), waiting);
 }
@@ -35,7 +35,7 @@ Connection* MemoryQueue::NextOverdue(uint64_t now_ms) {
   next_deadline_ms_ = UINT64_MAX;
   for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
     if (at->deadline_ms() <= now_ms) {
-      // There may be others.
+      // Other requests may be overdue, too.
       next_deadline_ms_ = now_ms;
       return Take(at, RouteStatus::kQueueTimeout);
     }

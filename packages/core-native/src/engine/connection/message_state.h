@@ -9,23 +9,24 @@
 
 namespace httpsys::engine {
 
-// The requests of one connection or stream: the one that is being read, and how many have no answer
-// yet. Only Messages writes it; everybody reads it.
+// The requests of one connection or stream: the request that is being read, and the number of
+// requests without an answer. Only Messages writes it; everybody reads it.
 class MessageState {
  public:
   // -- The message that is being read.
 
-  uint64_t start_ns() const { return start_ns_; }  // 0 = no message has begun.
-  // With a known length: the bytes of the body that are still to come. With a chunked body: the
-  // bytes that have come.
+  // When the message began; 0 = no message has begun.
+  uint64_t start_ns() const { return start_ns_; }
+  // For a body of known length: its bytes that are still to come. For a chunked body: its bytes
+  // that have come.
   uint64_t body_bytes() const { return body_bytes_; }
-  // The parser of a head, and the decoder of a chunked body: nullptr except within a message that
-  // is not whole.
+  // The parser of a head that has begun, and the decoder of a chunked body that has begun;
+  // otherwise nullptr.
   http1::RequestParser* parser() const { return parser_.get(); }
   http1::ChunkedDecoder* decoder() const { return decoder_.get(); }
-  // True if the message is the last one.
+  // True if the message is the last one of the connection.
   bool is_last() const { return is_last_; }
-  // The phase that follows kUpgradeDecline.
+  // The phase that follows if JavaScript declines the upgrade (kUpgradeDecline).
   InputPhase declined_phase() const { return declined_phase_; }
 
   // -- All messages.

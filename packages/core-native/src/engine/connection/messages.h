@@ -1,5 +1,5 @@
 #pragma once
-// Records how far the messages of connections and streams have been read, and which ones are
+// Records how far the messages of connections and streams have been read, and how many are
 // answered.
 
 #include <algorithm>
@@ -16,22 +16,22 @@ class Messages {
  public:
   // -- Time.
 
-  // A message begins: its timeouts count from `now_ns`.
+  // Begins a message: its timeouts count from `now_ns`.
   static void Begin(Connection* connection, uint64_t now_ns) {
     connection->message.start_ns_ = now_ns;
   }
-  // No message is awaited any more: none has begun, or the one that has is read or refused.
+  // Stops the timeouts of messages: the message was read or refused, or no message is expected yet.
   static void StopTime(Connection* connection) { connection->message.start_ns_ = 0; }
 
   // -- Requests.
 
-  // A head was read. `is_last`: no other request follows.
+  // Counts a request whose head was read. `is_last`: no other request follows.
   static void OnHead(Connection* connection, bool is_last) {
     connection->message.has_served_ = true;
     connection->message.is_last_ = is_last;
     ++connection->message.unanswered_;
   }
-  // The connection has had a request, of which nothing else is known here.
+  // Records that the connection has had a request, without counting one.
   static void SetServed(Connection* connection) { connection->message.has_served_ = true; }
   static void SetLast(Connection* connection, bool is_last) {
     connection->message.is_last_ = is_last;
@@ -39,12 +39,12 @@ class Messages {
   static void SetUnanswered(Connection* connection, uint32_t count) {
     connection->message.unanswered_ = count;
   }
-  // `count` requests were answered, or belong to somebody else.
+  // Counts `count` requests as answered, or as no longer this connection's to answer.
   static void OnAnswered(Connection* connection, uint32_t count) {
     uint32_t& unanswered = connection->message.unanswered_;
     unanswered -= std::min(unanswered, count);
   }
-  // The message that is being read is refused, and the connection goes to phase kRefused.
+  // Refuses the message that is being read: the connection enters phase kRefused.
   static void Refuse(Connection* connection, records::ErrorKind kind) {
     connection->Enter(InputPhase::kRefused);
     connection->uncommon().refusal.kind = kind;
@@ -59,11 +59,11 @@ class Messages {
   static void SetBodyBytes(Connection* connection, uint64_t bytes) {
     connection->message.body_bytes_ = bytes;
   }
-  // Bytes of a body of known length were read.
+  // Must be called when bytes of a body of known length were read.
   static void TakeBodyBytes(Connection* connection, uint64_t bytes) {
     connection->message.body_bytes_ -= bytes;
   }
-  // Bytes of a chunked body were read.
+  // Must be called when bytes of a chunked body were read.
   static void CountBodyBytes(Connection* connection, uint64_t bytes) {
     connection->message.body_bytes_ += bytes;
   }

@@ -17,19 +17,19 @@
 namespace httpsys::engine {
 namespace {
 
-// Returns the error to report. The peer's end comes before the reset that answers bytes sent after
-// it. So if the end has not been read yet, the end is what happened. libuv, which reads before it
-// writes, tells the application the same.
+// Returns the error to report for a failed write; 0 = the client has ended the connection. EPIPE
+// means that the client's end came before its reset. If the end is still unread, it is what
+// happened. On Node, libuv reads before it writes and reports the same.
 int WriteError(const Connection& connection, int error) {
   return error == EPIPE && !connection.end.peer_ended() ? 0 : error;
 }
 
-// Returns true if sendfile(2) or read(2) means the file by this error, not the socket.
+// Returns true if this error of sendfile(2) or read(2) is about the file, not the socket.
 bool IsFileError(int error) {
   return error == EIO || error == ESTALE || error == EISDIR || error == EINVAL || error == ENOMEM;
 }
 
-// Shortens the vectors to `bytes`. Returns how many are left.
+// Shortens the vectors to `bytes` in sum. Returns how many vectors are left.
 int Shorten(iovec* vectors, int count, size_t bytes) {
   for (int i = 0; i < count; ++i) {
     vectors[i].iov_len = std::min(vectors[i].iov_len, bytes);
@@ -39,20 +39,20 @@ int Shorten(iovec* vectors, int count, size_t bytes) {
   return count;
 }
 
-// Returns true if bytes can be given to the socket as they are, before everything else of this
-// connection, and nothing follows them.
+// Returns true if bytes can be written to the socket as they are: the connection has no other
+// output, no TLS, no limit, and does not end after them.
 bool IsIdle(const Connection& connection) {
   return connection.output.is_empty() && connection.tls == nullptr && connection.http2 == nullptr &&
          connection.stream == nullptr && connection.origin() == nullptr &&
          !connection.is_throttled() && connection.end.after_output() == AfterOutput::kNothing;
 }
 
-// Returns true if JavaScript is told of payload that was sent. A stream may have so little credit
-// that JavaScript waits until all of it has left.
+// Returns true if the sent payload must be reported to JavaScript. A stream may have so little
+// credit that JavaScript waits until all of it is sent.
 bool IsCreditDue(const Connection& connection, size_t credit_bytes, bool is_all_sent) {
   if (credit_bytes >= limits::kCreditBytes) return true;
   if (credit_bytes < limits::kStreamCreditBytes || !is_all_sent) return false;
-  // At the end of a response nobody waits for credit.
+  // At the end of a response JavaScript does not wait for credit.
   if (connection.stream != nullptr) return !connection.stream->is_complete;
   return connection.origin() != nullptr && connection.origin()->is_stream;
 }
@@ -109,7 +109,7 @@ void OutputPass::SendBlock(Connection* connection, uint32_t block_id, std::strin
 
 void OutputPass::SendFile(Connection* connection, uint32_t block_id,
                           std::shared_ptr<const files::FilePart> part) {
-  // Blocks are returned in order, so no other file may be before one that is read at once.
+  // Read the file at once only if no other file is before it, because blocks are returned in order.
   const OutputState& output = connection->output;
   if (output.queue_ == nullptr && !output.has_file_) {
     if (std::shared_ptr<const char[]> bytes = FileOutput::ReadShort(*part); bytes != nullptr) {
@@ -138,7 +138,7 @@ void OutputPass::Touch(Connection* connection) {
 }
 
 void OutputPass::FlushTouched(std::vector<Connection*>* touched) {
-  // By index: a connection that is touched meanwhile is flushed, too.
+  // By index: a connection that is touched during the loop is flushed, too.
   for (size_t i = 0; i < touched_.size(); ++i) {
     Connection* const connection = touched_[i];
     connection->output.is_touched_ = false;
@@ -164,7 +164,7 @@ void OutputPass::Flush(Connection* connection) {
     connection->output.pass_payload_bytes_ = 0;
     size_t offset = 0;
     const bool was_behind = connection->output.queue_ != nullptr;
-    // Files, and output that has to keep to a limit, go through the queue, of which any part can be
+    // Files, and output with a bandwidth limit, go through the queue, because any part of it can be
     // sent.
     const bool is_queued = connection->output.has_file_ || connection->is_throttled();
     if (!was_behind && !is_queued && !SendPieces(connection, &piece, &offset)) return;
@@ -172,16 +172,15 @@ void OutputPass::Flush(Connection* connection) {
     const uint32_t first = std::exchange(connection->output.first_piece_, 0);
     connection->output.last_piece_ = 0;
     if (piece != 0) EnqueuePieces(connection, piece, offset);
-    // The lane flushes each answer of its own as it makes it, and makes hundreds of thousands in
-    // one turn of the loop when clients flood it: such an answer leaves no piece behind, and not
-    // the bytes of its file.
+    // Native answers are flushed one by one, and a flood causes hundreds of thousands in one turn
+    // of the loop. So the pieces of each, and the bytes of its file, are released at once.
     pieces_.Release(first);
     if (connection->tls != nullptr && connection->tls->has_unsent()) BeginQueue(connection);
     size_t payload_left = 0;
     if (was_behind) {
       payload_left = payload;
     } else if (piece != 0) {
-      // Framing counts as the first to leave: credits never run ahead of the payload.
+      // Count all unsent bytes as payload, so that credits never run ahead of the payload.
       payload_left = std::min(payload, connection->output.queue_->bytes());
     }
     connection->output.queue_payload_bytes_ += payload_left;
@@ -265,7 +264,7 @@ void OutputPass::MakeQueue(Connection* connection) {
   owner_->OnQueueBegun(connection);
 }
 
-// Even an empty queue says that there is something to send: the bytes that TLS has sealed.
+// An empty queue is not useless: it says that sealed bytes of TLS are still to be sent.
 void OutputPass::BeginQueue(Connection* connection) {
   if (connection->output.queue_ != nullptr) return;
   MakeQueue(connection);
@@ -291,7 +290,7 @@ void OutputPass::EnqueuePieces(Connection* connection, uint32_t piece, size_t of
   connection->output.has_file_ = false;
 }
 
-// -- Of streams and what carries them.
+// -- Output of streams, and of the connections that carry them.
 
 bool OutputPass::WriteNow(Connection* connection, std::string_view bytes) {
   size_t sent = 0;
@@ -321,7 +320,7 @@ size_t OutputPass::OutputBytes(const Connection* stream) const {
 }
 
 ssize_t OutputPass::ReadyBytes(Connection* stream, size_t want) {
-  // The files of a stream are sent from its queue, and so is what follows them.
+  // A stream sends files, and the output behind them, from its queue only.
   if (stream->output.has_file_) QueueStreamOutput(stream);
   const OutputQueue* queue = stream->output.queue();
   if (queue == nullptr || !queue->has_files()) return static_cast<ssize_t>(want);
@@ -355,7 +354,7 @@ bool OutputPass::TakeFromFile(Connection* stream, size_t bytes, std::string* to)
   return true;
 }
 
-// Gives the block of the file back that the queue begins with, and drops what was left of it.
+// Drops the rest of the file at the front of the queue, and returns its block.
 void OutputPass::ReturnFile(Connection* connection, int error) {
   uint64_t sent = 0;
   const uint32_t block_id = connection->output.queue_->DropFront(&sent);
@@ -397,7 +396,7 @@ bool OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
   if (stream->output.first_piece_ == 0) stream->output.last_piece_ = 0;
   const size_t before = stream->output.queue_payload_bytes_ + stream->output.pass_payload_bytes_;
   const size_t payload = std::min(before, OutputBytes(stream));
-  // Only the sum of the two counts matters, so one of them gets all.
+  // Only the sum of the two counts matters, so the first one gets all.
   stream->output.queue_payload_bytes_ = payload;
   stream->output.pass_payload_bytes_ = 0;
   AddCredit(stream, before - payload);
@@ -436,7 +435,7 @@ void OutputPass::WriteQueue(Connection* connection) {
   OutputQueue& queue = *connection->output.queue_;
   size_t budget = limits::kSendBytesPerEvent;
   while (!queue.empty()) {
-    // A file is sent in whole windows: the budget ends after the one that crosses it.
+    // A file is sent in whole windows, so the last one may exceed the budget.
     size_t most = std::max(budget, limits::kFileWindowBytes);
     const bool is_throttled = connection->is_throttled();
     if (is_throttled) {
@@ -477,7 +476,7 @@ void OutputPass::WriteQueue(Connection* connection) {
   if (connection->is_open() && connection->http2 != nullptr) streams_->OnOutputDone(connection);
 }
 
-// Writes from the front of the queue, at most `most` bytes. Returns like send(2); 0 = the output is
+// Writes at most `most` bytes from the front of the queue. Returns like send(2); 0 = the output is
 // held. The connection may be closed after a failure.
 ssize_t OutputPass::WriteSome(Connection* connection, size_t most) {
   const OutputQueue& queue = *connection->output.queue_;
@@ -490,7 +489,7 @@ ssize_t OutputPass::WriteSome(Connection* connection, size_t most) {
     return WriteVectors(connection, vectors, Shorten(vectors, count, most));
   }
   const OutputQueue::FilePiece next = queue.file_at(static_cast<size_t>(count));
-  // A file that has to be read first may take its time, which the bytes before it do not wait for.
+  // Do not keep these bytes back (kMore) for a file that must first be read from disk.
   const bool has_more =
       next.part != nullptr &&
       files_.Ready(connection, *next.part, next.offset, std::min<uint64_t>(most, next.bytes)) > 0;
@@ -512,7 +511,7 @@ ssize_t OutputPass::WriteFile(Connection* connection, const OutputQueue::FilePie
     error = sent == 0 ? ENODATA : errno;
     if (sent < 0 && !IsFileError(error)) return -1;
   }
-  // The client was promised bytes that do not come.
+  // The file is shorter than announced or cannot be read, so the response cannot be completed.
   ReturnFile(connection, error);
   owner_->OnWriteFailed(connection, 0);
   return -1;
@@ -524,7 +523,7 @@ void OutputPass::OnReleased(Connection* connection) {
     return Touch(connection);
   }
   OnWritable(connection);
-  // The rest of what may be sent waits for the socket again.
+  // Poll again, because the rest of the allowed output may wait for the socket.
   if (connection->is_open()) owner_->UpdatePoll(connection);
 }
 
@@ -550,14 +549,14 @@ void OutputPass::AddCredit(Connection* connection, size_t bytes) {
   uint64_t credit = uint64_t{output.credit_bytes_} + bytes;
   const bool is_all_sent = output.queue_payload_bytes_ == 0 && output.pass_payload_bytes_ == 0;
   const bool is_due = IsCreditDue(*connection, credit, is_all_sent) && connection->is_open();
-  // What is not due is below limits::kCreditBytes, unless nobody will ask for it.
+  // Credit that is not due is below limits::kCreditBytes, except on a closed connection.
   output.credit_bytes_ = is_due ? 0 : static_cast<uint32_t>(std::min<uint64_t>(credit, UINT32_MAX));
   if (!is_due) return;
   // Payload that has left a stream may still wait for the socket of its connection.
   const bool is_taken =
       connection->output.queue_ == nullptr && connection->real()->output.queue_ == nullptr;
   const uint32_t flags = is_taken ? uint32_t{records::kFlagTaken} : 0;
-  // A block may be longer than a word counts.
+  // A block may be longer than a 32-bit word can say.
   for (; credit > UINT32_MAX; credit -= UINT32_MAX) {
     connection->attachment().records().Credit(connection->slot.number(), UINT32_MAX, flags);
   }

@@ -22,7 +22,7 @@
 
 namespace httpsys::engine {
 
-// What OutputPass asks of the owner of the sockets. Thread: the lane.
+// Events of output that OutputPass passes to the owner of the sockets. Thread: the lane.
 class OutputOwner {
  public:
   // A write has failed: the connection must be closed. `error` is a positive errno, or 0 if the
@@ -51,7 +51,7 @@ class OutputPass {
 
   void set_stream_handler(StreamHandler* handler) { streams_ = handler; }
 
-  // The limits on the output of prefixes, which the output of their connections and streams keeps.
+  // The bandwidth limits of prefixes, to which the output keeps.
   Throttle* throttle() { return &throttle_; }
 
   // -- Sending. The bytes passed to Send() and SendBlock() must stay valid until FlushTouched().
@@ -66,41 +66,41 @@ class OutputPass {
   // Sends a block that JavaScript has lent. It is returned, with a kBlockDone record, once it is
   // sent or dropped.
   void SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes);
-  // Sends a part of a file, which is not empty, as a block (OutputQueue::kNoBlock: as none): a
-  // short one at once, a longer one as the socket takes it. An error of the file ends the
-  // connection or stream.
+  // Sends a part of a file that is not empty: a short part at once, a longer one as the socket
+  // takes it. `block_id` is returned afterwards, as in SendBlock(), unless it is
+  // OutputQueue::kNoBlock. An error of the file ends the connection or stream.
   void SendFile(Connection* connection, uint32_t block_id,
                 std::shared_ptr<const files::FilePart> part);
   // Sends bytes that `owner` keeps alive; several connections may share them. `owner` is released
   // when the bytes have been sent.
   void SendShared(Connection* connection, std::shared_ptr<const void> owner, std::string_view bytes,
                   size_t payload_bytes);
-  // Makes the connection take part in the next FlushTouched(), even without bytes to send.
+  // Includes the connection in the next FlushTouched(), even without bytes to send.
   void Touch(Connection* connection);
   // Writes the output of every touched connection, as a rule with one system call each. Fills
   // `touched` with these connections, of which some may have been closed.
   void FlushTouched(std::vector<Connection*>* touched);
   bool has_touched() const { return !touched_.empty(); }
-  // Writes what the current pass has for the connection. May close it.
+  // Writes the connection's output of the current pass. May close the connection.
   void Flush(Connection* connection);
-  // Sends bytes at once: the same as Send() and Flush() of bytes without payload, in fewer steps
-  // where nothing else is to be sent and the socket takes all of them. May close the connection.
+  // Sends bytes without payload at once. Does the same as Send() and Flush(), in fewer steps if
+  // there is no other output and the socket takes all. May close the connection.
   void SendNow(Connection* connection, std::string_view bytes);
   // Writes bytes at once and queues what the socket does not take. Only for connections that do not
   // use the methods above (those of HTTP/2). Returns false if the connection was closed by an
   // error.
   bool WriteNow(Connection* connection, std::string_view bytes);
-  // Returns how many bytes of a stream's output can be taken at once, at most `want`, which is
-  // above 0 and at most OutputBytes(). 0 = the output is held, and StreamHandler::OnReleased() will
-  // be called; negative = an errno of a file, whose block was returned.
+  // Returns how many bytes of a stream's output TakeOutput() may take now, at most `want`, which
+  // must be above 0 and at most OutputBytes(). 0 = the output is held, and
+  // StreamHandler::OnReleased() will be called; negative = an errno of a file, whose block was
+  // returned.
   ssize_t ReadyBytes(Connection* stream, size_t want);
   // Moves `bytes` of a stream's output, at most ReadyBytes(), to the end of `to`. Returns false,
   // and returns the block, if a file had fewer.
   bool TakeOutput(Connection* stream, size_t bytes, std::string* to);
-  // Counts bytes of reply records as sent although they are not sent as they are (framing that
-  // HTTP/2 replaces).
+  // Counts bytes of reply records as sent that HTTP/2 replaces by its own framing.
   void Credit(Connection* stream, size_t bytes) { AddCredit(stream, bytes); }
-  // The bytes that a stream has to send, from this pass and from before.
+  // The unsent bytes of a stream, of this pass and of earlier ones.
   size_t OutputBytes(const Connection* stream) const;
   // The bytes that the connection has accepted and its socket has not taken: queued bytes, bytes
   // sealed by TLS, and the payload of the current pass.
@@ -116,8 +116,8 @@ class OutputPass {
   static bool IsBehind(const Connection& connection) {
     return UnsentBytes(connection) > limits::kUnsentBytesMax;
   }
-  // True if the connection keeps more output than JavaScript's credit ever allows: nothing may be
-  // added.
+  // True if the connection keeps more output than JavaScript's credit ever allows. A reply that
+  // adds output must then close it.
   static bool IsBeyondCredit(const Connection& connection) {
     const OutputQueue* queue = connection.output.queue();
     return queue != nullptr && queue->kept_bytes() > limits::kUnsentRepliesMax;
@@ -127,22 +127,24 @@ class OutputPass {
   // The number of connections and streams whose output waits in a queue.
   size_t pending_outputs() const { return pending_outputs_; }
 
-  // Writes bytes that the TLS session has sealed by itself (handshakes, alerts). May close the
+  // Writes bytes that the TLS session has produced itself (handshakes, alerts). May close the
   // connection.
   void FlushSealed(Connection* connection);
 
-  // The socket has room again.
+  // Called when the socket has room again.
   void OnWritable(Connection* connection);
   // Makes the connection wait for room in its socket. The queue may be empty: then only bytes
   // sealed by TLS wait.
   void BeginQueue(Connection* connection);
   // Marks the end of the queued output. The connection must have a queue.
   static void MarkQueue(Connection* connection) { connection->output.queue_->Mark(); }
-  // The rate at which the client takes the queued output. The connection must have a queue.
+  // The measurement of how fast the client takes the queued output. The connection must have a
+  // queue.
   static SendRateWatch* RateOf(Connection* connection) {
     return &connection->output.queue_->rate();
   }
-  // Forgets payload that has left and was not reported yet: it was sent for another server.
+  // Discards the count of sent payload that JavaScript has not heard of, when another server gets
+  // the connection.
   static void ForgetCredit(Connection* connection) { connection->output.credit_bytes_ = 0; }
   // Drops all output that has not been sent, and returns its blocks with ECANCELED.
   void Drop(Connection* connection);
@@ -161,10 +163,10 @@ class OutputPass {
   ssize_t WriteFile(Connection* connection, const OutputQueue::FilePiece& piece, size_t most);
   void ReturnFile(Connection* connection, int error);
   void WriteQueue(Connection* connection);
-  // The output of a connection or stream was held, and may go on.
+  // Called when the output of a connection or stream is no longer held.
   void OnReleased(Connection* connection);
   void AddCredit(Connection* connection, size_t bytes);
-  // Returns the blocks of `blocks_`, which were lent for this connection.
+  // Returns the blocks in `blocks_` to the JavaScript environment of this connection.
   void ReportBlocks(const Connection* connection, int error);
 
   const uv_loop_t* loop_;

@@ -20,9 +20,8 @@ void OutputQueue::Append(std::string_view bytes, size_t more) {
   if (!is_joined) pieces_.emplace_back();
   std::string* own = &pieces_.back().own;
   const size_t needed = own->size() + bytes.size();
-  // A string that grows by itself reserves up to twice its size, which would cost memory for a
-  // stalled client. It grows by a quarter at least, so that many small pieces are not copied once
-  // for each.
+  // std::string would double its size, which costs memory for a stalled client. Growing by at least
+  // a quarter avoids a copy for each of many small pieces.
   if (own->capacity() < needed) {
     const size_t wanted = std::max(needed + more, own->size() + own->size() / 4);
     own->reserve(std::min(wanted, std::max(needed, kJoinBytesMax)));
@@ -116,12 +115,12 @@ void OutputQueue::PopFront() {
   const Piece& front = pieces_[first_];
   if (front.block_id == kNoBlock) kept_bytes_ -= std::min(front.bytes().size(), kPieceKeptMax);
   if (front.is_file) --files_;
-  // Frees the memory of the piece at once: a string that is assigned a short one keeps its own.
+  // Frees the memory of the piece at once: assignment of an empty string would keep it.
   std::string().swap(pieces_[first_].own);
   pieces_[first_] = Piece();
   ++first_;
-  // Erasing only half of the vector at a time means that no piece is moved more often than pieces
-  // have left.
+  // Erase only when at least half of the vector was sent, so that pieces move no more often than
+  // pieces are sent.
   if (first_ < piece_count()) return;
   pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(first_));
   first_ = 0;

@@ -8,13 +8,13 @@
 
 namespace httpsys::engine {
 
-// What one connection or stream still has to send. Only OutputPass writes it; everybody reads it.
+// The unsent output of one connection or stream. Only OutputPass writes it; everybody reads it.
 class OutputState {
  public:
   // The output that the socket did not take; nullptr = none. The queue may be empty while bytes
   // that TLS has sealed are still to be sent.
   const OutputQueue* queue() const { return queue_.get(); }
-  // True if nothing is to be sent, in this pass or later.
+  // True if there is no unsent output, of this pass or of earlier ones.
   bool is_empty() const { return queue_ == nullptr && first_piece_ == 0; }
 
  private:
@@ -27,7 +27,7 @@ class OutputState {
   // The payload in the queue, as JavaScript counts it.
   size_t queue_payload_bytes_ = 0;
   std::unique_ptr<OutputQueue> queue_;
-  uint32_t credit_bytes_ = 0;  // The payload that has left since the last kCredit record.
+  uint32_t credit_bytes_ = 0;  // The payload that was sent since the last kCredit record.
   bool has_file_ = false;      // A piece of this pass is a part of a file.
   bool is_touched_ = false;    // The next FlushTouched() flushes the connection.
 };

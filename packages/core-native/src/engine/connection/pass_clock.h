@@ -6,8 +6,8 @@
 
 namespace httpsys::engine {
 
-// The time of the current turn of a lane's loop: the clock is read once per turn, when somebody
-// first asks. Thread: the lane.
+// The time of the current turn of a lane's loop. The first call of Ns() in a turn reads the clock.
+// Thread: the lane.
 class PassClock {
  public:
   void BeginPass() { now_ns_ = 0; }

@@ -22,15 +22,16 @@ class Lender {
     std::string_view bytes;
   };
 
-  // Returns the same bytes where `owner` keeps them: the socket did not take all of them.
+  // Returns the same bytes in memory that `owner` keeps alive. Called when the socket did not take
+  // all of them.
   virtual Kept Keep(std::string_view bytes) = 0;
 
  protected:
   ~Lender() = default;
 };
 
-// Pieces are named by numbers above 0, and the pieces of a connection are a list; 0 = none. Their
-// bytes stay where the caller has them until Clear(). Thread: the lane.
+// A piece has a number above 0, and the pieces of a connection form a list; 0 = none. Their bytes
+// stay in the caller's memory until Clear(). Thread: the lane.
 class PassPieces {
  public:
   struct Piece {
@@ -38,14 +39,14 @@ class PassPieces {
     size_t bytes = 0;
     uint32_t next = 0;
     uint32_t block_id = OutputQueue::kNoBlock;
-    uint32_t owner = 0;  // Index into owners_, what keeps the bytes alive; 0 = nothing.
+    uint32_t owner = 0;  // Index into owners_ of the object that keeps the bytes alive; 0 = none.
     bool is_released = false;
     bool is_lent = false;  // The owner is a Lender.
     char copy[12];
 
-    // The owner is a FilePart.
+    // True if the piece is a part of a file: the owner is a FilePart.
     bool is_file() const { return data == nullptr && owner != 0; }
-    // Not for files.
+    // The bytes of a piece that is not a file.
     std::string_view view() const {
       return {data == nullptr ? copy : reinterpret_cast<const char*>(data), bytes};
     }
@@ -59,34 +60,33 @@ class PassPieces {
   uint32_t Add(uint32_t last, size_t bytes);
   // Valid until the next Add().
   Piece& at(uint32_t piece) { return pieces_[piece]; }
-  // Sets what keeps the bytes of the newest piece alive.
+  // Sets the object that keeps the bytes of the newest piece alive.
   void SetOwner(std::shared_ptr<const void> owner);
-  // Sets what lends the bytes of the newest piece until they have been sent or given to a queue.
+  // Sets the lender of the newest piece's bytes, until they have been sent or given to a queue.
   void SetLender(Lender* lender);
   size_t count() const { return pieces_.size() - 1; }
-  // Forgets the pieces of the list from `first` on, whose bytes have been sent or given to a queue,
-  // and what kept them alive. Nothing may name these pieces any more.
+  // Frees the pieces of the list from `first` on and releases their owners, after their bytes have
+  // been sent or given to a queue. The numbers of these pieces must no longer be in use.
   void Release(uint32_t first);
   void Clear();
 
-  // The next methods are about the list from `first` on, of whose first piece `offset` bytes have
-  // left.
+  // The next methods work on the list from `first` on. `offset` bytes of its first piece are sent.
 
   size_t BytesFrom(uint32_t first, size_t offset) const;
-  // Fills vectors with the bytes of pieces that are no files. Returns how many; `next` is the piece
-  // behind them.
+  // Fills vectors with the bytes of pieces up to the first file. Returns the number of vectors;
+  // *next is the piece behind them.
   int Fill(uint32_t first, size_t offset, iovec* vectors, int most, uint32_t* next) const;
-  // Removes `bytes` from the front. Adds the blocks that have left to `done`.
+  // Removes `bytes` sent bytes from the front. Adds the blocks that are sent completely to `done`.
   void Advance(size_t bytes, uint32_t* first, size_t* offset, std::vector<uint32_t>* done) const;
-  // Gives all bytes to the queue.
+  // Appends all bytes of the list to the queue.
   void MoveTo(OutputQueue* queue, uint32_t first, size_t offset) const;
-  // Adds the blocks to `blocks`.
+  // Adds the ids of the list's blocks to `blocks`.
   void CollectBlocks(uint32_t first, std::vector<uint32_t>* blocks) const;
 
  private:
   struct Owner {
     std::shared_ptr<const void> owner;
-    uint32_t pieces = 0;  // The pieces that need it.
+    uint32_t pieces = 0;  // Number of pieces that need the owner.
   };
 
   std::vector<Piece> pieces_;  // Index 0 is unused.

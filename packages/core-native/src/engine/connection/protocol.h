@@ -21,15 +21,15 @@ class Protocol {
  public:
   enum class Advance : uint8_t { kGoOn, kWait };
 
-  // The memory into which the next bytes are received. `shared` is the lane's buffer: bytes
-  // received there come to OnReadable(), bytes received into other memory to OnReceived(). Returns
-  // an empty span if the connection was paused and nothing is to be read.
+  // Returns the memory into which the next bytes are received. `shared` is the lane's buffer: bytes
+  // received into it are passed to OnReadable(), bytes received into other memory to OnReceived().
+  // Returns an empty span if the protocol has paused the connection, so that nothing is read.
   virtual std::span<char> Room(Connection* connection, std::span<char> shared) {
     (void)connection;
     return shared;
   }
-  // Adds memory behind that of Room(), which was not `shared`, for the same read; `rooms` is empty.
-  // Returns how many pieces there are.
+  // Fills `rooms` with further memory for the same read if Room() returned memory of its own.
+  // Returns how many pieces were filled.
   virtual size_t MoreRoom(Connection* connection, std::span<iovec> rooms) {
     (void)connection;
     (void)rooms;
@@ -39,11 +39,11 @@ class Protocol {
     (void)connection;
     (void)bytes;
   }
-  // Handles one step of the input, which is not empty, and sets `used` to the number of bytes that
-  // are done with. The rest comes again: at once after kGoOn; after kWait when more bytes come or
+  // Handles one step of the input, which is not empty, and sets *used to the number of bytes
+  // handled. The rest is passed again: at once after kGoOn; after kWait when more bytes arrive or
   // the connection is resumed.
   virtual Advance OnReadable(Connection* connection, std::string_view input, size_t* used) = 0;
-  // All bytes that were kept back have been handled.
+  // Called when all bytes that were kept back have been handled.
   virtual void OnKeptRead(Connection* connection) { (void)connection; }
   // The client has ended its direction.
   virtual void OnEof(Connection* connection) = 0;
@@ -62,8 +62,8 @@ class Protocols {
   void Set(InputPhase phase, Protocol* protocol) {
     by_phase_[static_cast<size_t>(phase)] = protocol;
   }
-  // nullptr in kHandshake, whose bytes TLS reads, and in kStream, whose bytes come in frames of
-  // HTTP/2.
+  // Returns the protocol of a phase; nullptr for kHandshake, whose bytes TLS reads, and for
+  // kStream, whose bytes come in frames of HTTP/2.
   Protocol* Of(InputPhase phase) const { return by_phase_[static_cast<size_t>(phase)]; }
 
  private:

@@ -6,7 +6,7 @@
 namespace httpsys::engine {
 
 bool ReceiveQueue::TakeUpTo(size_t count, Connection* connection) {
-  // The blocks that are there may be meant for those who have waited.
+  // Without a turn, a connection must not take blocks before the connections that wait.
   const bool has_turn = Input::TakeReceiveTurn(connection);
   if ((has_turn || waiting_.empty()) && blocks_->TakeUpTo(count, &loans_)) return true;
   Input::SetWaitsForBlocks(connection, true);

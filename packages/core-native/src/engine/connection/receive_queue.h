@@ -11,30 +11,30 @@ namespace httpsys::engine {
 
 struct Connection;
 
-// The memory into which a lane receives the bodies for one JavaScript environment, and the
-// connections that wait for it in turn. JavaScript lends the next block when it has the record of
-// one, whether the application consumes the body or not: the wait is for its thread, not for
-// another client. Thread: the lane.
+// The memory that one JavaScript environment lends to a lane for request bodies, and the
+// connections that wait for it in turn. JavaScript lends a new block for each one that it gets
+// back, even if the application does not consume the body. So a connection waits for JavaScript's
+// thread, never for another client. Thread: the lane.
 class ReceiveQueue {
  public:
   explicit ReceiveQueue(ReceiveBlocks* blocks) : blocks_(blocks) {}
   ReceiveQueue(const ReceiveQueue&) = delete;
   ReceiveQueue& operator=(const ReceiveQueue&) = delete;
 
-  // Loans that are taken and not used yet; the first is used first.
+  // Loans that were taken from the blocks and are not used yet, in the order of use.
   std::vector<ReceiveBlocks::Loan>& loans() { return loans_; }
-  // Takes loans until there are `count`. Returns false if the connection has to wait for its turn,
-  // until Next() returns it.
+  // Takes loans until loans() has `count`, and returns true. Returns false if the connection must
+  // wait until Next() returns it.
   bool TakeUpTo(size_t count, Connection* connection);
   // True if Next() would return a connection.
   bool is_due() const {
     const size_t wanted = (turns_ + 1) * limits::kBlocksPerRead;
     return !waiting_.empty() && loans_.size() + blocks_->available() >= wanted;
   }
-  // Takes the connection whose turn it is out of the list; nullptr = there is none, or those who
-  // have got their turn before may need the blocks.
+  // Takes the next connection out of the list to be read; nullptr = none waits, or the connections
+  // that got their turn since EndTurns() may need all blocks.
   Connection* Next();
-  // Called when the connections that have got their turn have read what there was to be read.
+  // Must be called after the connections that Next() returned have been read.
   void EndTurns() { turns_ = 0; }
   void OnDetached(Connection* connection);
 

@@ -46,7 +46,8 @@ void ReceiveWindows::OnDetached(Connection* connection) {
   if (connection->input.has_extra_) TakeBack(&connection->input);
 }
 
-// Takes the extra window of a connection, of which JavaScript may have used more than is left.
+// Takes the extra window back. JavaScript may have used a part of it, so the window may become
+// negative.
 void ReceiveWindows::TakeBack(InputState* input) {
   input->has_extra_ = false;
   const int64_t left = int64_t{input->window_bytes_} - limits::kReceiveExtraBytes;
@@ -54,7 +55,7 @@ void ReceiveWindows::TakeBack(InputState* input) {
   ++extra_left_;
 }
 
-// The same if JavaScript has consumed most.
+// Takes the extra window back if JavaScript has consumed most of it.
 void ReceiveWindows::TakeBackUnused(InputState* input) {
   constexpr int32_t kEnough = limits::kReceiveExtraBytes + limits::kReceiveWindowBytes / 2;
   if (input->has_extra_ && input->window_bytes_ >= kEnough) TakeBack(input);

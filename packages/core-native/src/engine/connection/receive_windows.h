@@ -1,5 +1,5 @@
 #pragma once
-// How many bytes of bodies and tunnels JavaScript is given ahead of what it has consumed.
+// Limits how many unconsumed bytes of bodies and tunnels JavaScript gets.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,45 +11,46 @@
 namespace httpsys::engine {
 
 // The receive windows of a lane. Each connection has limits::kReceiveWindowBytes. A connection
-// whose JavaScript consumes them at once borrows more out of a sum of the lane: a socket that is
-// read empty is several times cheaper, byte by byte, than one that stays full, for which the kernel
-// acknowledges each piece and takes the client's next one in the time of the reader. Thread: the
-// lane.
+// whose JavaScript consumes its window at once borrows more, up to a total for the lane. Reading a
+// socket until it is empty costs a fraction per byte: for a socket that stays full, the kernel
+// acknowledges each piece and takes the client's next one in the reader's time. Thread: the lane.
 class ReceiveWindows {
  public:
   ReceiveWindows() = default;
   ReceiveWindows(const ReceiveWindows&) = delete;
   ReceiveWindows& operator=(const ReceiveWindows&) = delete;
 
-  // Bytes of body or tunnel are given to JavaScript.
+  // Must be called when JavaScript gets bytes of body or tunnel.
   static void Use(Connection* connection, size_t bytes) {
-    // A message of a WebSocket may be as long as the number counts.
+    // Clamp: a WebSocket message may be as long as the largest number.
     const int64_t left = connection->input.window_bytes_ - static_cast<int64_t>(bytes);
     connection->input.window_bytes_ = static_cast<int32_t>(std::max<int64_t>(left, INT32_MIN));
   }
-  // Another server gets the connection: its JavaScript has not been given anything.
+  // Must be called when another server gets the connection: its JavaScript has received nothing
+  // yet.
   static void Reset(Connection* connection) {
     connection->input.window_bytes_ = Most(connection->input);
   }
 
   // `now_ms` is uv_now() of the loop.
 
-  // The socket is about to be read.
+  // Must be called before the socket is read.
   void BeginRead(Connection* connection) {
-    // An echo of a tunnel that is given more than its send credit waits for its client, and a
-    // stream of `ws` loses what waits when the close frame comes.
+    // No extra window for tunnels: an echo server that gets more than its send credit waits for its
+    // client, and `ws` loses waiting data when the close frame comes.
     if (connection->input.keeps_up_ && !IsTunnel(connection->phase())) Lend(connection);
   }
-  // The socket was read. EndRead() is to be called if this returns true.
+  // Must be called after the socket was read. If it returns true, the caller must call EndRead().
   static bool MustEndRead(const Connection& connection) {
     return connection.input.has_extra_ || (connection.watch.pauses() & kPauseWindow) != 0;
   }
   void EndRead(Connection* connection, uint64_t now_ms);
-  // JavaScript has consumed `bytes`. Returns true if the input waits for that.
+  // Called when JavaScript has consumed `bytes`. Returns true if the input waited for that and may
+  // be resumed.
   bool Give(Connection* connection, uint32_t bytes, uint64_t now_ms);
-  // True if the connection has more than the usual window.
+  // True if the connection has the extra window.
   static bool HasExtra(const Connection& connection) { return connection.input.has_extra_; }
-  // The connection leaves the lane.
+  // Must be called when the connection leaves the lane.
   void OnDetached(Connection* connection);
 
  private:

@@ -14,18 +14,18 @@ struct RelayOrigin {
   // No link to another member has this number.
   static constexpr uint64_t kNoLink = UINT64_MAX;
 
-  uint64_t link = 0;  // The link to the member that relays.
+  uint64_t link = 0;  // The number of the link to the member that relays.
   uint32_t id = 0;    // The relay's number on that link.
   // The bytes of answers given to the relay so far.
   uint64_t sent_bytes = 0;
   bool closes = false;       // The answer that is ending closes the client's connection.
   bool is_stream = false;    // A stream of HTTP/2 is relayed.
-  bool is_end_told = false;  // The relaying member was told of the end of this relay.
+  bool is_end_told = false;  // The relaying member knows of the end of this relay.
   Addresses addresses;
-  std::string facts;  // The client's TLS session, as kOpen has it; empty = no TLS.
+  std::string facts;  // The client's TLS session, encoded as in kOpen; empty = no TLS.
   std::string trust;  // tls::Session::trust() of the client's TLS session.
 
-  // True for a request of the output cache of this process: its answer is of use here only.
+  // True if this process's output cache made the request: the answer is not sent to another member.
   bool is_own() const { return link == kNoLink; }
 };
 

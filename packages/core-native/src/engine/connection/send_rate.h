@@ -1,5 +1,5 @@
 #pragma once
-// Measures whether a client takes the bytes it has asked for. Acknowledged bytes count, because a
+// Measures whether a client is too slow in taking its response. Acknowledged bytes count, because a
 // socket buffer takes megabytes of which the client has read nothing.
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace httpsys::engine {
 
 struct Acknowledged {
-  uint64_t bytes = 0;          // Bytes that the peer has acknowledged since the connection began.
+  uint64_t bytes = 0;          // Bytes that the client has acknowledged since the connection began.
   uint32_t segment_bytes = 0;  // The largest TCP segment that is sent.
 };
 
@@ -16,12 +16,12 @@ struct Acknowledged {
 // does not provide them.
 bool ReadAcknowledged(int fd, Acknowledged* to);
 
-// Measures one connection while its socket does not take all output. Lives in the OutputQueue, so
-// that time without unsent output does not count. Thread: the lane.
+// Measures one connection while its socket does not take all output. A member of the OutputQueue,
+// so time without unsent output does not count. Thread: the lane.
 class SendRateWatch {
  public:
-  // The number of looks in one averaging time. A connection whose socket has taken enough since the
-  // last look is not asked for its acknowledged bytes.
+  // How many times IsTooSlow() is called in one averaging time. The acknowledged bytes are read
+  // only if the socket has taken too little since the last call.
   static constexpr uint64_t kLooks = 6;
 
   // Called every `average_ms` / kLooks. `taken` is the number of bytes the socket has taken since
@@ -32,7 +32,7 @@ class SendRateWatch {
   bool IsTooSlow(uint64_t now_ms, uint64_t taken, uint64_t rate, uint64_t average_ms, Ask ask) {
     const uint64_t step = taken - taken_;
     taken_ = taken;
-    // Within an averaging time, one large step does not start a new one: nothing may follow it.
+    // During a measurement one large step does not end it: no further bytes may follow.
     const bool is_enough = step * 1000 >= rate * (average_ms / kLooks);
     if (is_enough && since_ms_ == 0) return false;
     if (since_ms_ != 0 && now_ms - since_ms_ < average_ms) return false;
@@ -50,11 +50,12 @@ class SendRateWatch {
     return elapsed_ms >= average_ms + std::min(segment_ms, average_ms);
   }
 
-  // The averaging time begins anew: the client could not have taken more.
+  // Restarts the averaging time, because the client could not have taken more so far.
   void Restart() { since_ms_ = 0; }
 
  private:
-  uint64_t since_ms_ = 0;  // When the averaging time began; 0 = the socket takes enough.
+  // When the averaging time began; 0 = no measurement, because the socket takes enough.
+  uint64_t since_ms_ = 0;
   // Acknowledged::bytes at since_ms_.
   uint64_t acknowledged_ = 0;
   // `taken` at the last look.

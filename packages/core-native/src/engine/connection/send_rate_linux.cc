@@ -1,4 +1,4 @@
-// Reads what clients have acknowledged on Linux.
+// Reads the number of acknowledged bytes on Linux.
 
 #include <linux/tcp.h>  // The C library's has no tcpi_bytes_acked.
 #include <netinet/in.h>

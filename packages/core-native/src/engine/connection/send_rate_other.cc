@@ -1,4 +1,4 @@
-// Reads what clients have acknowledged on systems without a file of their own.
+// Reads the number of acknowledged bytes on systems other than Linux.
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -10,7 +10,7 @@ namespace httpsys::engine {
 
 bool ReadAcknowledged([[maybe_unused]] int fd, [[maybe_unused]] Acknowledged* to) {
 #ifdef TCP_CONNECTION_INFO
-  // The count of sent bytes is at most a window ahead of the count of acknowledged ones.
+  // macOS counts sent bytes only, which are at most one window ahead of the acknowledged ones.
   tcp_connection_info info{};
   socklen_t size = sizeof info;
   if (getsockopt(fd, IPPROTO_TCP, TCP_CONNECTION_INFO, &info, &size) != 0) return false;

@@ -1,5 +1,5 @@
 #pragma once
-// Marks what the members of a shared port have done with connections.
+// Records what the members of a shared port have done with connections.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,14 +14,15 @@ namespace httpsys::engine {
 // The one writer of SharingState and of RelayOrigin. Thread: the lane.
 class SharingMarks {
  public:
-  // The connection has come from another member, having moved this often.
+  // Records that the connection has come from another member, after `hops` moves.
   static void OnReceived(Connection* connection, uint8_t hops) { connection->sharing.hops_ = hops; }
   static void SetReturns(Connection* connection, uint8_t returns) {
     connection->sharing.returns_ = returns;
   }
-  // Another member has given a request back.
+  // Records that another member has given a request back.
   static void OnTakenBack(Connection* connection) { ++connection->sharing.hops_; }
-  // A request was answered: the limits on moves count anew for the next one.
+  // Resets the counts of moves, because a request was answered: the limits apply anew to the next
+  // one.
   static void ForgetMoves(Connection* connection) {
     connection->sharing.hops_ = connection->sharing.returns_ = connection->sharing.reclaims_ = 0;
   }
@@ -39,7 +40,7 @@ class SharingMarks {
   static void SetWaiting(Connection* connection, bool is_waiting) {
     connection->sharing.is_waiting_ = is_waiting;
   }
-  // The kOpen record is written, with kFlagShared if `is_shared`.
+  // Records whether the kOpen record had kFlagShared.
   static void SetShared(Connection* connection, bool is_shared) {
     connection->sharing.is_shared_ = is_shared;
   }
@@ -52,15 +53,15 @@ class SharingMarks {
   static void SetOrigin(Connection* connection, std::unique_ptr<RelayOrigin> origin) {
     connection->uncommon().origin.origin = std::move(origin);
   }
-  // Bytes of answers were given to the relay.
+  // Counts bytes of answers that were given to the relay.
   static void CountRelayed(Connection* connection, size_t bytes) {
     if (connection->origin() != nullptr) OriginOf(connection)->sent_bytes += bytes;
   }
-  // An answer ends. `closes`: it closes the client's connection.
+  // Records whether the answer that is ending closes the client's connection.
   static void SetAnswerCloses(Connection* connection, bool closes) {
     if (connection->origin() != nullptr) OriginOf(connection)->closes = closes;
   }
-  // The relaying member was told of the end of the relay.
+  // Records that the relaying member knows of the end of the relay.
   static void SetEndTold(Connection* connection) { OriginOf(connection)->is_end_told = true; }
 
  private:

@@ -9,7 +9,7 @@ namespace httpsys::engine {
 class SharingState {
  public:
   SharingState() = default;
-  // The state of a stream, whose connection has moved that often.
+  // The state of a stream: `hops` is the number of moves of its connection.
   explicit SharingState(uint8_t hops) : hops_(hops) {}
 
   // How many times the connection has moved to another member, or a relayed request has come back,
@@ -28,8 +28,8 @@ class SharingState {
   bool is_lent() const { return is_lent_; }
   // True if the kOpen record had kFlagShared.
   bool is_shared() const { return is_shared_; }
-  // How many times a request was taken back from blocked JavaScript here since the last answer. It
-  // comes to the same JavaScript again if no other owner can be reached.
+  // How many times a request was claimed back from blocked JavaScript here since the last answer.
+  // The same JavaScript gets it again if no other owner can be reached.
   uint8_t reclaims() const { return reclaims_; }
 
  private:

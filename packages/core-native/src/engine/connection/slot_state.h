@@ -10,7 +10,7 @@ class SlotState {
  public:
   // True from kOpen, or the first request of a stream, until kClosed.
   bool is_announced() const { return is_announced_; }
-  // The slot's number. Valid if is_announced(), and afterwards the last number it had.
+  // The slot's number. Valid if is_announced(); afterwards the last number of the connection.
   uint32_t number() const { return number_; }
 
  private:

@@ -20,8 +20,8 @@ class Slots {
   void Close(uint32_t number);
   // Returns the open connection of a slot, or nullptr. Any number is allowed.
   Connection* Find(uint32_t number) const;
-  // Called when JavaScript will not name the slot again. Returns false if there is no such slot, or
-  // if it is released already.
+  // Called when JavaScript no longer uses the slot's number. Returns false if there is no such
+  // slot, or if it is released already.
   [[nodiscard]] bool Release(uint32_t number);
 
  private:

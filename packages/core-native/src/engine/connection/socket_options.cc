@@ -19,13 +19,14 @@ void SetInt(int fd, int level, int option, int value) {
   setsockopt(fd, level, option, &value, sizeof value);
 }
 
-// -- The mark of a connection that was taken back. It is a timeout in seconds, which no call on the
-// socket heeds, because none of them blocks.
+// -- The mark of a connection that was taken back: the socket's SO_RCVTIMEO in seconds. The timeout
+// has no other effect, because no call on the socket blocks.
 
 constexpr time_t kNeverTakenBack = 0;
 constexpr time_t kTakenBack = 1;
 
-// What a mark has of the number of a hand-over: systems with 32 bits know no longer timeouts.
+// Mask for the bits of a hand-over's number that a mark contains: 32-bit systems allow no longer
+// timeouts.
 constexpr uint64_t kNumberMax = (1 << 20) - 1;
 
 time_t MarkOf(uint64_t number) { return kTakenBack + 1 + static_cast<time_t>(number & kNumberMax); }
@@ -83,7 +84,7 @@ void SetCloseOnExec(int fd) {
 
 void MarkTakenBack(int fd) { SetMark(fd, kTakenBack); }
 
-// A connection that was never taken back has no mark: at most one process may handle it anyway.
+// A connection that was never taken back needs no mark: at most one process handles it anyway.
 void MarkHandedOver(int fd, uint64_t number) {
   if (ReadMark(fd) != kNeverTakenBack) SetMark(fd, MarkOf(number));
 }

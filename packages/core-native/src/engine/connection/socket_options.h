@@ -8,11 +8,11 @@
 
 namespace httpsys::engine {
 
-// Returns the first of the descriptors that are spared (limits::kDescriptorsSparedPart). The system
-// assigns the lowest free number: a process that gets this one has few descriptors left.
+// Returns the lowest spared descriptor (limits::kDescriptorsSparedPart). The system assigns the
+// lowest free number, so a process that gets this one or a higher one has few descriptors left.
 int FirstSparedDescriptor();
-// Returns whether the process has enough descriptors left for other things after it got `fd` for a
-// relay.
+// Returns true if `fd`, a new descriptor for a relay, is below the spared ones: the process has
+// enough left for other uses.
 bool LeavesDescriptors(int fd);
 
 void SetNoDelay(int fd, bool on);
@@ -25,15 +25,15 @@ void SetCloseOnExec(int fd);
 // Makes the socket readable only when `bytes` are there, or the peer has ended its direction.
 void SetReceiveLowWater(int fd, int bytes);
 // Marks a client's connection whose hand-over to another process is taken back. All processes that
-// have the socket can see the mark, also when this one has died.
+// have the socket can see the mark, even after this process has ended.
 void MarkTakenBack(int fd);
-// Must be called before a connection is handed over. If it was taken back from an earlier receiver,
-// the mark names the new hand-over from here on. The number of a hand-over must differ from those
-// of earlier hand-overs of the connection.
+// Must be called before a connection is handed over. If an earlier hand-over of it was taken back,
+// the mark names the new hand-over afterwards. The number of a hand-over must differ from those of
+// earlier hand-overs of the connection.
 void MarkHandedOver(int fd, uint64_t number);
 // Returns true if this hand-over was taken back.
 bool WasTakenBack(int fd, uint64_t number);
-// Prevents SIGPIPE on systems where send(2) has no flag against it.
+// Prevents SIGPIPE on systems whose send(2) has no flag for that.
 void SuppressSigpipe(int fd);
 
 }  // namespace httpsys::engine

@@ -15,7 +15,7 @@ bool MayTake(int socket, size_t bytes) {
   socklen_t size = sizeof memory;
   if (getsockopt(socket, SOL_SOCKET, SO_MEMINFO, memory.data(), &size) != 0) return true;
   if (size < (SK_MEMINFO_WMEM_QUEUED + 1) * sizeof(uint32_t)) return true;
-  // The kernel counts its own structures, too: for bytes of the least pages, as many as bytes.
+  // Twice the bytes: the kernel also counts its own structures, which at worst are as large.
   const uint64_t taken = memory[SK_MEMINFO_WMEM_QUEUED] + uint64_t{2} * bytes;
   return taken <= memory[SK_MEMINFO_SNDBUF];
 }

@@ -1,4 +1,4 @@
-// Systems that do not say how much of a socket's send buffer is free.
+// For systems that do not say how much of a socket's send buffer is free.
 
 #include "engine/connection/socket_room.h"
 

@@ -18,21 +18,20 @@ int SocketError(int fd) {
   return error;
 }
 
-// Returns true if room in the socket changes nothing for the queue of the connection. Bytes that
-// TLS has sealed have been counted. What is before a file does not wait for it: only output that
-// keeps to a limit stops in front of one.
+// Returns true if the queue could not send even if its socket had room: it waits for bandwidth, or
+// begins with a file that is being read. Bytes that TLS has already sealed can be sent in any case.
 bool IsHeldBack(const Connection& connection) {
   if (!connection.is_held()) return false;
   if (connection.tls != nullptr && connection.tls->has_unsent()) return false;
   return connection.is_throttled() || connection.output.queue()->file_at(0).part != nullptr;
 }
 
-// Returns true if the end of the client is to be told although nothing is read: whatever keeps the
-// lane from reading, the requests that nobody answers would otherwise outlive their client.
+// Returns true if the lane must watch for the client's end although the connection is not read.
+// Otherwise its unanswered requests would outlive the client.
 bool WantsEnd(const Connection& connection) {
   const WatchState& watch = connection.watch;
   if (watch.pauses() == 0 || watch.is_disconnect_told()) return false;
-  // Where nothing is read any more, the end is known, or follows the output.
+  // With kPauseOver the end is known already, or follows the output unless that is held.
   return (watch.pauses() & kPauseOver) == 0 ||
          (connection.is_held() && !connection.end.peer_ended());
 }
@@ -43,7 +42,8 @@ SocketWatch::SocketWatch(uv_loop_t* loop, WatchHandler* handler)
     : loop_(loop), handler_(handler), first_spared_(FirstSparedDescriptor()) {
   uv_timer_init(loop, &alone_timer_);
   uv_idle_init(loop, &pending_idle_);
-  // The loop's data pointer is the watch, so that a connection needs no pointer to it.
+  // OnPoll() finds the SocketWatch by the loop's data pointer, so a connection needs no pointer to
+  // it.
   pending_idle_.data = loop->data = this;
 }
 
@@ -70,9 +70,9 @@ void SocketWatch::Update(Connection* connection) {
   }
 }
 
-// Makes libuv watch the socket. This takes three calls of the kernel, which a connection that is
-// answered at once does not need. Returns false on failure: the connection ends in a later turn,
-// because the caller is still using it.
+// Initializes the watcher on first need, because that takes three system calls, and a connection
+// that is answered at once needs no watcher. On failure, returns false and ends the connection in
+// the next turn of the loop, because the caller is still using it.
 bool SocketWatch::MakeWatchable(Connection* connection) {
   WatchState& watch = connection->watch;
   if (watch.is_watchable_) return true;
@@ -99,14 +99,14 @@ void SocketWatch::AddPending(Connection* connection) {
   pending_.push_back(connection);
 }
 
-// Runs once per turn of the loop, so that other connections get their turn.
+// Runs once per turn of the loop, so that other connections are handled in between.
 void SocketWatch::OnPending(uv_idle_t* idle) {
   auto* self = static_cast<SocketWatch*>(idle->data);
   std::vector<Connection*> connections;
   connections.swap(self->pending_);
   uv_idle_stop(idle);
   for (Connection* connection : connections) connection->watch.is_pending_ = false;
-  // No connection is freed before the loop goes on, so the pointers stay valid.
+  // Connections are freed only in a later turn of the loop, so the pointers stay valid.
   for (Connection* connection : connections) {
     if (connection->watch.is_unwatchable_) {
       self->handler_->OnWatchFailed(connection, ENOMEM);
@@ -126,8 +126,8 @@ void SocketWatch::OnPoll(uv_poll_t* poll, int status, int events) {
     // libuv has stopped the watcher: the socket is in an error state.
     watch.poll_events_ = 0;
     if (watch.pauses_ == 0 && connection->is_open()) {
-      // Reading tells what happened, as it does on Node: what the client sent before its reset is
-      // read first, and after its FIN the reset is no error.
+      // Read to find out what happened, as Node does: bytes before the reset are read first, and a
+      // reset after the client's FIN is no error.
       self->handler_->OnReadable(connection);
       if (connection->is_open()) self->Update(connection);
       return;
@@ -146,7 +146,8 @@ void SocketWatch::OnPoll(uv_poll_t* poll, int status, int events) {
     return;
   }
   if ((events & UV_READABLE) == 0) return;
-  // The socket became ready while paused: only now is it worth a system call to stop watching.
+  // The socket became ready while paused. Only now is a system call to stop watching worth its
+  // cost.
   if (watch.pauses_ != 0 && connection->is_open()) return self->Update(connection);
   self->handler_->OnReadable(connection);
   self->CheckPending(connection);
@@ -158,7 +159,7 @@ void SocketWatch::LeaveAlone(Connection* connection, bool is_lingering) {
 }
 
 void SocketWatch::NoteSpared(int fd) {
-  // The limit may have been raised.
+  // The limit on descriptors may have been raised since.
   first_spared_ = FirstSparedDescriptor();
   if (fd >= first_spared_) low_until_ms_ = uv_now(loop_) + limits::kDescriptorsLowMs;
 }
@@ -179,7 +180,7 @@ void SocketWatch::LookAtOverdue() {
     }
   }
   if (left_alone_.empty()) return;
-  // The timer only wakes the loop; the turn that follows looks.
+  // The timer only wakes the loop; LookAtOverdue() runs in each turn.
   uv_timer_start(&alone_timer_, [](uv_timer_t*) {}, limits::kUnwatchedWakeMs, 0);
 }
 

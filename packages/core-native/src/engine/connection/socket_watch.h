@@ -13,22 +13,22 @@
 
 namespace httpsys::engine {
 
-// The receiver of readiness. Every call may close the connection. Thread: the lane.
+// Receives the readiness of sockets. Every call may close the connection. Thread: the lane.
 class WatchHandler {
  public:
-  // There may be bytes to read. The connection is open and not paused, or it is lingering.
+  // Called when there may be bytes to read. The connection is open and not paused, or it is
+  // lingering.
   virtual void OnReadable(Connection* connection) = 0;
-  // The socket has room again for the queued output.
+  // Called when the socket has room again for the queued output.
   virtual void OnWritable(Connection* connection) = 0;
-  // The peer ended its direction while the connection is not read, for whatever reason; with
-  // kPauseOver only while the output is held. A peer that resets the connection is told by
-  // OnWatchFailed().
+  // Called when the client ended its direction while the connection is paused. For a connection
+  // with kPauseOver only while its output is held. A reset causes OnWatchFailed() instead.
   virtual void OnDisconnect(Connection* connection) = 0;
-  // The connection cannot be watched any more. `error` is a positive errno.
+  // Called when the connection cannot be watched any more. `error` is a positive errno.
   virtual void OnWatchFailed(Connection* connection, int error) = 0;
-  // The time for which LeaveAlone() left a lingering connection alone is over.
+  // Called when the time is over for which LeaveAlone() left a lingering connection alone.
   virtual void OnLingerDue(Connection* connection) = 0;
-  // libuv has let go of the connection: its memory can be freed.
+  // Called when libuv has closed the connection's watcher: its memory can be freed.
   virtual void OnUnwatched(Connection* connection) = 0;
 
  protected:
@@ -50,12 +50,12 @@ class SocketWatch {
   static void Pause(Connection* connection, PauseReason reason) {
     connection->watch.pauses_ = static_cast<uint8_t>(connection->watch.pauses_ | reason);
   }
-  // Removes a reason. Returns true if none is left.
+  // Removes a reason not to read. Returns true if no reason is left.
   static bool Resume(Connection* connection, PauseReason reason) {
     WatchState& watch = connection->watch;
     watch.pauses_ = static_cast<uint8_t>(watch.pauses_ & ~reason);
     if (watch.pauses_ != 0) return false;
-    // The end is found by reading, and is told again if reading stops before it.
+    // Reading finds the client's end; OnDisconnect() is called again if reading pauses before that.
     watch.is_disconnect_told_ = false;
     return true;
   }
@@ -63,30 +63,32 @@ class SocketWatch {
   static void PauseOnly(Connection* connection, uint8_t reason) {
     connection->watch.pauses_ = reason;
   }
-  // Notes that the next request waits for a disk.
+  // Records whether the next request waits for a disk.
   static void SetWaitsForDisk(Connection* connection, bool waits) {
     connection->watch.waits_for_disk_ = waits;
   }
   // Starts or stops the watcher according to the reasons to pause and to output that waits for the
   // socket.
   void Update(Connection* connection);
-  // Schedules another OnReadable() if TLS holds decrypted bytes, of which the kernel does not tell.
+  // Schedules another OnReadable() if TLS holds decrypted bytes, because the kernel does not report
+  // them.
   void CheckPending(Connection* connection);
   // Stops watching a client that sends nothing more, and looks at it after limits::kUnwatchedMs:
   // with OnLingerDue() if `is_lingering`, otherwise with Update().
   void LeaveAlone(Connection* connection, bool is_lingering);
-  // Returns true if descriptors were low lately: a client that has ended is worth a wake then.
+  // Returns true if descriptors were low lately. The lane then wakes for clients that end, to free
+  // their descriptors.
   bool AreDescriptorsLow() const { return uv_now(loop_) < low_until_ms_; }
-  // Must be called with the descriptor of each new connection. If it is one of the last, the lane
-  // looks at all connections that were left alone, before it waits again.
+  // Must be called with the descriptor of each new connection. If few are left, the lane looks at
+  // all connections that were left alone before it waits again.
   void NoteDescriptor(int fd) {
     if (fd >= first_spared_) NoteSpared(fd);
   }
-  // Looks at the connections whose time alone is over. Called once per turn of the loop, before the
-  // poll.
+  // Looks at the connections that LeaveAlone() left alone for long enough. Called once per turn of
+  // the loop, before the poll.
   void LookAtOverdue();
-  // Stops watching the connection for ever. Returns true if OnUnwatched() will be called for it;
-  // otherwise its memory can be freed at once.
+  // Stops watching the connection permanently. Returns true if OnUnwatched() will be called for it;
+  // returns false if its memory can be freed at once.
   bool End(Connection* connection);
 
  private:
@@ -112,7 +114,7 @@ class SocketWatch {
   std::vector<Connection*> pending_;
   uv_timer_t alone_timer_;
   std::deque<LeftAlone> left_alone_;  // In the order of since_ms.
-  int first_spared_;                  // As FirstSparedDescriptor() was when it was looked at.
+  int first_spared_;                  // The last result of FirstSparedDescriptor().
   uint64_t low_until_ms_ = 0;
 };
 

@@ -7,11 +7,11 @@
 
 namespace httpsys::engine {
 
-// What follows the bytes of one write.
+// What the caller will do after one write.
 enum class AfterWrite : uint8_t {
   kUnknown,
-  kMore,  // Others, at once: the kernel need not send a packet that is not full.
-  kEnd,   // Nothing but the end of the connection.
+  kMore,  // More bytes follow at once: the kernel may wait for them to fill a packet.
+  kEnd,   // No more bytes follow, only the end of the connection.
 };
 
 // Writes like sendmsg(2), without blocking, through TLS where the connection has it. Thread: the

@@ -4,8 +4,8 @@
 
 namespace httpsys::engine {
 
-// What Endings, Transport and OutputPass ask of HTTP/2, for connections that carry streams and for
-// streams. Thread: the lane.
+// Events that Endings, Transport and OutputPass pass to HTTP/2, for connections that carry streams
+// and for streams. Thread: the lane.
 class StreamHandler {
  public:
   // A stream, or a connection that carries streams, has something to send in this pass.
@@ -20,9 +20,9 @@ class StreamHandler {
   virtual void OnDetach(Connection* connection) = 0;
   // The timer of a connection that carries streams, or of a stream, has expired.
   virtual void OnTimer(Connection* connection) = 0;
-  // Output of the stream was queued, because no window or no room was left for it.
+  // Output of the stream was queued, because its window or the socket had no room.
   virtual void OnBehind(Connection* stream) = 0;
-  // The stream's output was held (Connection::is_held()), and may go on.
+  // The stream's output is no longer held (Connection::is_held()).
   virtual void OnReleased(Connection* stream) = 0;
 
  protected:

@@ -94,7 +94,7 @@ void Throttle::Arm(uint64_t wait_ns) {
       0);
 }
 
-// Lets go of everybody whose ticket is due. Those that want more stand in line again.
+// Releases the connections whose tickets are due. A connection with more output gets a new ticket.
 void Throttle::Release() {
   const uint64_t now_ns = uv_hrtime();
   std::vector<Connection*> released;
@@ -116,7 +116,7 @@ void Throttle::Release() {
       ++line;
     }
   }
-  // No connection is freed before the loop goes on, so the pointers stay valid.
+  // Connections are freed only in a later turn of the loop, so the pointers stay valid.
   for (Connection* connection : released) {
     if (connection->is_open()) on_released_(connection);
   }

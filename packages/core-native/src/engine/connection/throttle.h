@@ -16,41 +16,42 @@
 
 namespace httpsys::engine {
 
-// The one writer of UncommonState::Bandwidth. Connections and streams whose output waits stand in a
-// line for each bucket, in the order of their tickets. The timer runs only while somebody waits.
-// Thread: the lane.
+// The one writer of UncommonState::Bandwidth. Connections and streams whose output waits form a
+// line for each bucket, in the order of their tickets. The timer runs only while a line is not
+// empty. Thread: the lane.
 class Throttle {
  public:
-  // `on_released`: the output of the connection may go on. It may close the connection, and others.
+  // `on_released` is called when the output of a connection is no longer held. It may close that
+  // connection, and others.
   Throttle(uv_loop_t* loop, std::function<void(Connection*)> on_released);
   Throttle(const Throttle&) = delete;
   Throttle& operator=(const Throttle&) = delete;
   // Must be called before the loop is closed.
   void Close();
 
-  // The output of the connection or stream counts from here on for this prefix of its server, if
-  // the server has a limit. Returns false, and changes nothing, if unsent answers count for another
-  // prefix: they have to leave first.
+  // If the server has a limit, counts the later output of the connection or stream for this prefix.
+  // If unsent answers count for another prefix, changes nothing and returns false: they must be
+  // sent first. Returns true otherwise.
   bool Begin(Connection* connection, uint32_t prefix_id) {
     const bool is_limited = connection->server()->config->settings().bandwidth_max != 0;
     if (!is_limited && !connection->is_throttled()) return true;
     return Change(connection, BucketOf(*connection, prefix_id));
   }
-  // The output does not count any more: somebody else answers, or the connection ends. Bytes that
-  // were taken and not sent are given back.
+  // Stops counting the output, because another member answers or the connection ends. Returns bytes
+  // that were taken and not sent to the bucket.
   void End(Connection* connection) {
     if (connection->is_throttled()) Leave(connection);
   }
 
   // The next two are for connections that are is_throttled().
 
-  // Returns how many of the `want` bytes may be sent now, at most; 0 = the output is held, and
-  // on_released will be called. `want` is above 0.
+  // Returns how many bytes may be sent now, at most `want`, which must be above 0. Returns 0 if the
+  // output is held until on_released is called.
   size_t Take(Connection* connection, size_t want);
-  // Bytes were sent, of those that Take() has allowed.
+  // Must be called when bytes that Take() has allowed were sent.
   static void Spend(Connection* connection, size_t bytes);
 
-  // Returns true if the output is held, or was since the last call.
+  // Returns true if the output is held, or has been held since the last call.
   static bool TakeHeld(Connection* connection);
 
  private:

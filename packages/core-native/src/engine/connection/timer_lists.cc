@@ -33,7 +33,7 @@ size_t TimerLists::FindList(uint64_t duration_ms) {
 
 bool TimerLists::Start(TimerNode* node, uint64_t now_ms, uint64_t duration_ms) {
   Stop(node);
-  // Most timers of a lane have the duration of the one before.
+  // Shortcut: most timers of a lane have the same duration as the timer started before.
   const bool is_like_newest = newest_ < lists_.size() && lists_[newest_].duration_ms == duration_ms;
   const size_t index = is_like_newest ? newest_ : FindList(duration_ms);
   newest_ = index;

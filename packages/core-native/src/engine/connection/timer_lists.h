@@ -20,12 +20,12 @@ struct TimerNode {
   bool is_timer_running() const { return timer_list != kNoList; }
 };
 
-// The lists. The caller supplies the time. Thread: one at a time.
+// The timers, in one list per duration. The caller supplies the time. Thread: one at a time.
 class TimerLists {
  public:
-  // Starts a node, or restarts it if it runs. With more than limits::kTimerListsMax durations at a
-  // time, a node shares the list of the next shorter one. Returns true if the earliest deadline may
-  // have changed.
+  // Starts a node, or restarts it if it runs. If there are more than limits::kTimerListsMax
+  // durations at a time, a node uses the list of the next shorter duration. Returns true if the
+  // earliest deadline may have changed.
   bool Start(TimerNode* node, uint64_t now_ms, uint64_t duration_ms);
   void Stop(TimerNode* node);
   // Stops and returns one node whose deadline has passed, or nullptr.

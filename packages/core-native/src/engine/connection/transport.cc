@@ -46,12 +46,13 @@ Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOri
 void Transport::Watch(Connection* connection) {
   if (!connection->is_open()) return;
   if (connection->phase() != InputPhase::kAfterClose) return watch_.Update(connection);
-  // The client sends nothing more, and is most likely answered before it gives up.
+  // The client sends nothing more, and most likely gets its answer before it gives up.
   watch_.LeaveAlone(connection, false);
 }
 
 bool Transport::RestartTls(Connection* connection, LaneServer* server) {
-  // A name that one attachment knows means nothing to another one.
+  // The slot of one attachment means nothing to another one, so the connection ends for the old
+  // server.
   if (server->attachment != connection->server()->attachment) {
     announcer_.TellClosed(connection, 0, false);
   }
@@ -116,19 +117,19 @@ void Transport::OnTimeout(Connection* connection) {
   } else if (connection->http2 != nullptr || connection->stream != nullptr) {
     streams_->OnTimer(connection);
   } else if (connection->output.queue() != nullptr && connection->end.is_left()) {
-    // The client may still read: only a file that does not come ends the connection.
+    // The client may still read: close only if the output has waited too long for a file.
     if (connection->HasWaitedForFile(limits::kLeftMs, timers_.NowMs())) return Close(connection, 0);
     timers_.Start(connection, limits::kLeftMs);
   } else if (connection->output.queue() != nullptr && connection->idle.timeout_ms() != 0) {
-    // The connection is not idle: the peer still reads the last response.
+    // The connection is not idle: the client still reads the last response.
     timers_.Start(connection, connection->idle.timeout_ms());
   } else if (connection->IsHeldUp() && !connection->end.is_left() &&
              !connection->watch.is_disconnect_told()) {
-    // The next request may have come in time, and waits for the lane.
+    // The next request may have arrived in time: the lane has not read it, for lack of memory.
     const uint64_t timeout_ms = connection->idle.timeout_ms();
     timers_.Start(connection, timeout_ms != 0 ? timeout_ms : limits::kLeftMs);
   } else if (const uint64_t left_ms = IdleLeftMs(*connection); left_ms != 0) {
-    // The end of the last answer has left later than the timer was started.
+    // The end of the last answer was sent after the timer was started: wait for the rest.
     timers_.Start(connection, left_ms);
   } else if (connection->IsIdle() && connection->slot.is_announced() &&
              connection->server()->config->settings().hears_timeouts) {

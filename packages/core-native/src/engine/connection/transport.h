@@ -1,6 +1,6 @@
 #pragma once
-// The connections of a lane: opens, reads and watches them. Parts of it, with a file each, make
-// them, announce them and end them.
+// Opens, reads and watches the connections of a lane. Classes with files of their own make,
+// announce and end them.
 
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -27,8 +27,7 @@
 namespace httpsys::engine {
 
 // The front of a lane's connections and streams. Thread: the lane. A Connection stays valid until
-// the loop iteration after the one that closed it, so a caller may look at its `life` after any
-// call.
+// the loop iteration after its close, so a caller may read its `life` after any call.
 class Transport final : private OutputOwner, private WatchHandler {
  public:
   // `load` counts the open connections, for the thread that distributes new ones. `loop->data` is
@@ -57,8 +56,8 @@ class Transport final : private OutputOwner, private WatchHandler {
                          std::unique_ptr<Http2Stream> stream) {
     return factory_.MakeStream(parent, server, std::move(stream));
   }
-  // Gives a TLS connection to another server before its first byte is read. The new server makes
-  // the handshake. Returns false if out of memory.
+  // Gives a TLS connection, of which no byte has been read, to another server, which makes the
+  // handshake. Returns false if out of memory.
   bool RestartTls(Connection* connection, LaneServer* server);
   // See ConnectionList.
   void CountLoad() { connections_.CountLoad(); }
@@ -71,7 +70,8 @@ class Transport final : private OutputOwner, private WatchHandler {
   void AnnounceAnew(Connection* connection, uint32_t flags) {
     announcer_.AnnounceAnew(connection, flags);
   }
-  // JavaScript is told that the connection or stream has ended, which goes on without it.
+  // Reports to JavaScript the end of a connection or stream that in fact continues without
+  // JavaScript.
   void Withdraw(Connection* connection) { announcer_.TellClosed(connection, 0, true); }
   void Assign(Connection* connection, LaneServer* server) { announcer_.Assign(connection, server); }
 
@@ -80,7 +80,8 @@ class Transport final : private OutputOwner, private WatchHandler {
   // Reads like recv(2) without blocking, through TLS where the connection has it: returns -1 and
   // sets errno, or 0 at the end of the peer's data.
   ssize_t Receive(Connection* connection, void* memory, size_t bytes);
-  // The same for several pieces of memory, which are filled in order. Not through TLS.
+  // Like Receive(), into several pieces of memory, which are filled in order. For connections
+  // without TLS.
   static ssize_t ReceivePlain(const Connection* connection, std::span<iovec> rooms);
   // Reads the connection without waiting for the next poll, unless it is paused. Does nothing for a
   // stream.
@@ -91,8 +92,8 @@ class Transport final : private OutputOwner, private WatchHandler {
     timers_.Start(connection, timeout_ms);
   }
   void StopTimer(Connection* connection) { timers_.Stop(connection); }
-  // Tells JavaScript for how long the connection or stream has been silent. `flags`: kFlagUnasked,
-  // or 0.
+  // Writes a record that says for how long the connection or stream has been silent. `flags`:
+  // kFlagUnasked, or 0.
   void TellSilence(const Connection& connection, uint32_t flags) const;
 
   // -- Ends. See Endings.
@@ -112,10 +113,10 @@ class Transport final : private OutputOwner, private WatchHandler {
   void CloseIfRefusedUpgrade(Connection* connection) { endings_.CloseIfRefusedUpgrade(connection); }
   void Reset(Connection* connection, int error = 0) { endings_.Reset(connection, error); }
   int Release(Connection* connection) { return endings_.Release(connection); }
-  // Frees the closed connections that libuv does not hold. Nobody may use them any more.
+  // Frees the closed connections that libuv does not hold. They must no longer be in use.
   void FreeClosed() { connections_.FreeEnded(); }
-  // Closes every connection and the timers. Called when the lane stops: what is still recorded for
-  // JavaScript is not read.
+  // Closes every connection and the timers. Called when the lane stops: JavaScript does not read
+  // the records that this writes.
   void Shutdown();
 
  private:
@@ -138,7 +139,8 @@ class Transport final : private OutputOwner, private WatchHandler {
   void OnUnwatched(Connection* connection) override { connections_.Free(connection); }
 
   void OnTimeout(Connection* connection);
-  // How much is left of the idle time of a connection whose timer has run since the last request.
+  // Returns how much of the idle timeout is left, for a connection whose timer has expired; 0 =
+  // nothing, or the timeout does not apply.
   uint64_t IdleLeftMs(const Connection& connection) const;
 
   SocketWatch watch_;

@@ -14,7 +14,7 @@
 
 namespace httpsys::engine {
 
-// Base of peers/relays.h's Relay: the requests of a connection that another member answers.
+// Base of Relay (peers/relays.h): the relay of a connection whose requests another member answers.
 struct RelayState {};
 
 // State that few connections need. Made on first use, and freed with the connection. Each part has
@@ -52,22 +52,23 @@ struct UncommonState {
     friend class Throttle;
     std::shared_ptr<RateBucket> bucket;  // nullptr = no limit.
     uint64_t ticket = 0;    // The output waits for this ticket of the bucket; 0 = it does not wait.
-    size_t allowance = 0;   // Bytes that were taken from the bucket, or that the ticket is for.
+    size_t allowance = 0;   // Bytes that were taken from the bucket, or that the ticket will allow.
     bool was_held = false;  // The output has waited since Throttle::TakeHeld().
   };
   // The file whose bytes are the next output of a connection or stream.
   class FileReading {
     friend struct Connection;
     friend class FileOutput;
-    bool is_used = false;   // Something below differs from its default.
-    uint64_t wait = 0;      // Names what the output waits for; 0 = it does not wait for a file.
-    uint64_t since_ms = 0;  // When that wait began, by the time of the loop.
+    bool is_used = false;   // A member below may differ from its default.
+    uint64_t wait = 0;      // Key in FileOutput::waiting_; 0 = the output does not wait for a file.
+    uint64_t since_ms = 0;  // When the wait began, by the clock of the loop.
     bool was_held = false;  // The output has waited since FileOutput::TakeHeld().
     int error = 0;          // The errno of the last read; 0 = none.
-    // The bytes that were read ahead; none if both are equal.
+    // The range of the file that was read ahead; empty if both are equal.
     uint64_t from = 0;
     uint64_t to = 0;
-    std::shared_ptr<const files::FileBlock> block;  // These bytes; nullptr = the kernel has them.
+    // The bytes of that range; nullptr = the kernel has them in memory.
+    std::shared_ptr<const files::FileBlock> block;
   };
 
   Relayed relayed;

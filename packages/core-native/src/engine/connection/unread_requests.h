@@ -1,5 +1,5 @@
 #pragma once
-// The servers' request queues: requests that were given to JavaScript and that it has not begun.
+// The servers' request queues: requests that JavaScript has received but not begun.
 
 #include <algorithm>
 #include <atomic>
@@ -21,15 +21,16 @@ class UnreadRequests {
   using Counter = std::atomic<uint64_t>;
 
   struct Item {
-    uint64_t end = 0;  // RequestQueue::appended() behind the request's record: names the request.
+    // Position behind the request's record (RequestQueue::appended()). Identifies the request.
+    uint64_t end = 0;
     Counter* counter = nullptr;  // nullptr = not counted any more.
-    uint64_t deadline_ms = 0;    // 0 = it may wait without limit.
+    uint64_t deadline_ms = 0;    // When the request must be refused; 0 = never.
     uint32_t slot = 0;
     uint32_t prefix_id = 0;
     uint32_t target_id = 0;   // Valid with is_movable: the id of the target in the port's routes.
     bool is_head = false;     // The method is HEAD.
     bool is_first = false;    // No other request of its connection is unanswered.
-    bool is_movable = false;  // Another owner of the queue can get it instead.
+    bool is_movable = false;  // Another owner of the queue can get the request instead.
   };
 
   void Add(const Item& item) {
@@ -49,7 +50,7 @@ class UnreadRequests {
     bytes_[(first_ + count_ - 1) % ring_.size()].assign(bytes);
   }
 
-  // Removes the requests that JavaScript has begun: those up to `begun`.
+  // Removes the requests that JavaScript has begun: their `end` is at most `begun`.
   void Settle(uint64_t begun) {
     while (count_ != 0 && ring_[first_].end <= begun) {
       Leave(first_);
@@ -59,7 +60,8 @@ class UnreadRequests {
     if (count_ == 0 && ring_.size() > limits::kUnreadItemsKept) Resize(kItems);
   }
 
-  // The requests whose deadline has passed. Each is returned once, and stays in the queue.
+  // HasOverdue() is false if no deadline has passed. TakeOverdue() returns the requests whose
+  // deadline has passed, each once; they stay in the queue.
   bool HasOverdue(uint64_t now_ms) const { return next_deadline_ms_ <= now_ms; }
   std::vector<Item> TakeOverdue(uint64_t now_ms) {
     std::vector<Item> overdue;
@@ -77,7 +79,7 @@ class UnreadRequests {
     return overdue;
   }
 
-  // All but those that were taken.
+  // Returns all requests that TakeMovable() has not taken.
   std::vector<Item> All() const {
     std::vector<Item> all;
     for (size_t i = 0; i < count_; ++i) {
@@ -87,14 +89,14 @@ class UnreadRequests {
     return all;
   }
 
-  // The decision about one request in TakeMovable().
+  // The result of `decide` for one request in TakeMovable(): keep it, take it out, or stop.
   enum class Fate : uint8_t { kStays, kTaken, kStop };
   bool has_movable() const { return movable_ != 0; }
   // The bytes of movable requests.
   size_t kept_bytes() const { return kept_bytes_; }
-  // Asks `decide` about each request and its bytes, the last one first, until it says kStop or no
-  // movable one is left. A request that is taken does not count any more; its item stays until
-  // Settle() has come past it.
+  // Calls `decide` for each request and its bytes, from the last to the first, until it returns
+  // kStop or no movable request is left. A request that was taken no longer counts; its item stays
+  // until Settle() reaches it.
   template <typename Decide>
   void TakeMovable(Decide decide) {
     for (size_t i = count_; i-- != 0 && movable_ != 0;) {
@@ -110,7 +112,7 @@ class UnreadRequests {
  private:
   static constexpr size_t kItems = 64;
 
-  // The request is not counted any more.
+  // Removes the request at an index from the counts, and drops its bytes.
   void Leave(size_t at) {
     Item& item = ring_[at];
     if (item.counter == nullptr) return;
@@ -121,7 +123,8 @@ class UnreadRequests {
     --movable_;
     kept_bytes_ -= bytes_[at].size();
     bytes_[at].clear();
-    // Most requests fit, so that the memory serves again and again.
+    // Free the memory only if it is large: most requests fit into kUnreadBytesKept, and the next
+    // one reuses it.
     if (bytes_[at].capacity() > limits::kUnreadBytesKept) bytes_[at] = {};
   }
 

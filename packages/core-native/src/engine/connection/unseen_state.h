@@ -2,8 +2,9 @@
 
 namespace httpsys::engine {
 
-// Bytes of one connection of HTTP/1 that JavaScript has not been told of: those of requests that
-// the lane has answered by itself, or those of these answers. Only Announcer writes it.
+// Count of bytes of an HTTP/1 connection that JavaScript has not heard of: of requests that the
+// lane answered by itself (bytes read), or of these answers (bytes written). Only Announcer writes
+// it.
 template <typename Count>
 class UnseenState {
  private:

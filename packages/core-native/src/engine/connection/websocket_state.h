@@ -10,19 +10,20 @@
 
 namespace httpsys::engine {
 
-// Thread: the lane. Freed with its connection, and so after every call that uses its reader. Kept
+// Thread: the lane. Freed with its connection, so never during a call that uses its reader. Kept
 // small, because there are many WebSockets and most are idle.
 struct WebSocketState {
-  // Decompresses messages; nullptr without permessage-deflate.
+  // Decompresses received messages; nullptr without permessage-deflate.
   std::unique_ptr<websocket::Inflater> inflater;
-  // Compresses messages. Made for the first message that needs it: a compressed one with context
-  // takeover, or a compressed one in several frames. Other messages use a deflater of the lane.
+  // Compresses sent messages. Made for the first message that needs it: with context takeover any
+  // compressed message, otherwise a compressed message in several frames. Other messages use a
+  // deflater of the lane.
   std::unique_ptr<websocket::Deflater> deflater;
-  // Reads messages. Not nullptr within a message, and after the last one.
+  // Reads messages. Not nullptr within a message, and after the last message.
   std::unique_ptr<websocket::MessageReader> reader;
   websocket::ReaderOptions options;
   websocket::ZlibParameters parameters;  // The parameters for the deflater.
-  // Without context takeover, messages with fewer bytes than this are not compressed.
+  // Without context takeover, messages of fewer bytes are not compressed.
   uint32_t threshold = 0;
   uint32_t pongs_max = 0;  // The number of pongs that may wait for the socket; 0 = no limit.
   // Outgoing messages may be compressed.
@@ -30,7 +31,7 @@ struct WebSocketState {
   bool stands_alone : 1 = false;  // server_no_context_takeover was negotiated.
   bool answers_pings : 1 = false;
   bool is_close_sent : 1 = false;
-  // The last data frame sent had no kFrameFin: its message goes on.
+  // The last data frame sent had no kFrameFin: its message is not complete.
   bool is_in_message : 1 = false;
   bool is_compressing : 1 = false;  // The message that is being sent is compressed.
 };
