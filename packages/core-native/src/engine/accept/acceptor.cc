@@ -154,8 +154,7 @@ bool Acceptor::IsForLane(const Listener& listener) const {
   return listener.is_lendable && !listener.is_shared && lent_set_ != -1;
 }
 
-// Moves the watch of the listener to the acceptor or to the lane, whichever should have it. The
-// listener is always watched: if the system refuses the new watch, the old one stays.
+// The listener is always watched: if the system refuses the new watch, the old one stays.
 void Acceptor::Settle(Listener* listener) {
   if (IsForLane(*listener) == listener->is_lent) return;
   if (!listener->is_lent) StandBy(listener);
@@ -199,8 +198,8 @@ void Acceptor::Run() {
   for (;;) {
     if (is_patient != is_patient_) SetPatient(is_patient = is_patient_);
     poll_->Wait(&ready, timeout_ms);
-    // The acceptor gives other threads on this CPU a turn, in which clients can connect. It then
-    // hands over all waiting connections together.
+    // Yield to other threads on this CPU, so that more clients can connect. Then all waiting
+    // connections are handed over together.
     const bool gives_way = is_patient && !ready.empty() && !way_backoff_.Skip();
     if (gives_way) GiveWay();
     size_t accepted = 0;
@@ -241,7 +240,8 @@ bool Acceptor::Serve(Listener* listener, size_t* accepted) {
     return true;
   }
   if (was_resting && count == 0 && !is_exhausted) {
-    // Without load there is no need to share the duty.
+    // No connection waited: without load this process need not leave connections to the one on
+    // duty.
     StandBy(listener);
   } else if (was_resting || listener->is_shared) {
     TakeTurn(listener);
@@ -270,8 +270,8 @@ void Acceptor::StandBy(Listener* listener) {
   Watch(*listener);
 }
 
-// Takes the duty for this process. If another process has it and works, the listener rests, and is
-// looked at later.
+// Takes the duty for this process. If another process has the duty, the listener rests until the
+// next check.
 void Acceptor::TakeTurn(Listener* listener) {
   if (listener->is_shared && !Lock(*listener, Duty::kAccept, true)) {
     listener->is_deputy = Lock(*listener, Duty::kDeputy, true);
@@ -283,7 +283,7 @@ void Acceptor::TakeTurn(Listener* listener) {
   StandBy(listener);
 }
 
-// Gives up the duty, because this process is out of descriptors. Other processes may have some.
+// Gives up the duty, because this process is out of descriptors and other processes may have some.
 void Acceptor::StepDown(Listener* listener) {
   listener->has_stepped_down = true;
   Lock(*listener, Duty::kAccept, false);
@@ -297,7 +297,7 @@ int Acceptor::TimeToLook() const {
 }
 
 void Acceptor::AddDue(std::vector<int>* keys) {
-  // A look changes when the next one is.
+  // Collect first: MayTake() changes looks_.
   std::vector<int> due;
   const uint64_t now_ms = NowMs();
   for (const auto& [at_ms, key] : looks_) {
@@ -310,7 +310,7 @@ void Acceptor::AddDue(std::vector<int>* keys) {
 }
 
 bool Acceptor::MayTake(Listener* listener) {
-  // After it has stepped down, waiting connections are ones that no other process has accepted.
+  // After this process has stepped down, no other process has accepted the waiting connections.
   if (std::exchange(listener->has_stepped_down, false)) return true;
   size_t waiting = 0;
   size_t room = 0;
@@ -326,9 +326,9 @@ uint64_t Acceptor::PauseMs(const Listener& listener) {
   return listener.is_deputy ? limits::kDeputyLookMs : limits::kAcceptLookMs;
 }
 
-// Accepts waiting connections and gives all of them to the sink at once, so that their receiver is
-// woken once. With one wake for each connection, a busy machine would take them one by one through
-// all its threads.
+// Accepts waiting connections and gives all of them to the sink at once, so that the receiver is
+// woken once. With a wake per connection, each would pass through all threads of a busy machine
+// separately.
 Acceptor::AcceptResult Acceptor::AcceptSome(const Listener& listener, size_t* count) {
   std::vector<int> accepted;
   const AcceptResult result = AcceptWaiting(listener, &accepted);
@@ -363,7 +363,7 @@ Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener, std::vector
     case EPROTO:
       return AcceptResult::kAccepted;
     default:
-      // The error is EAGAIN, or concerns this one connection: readiness comes again.
+      // The error is EAGAIN, or concerns one connection only: readiness is reported again.
       return AcceptResult::kNothing;
   }
 }

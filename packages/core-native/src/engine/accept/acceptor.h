@@ -1,19 +1,19 @@
 #pragma once
 // The thread that accepts connections for all listeners of an engine.
 //
-// The acceptor is not a lane, because libuv watches a listener in a way that wakes every process
-// that shares it. Here the kernel wakes one (EPOLLEXCLUSIVE). When the process is out of
+// The acceptor does not use libuv, which watches a listener in a way that wakes every process that
+// shares it. Here the kernel wakes one process (EPOLLEXCLUSIVE). When the process is out of
 // descriptors, connections wait in the backlog, and the acceptor pauses before it looks again: it
 // never spins. node:http would accept and close them.
 //
-// Of several processes on a socket, one is on duty, so that connections are accepted in batches.
-// The process on duty holds a lock on the socket, which the kernel releases when the process ends.
-// A process that is woken although another one is on duty accepts what waits. Then it only looks
-// now and then (Standby) as long as there is load, and leaves connections to the process on duty.
-// So connections wait a while, but not for ever, if the process on duty is stopped.
+// Of several processes on a socket, one is on duty, so that it accepts connections in batches. It
+// holds a lock on the socket, which the kernel releases when the process ends. Another process that
+// is woken accepts the waiting connections once. Then, as long as there is load, it only checks the
+// queue now and then (Standby) and leaves connections to the process on duty. So if the process on
+// duty is stopped, connections wait only for a while.
 //
-// There may be a listener for each of thousands of addresses: only what concerns all of them, such
-// as Stop(), looks at each.
+// There may be thousands of listeners, one for each address. So only calls that concern all
+// listeners, such as Stop(), iterate over them.
 
 #include <uv.h>
 
@@ -39,8 +39,8 @@ class Acceptor {
   // Called on the acceptor's thread with non-blocking, close-on-exec descriptors, which the callee
   // takes over.
   using Sink = std::function<void(const std::vector<int>& fds)>;
-  // The same on a lane's thread. The acceptor's lock is held: no listener is added or removed
-  // during the call, so that the connections are in order with the lane's commands.
+  // Like Sink, but called on a lane's thread, with the acceptor's lock held. So no listener is
+  // added or removed during the call, and the connections are in order with the lane's commands.
   using LentSink = std::function<void(uint32_t server_id, const std::vector<int>& fds)>;
 
   explicit Acceptor(std::unique_ptr<ListenerPoll> poll = MakeListenerPoll());
@@ -55,29 +55,31 @@ class Acceptor {
   int Start();
   // Ends the thread and closes all listeners. Idempotent.
   void Stop();
-  // Accepts from a listening, non-blocking descriptor, which it takes over in any case. Returns a
-  // key above 0, or a negative errno. Server 0 is nobody's: only RemoveOne() ends such a listener.
-  // `is_lendable`: no other process has the socket, and a lane may accept its connections.
+  // Accepts from a listening, non-blocking descriptor from now on. Owns the descriptor even on
+  // failure. Returns a key above 0, or a negative errno. `server_id` 0 = no server: only
+  // RemoveOne() ends the listener. `is_lendable`: no other process has the socket, and a lane may
+  // accept its connections.
   int Add(uint32_t server_id, int fd, Sink sink, bool is_lendable = false);
-  // As Remove(), for one listener.
+  // Does the same as Remove(), for one listener.
   void RemoveOne(int key);
-  // Accepts what waits on the listeners of a server, because the kernel may have woken this process
-  // only, and closes them. When it returns, no more connections of the server are accepted.
+  // Accepts the waiting connections of a server, because the kernel may have woken only this
+  // process for them, and closes its listeners. Afterwards no more connections of the server are
+  // accepted.
   void Remove(uint32_t server_id);
-  // Must be called with the number of members that a port has lost so far (PortRoutes). When there
-  // are more than before, the thread looks at the listeners of the port: the process that the
-  // kernel woke for a connection may be one of them.
+  // Must be called with the number of members that a port has lost so far (PortRoutes). If the
+  // number has grown, the thread accepts waiting connections of the port: the kernel may have woken
+  // a lost process for them.
   void LookAfter(uint16_t port, uint64_t departures);
-  // Says whether other processes accept on this port, too.
+  // Sets whether other processes accept on this port, too.
   void SetShared(uint16_t port, bool is_shared);
 
   // -- Thread: a lane's.
 
-  // Opens a set of listeners that a lane can watch as one descriptor, which is the caller's to
-  // close. Returns -1 if the system has no such sets or no descriptor left.
+  // Opens a set of listeners that a lane can watch as one descriptor. The caller must close it.
+  // Returns -1 if the system has no such sets or no descriptor left.
   int OpenSet() const { return poll_->OpenSet(); }
-  // Watches lendable listeners of ports that are not shared in this set from now on. The set must
-  // outlive Stop(). Called once, before Add().
+  // From now on, puts lendable listeners of ports that are not shared into this set. The set must
+  // outlive Stop(). Must be called once, before Add().
   void LendTo(int set);
   // Accepts from the ready listeners of the set. Returns false if there was nothing to accept. When
   // the process is out of descriptors, the acceptor's thread takes the listener back.
@@ -85,8 +87,8 @@ class Acceptor {
 
  private:
   enum class AcceptResult : uint8_t { kAccepted, kNothing, kExhausted };
-  // The locks on a shared socket, each a byte of it. The process with kAccept is on duty; the one
-  // with kDeputy looks more often than the others.
+  // The locks on a shared socket, numbered by byte offset. The process that holds kAccept is on
+  // duty; the process that holds kDeputy checks the queue more often than the others.
   enum class Duty : uint8_t { kAccept = 0, kDeputy = 1 };
 
   struct Listener {
@@ -102,56 +104,59 @@ class Acceptor {
     bool is_deputy = false;
     // This process has given up the duty because it was out of descriptors.
     bool has_stepped_down = false;
-    uint64_t look_at_ms = 0;  // When to look at the queue; 0 = the listener is watched. In looks_.
+    // When to check the queue of a resting listener (also in looks_); 0 = the listener is watched.
+    uint64_t look_at_ms = 0;
     Standby standby = {};
   };
 
   static void Main(void* argument);
   void Run();
   Listener* Find(int key);
-  // Accepts from a listener, and adds to `accepted`. Returns false if out of descriptors.
+  // Accepts from a listener, and adds the number to *accepted. Returns false if the acceptor must
+  // pause because the process is out of descriptors.
   bool Serve(Listener* listener, size_t* accepted);
-  // Returns true if this process, which is not on duty, shall accept what waits.
+  // Returns true if this process should accept waiting connections although it is not on duty.
   bool MayTake(Listener* listener);
   int TimeToLook() const;
   void AddDue(std::vector<int>* keys);
   void SetLookAt(Listener* listener, uint64_t at_ms);
-  // The time until the next look.
+  // Returns the time until the next check of a resting listener.
   static uint64_t PauseMs(const Listener& listener);
   bool Lock(const Listener& listener, Duty duty, bool is_wanted) const;
   void TakeTurn(Listener* listener);
   void StepDown(Listener* listener);
   void Rest(Listener* listener, uint64_t pause_ms);
-  // Watches the listener again.
+  // Ends the rest of the listener: watches it again.
   void StandBy(Listener* listener);
   AcceptResult AcceptSome(const Listener& listener, size_t* count = nullptr);
   AcceptResult AcceptWaiting(const Listener& listener, std::vector<int>* accepted);
   AcceptResult AcceptOne(const Listener& listener, std::vector<int>* accepted);
-  // Moves the watch between the acceptor's thread and the lane, to whoever shall have it.
+  // Moves the listener between the acceptor's thread and the lane if the other one should watch it.
   void Settle(Listener* listener);
   bool IsForLane(const Listener& listener) const;
   int Watch(const Listener& listener);
   void Unwatch(const Listener& listener);
   using Listeners = std::map<int, Listener>;
-  // Accepts what waits on the listener, and closes it. Returns the next one.
+  // Accepts the waiting connections of the listener, and closes it. Returns the next listener.
   Listeners::iterator Remove(Listeners::iterator at);
   void CloseListener(const Listener& listener);
   const std::unique_ptr<ListenerPoll> poll_;
   uv_thread_t thread_;
   bool is_started_ = false;
-  // Decides whether the thread gives way before it accepts. Used by the thread only.
+  // Decides whether the thread yields the CPU before it accepts. Used by the thread only.
   WaitBackoff way_backoff_;
 
-  std::mutex mutex_;  // Guards everything below. Held while accepting, so that Remove() is exact.
+  // Guards the members below. Held while accepting: after Remove(), no connection is accepted.
+  std::mutex mutex_;
   Listeners listeners_;  // By key.
-  // The listeners that rest: when to look at the queue, and the key.
+  // The resting listeners, which are not watched: the time of the next check, and the key.
   std::set<std::pair<uint64_t, int>> looks_;
   int next_key_ = 1;
   bool is_stopping_ = false;
   std::unordered_map<uint16_t, uint64_t> departures_;  // By port; see LookAfter().
   std::set<uint16_t> ports_to_look_at_;
   std::vector<uint16_t> shared_ports_;
-  std::atomic<bool> is_patient_ = false;  // Some port is shared. Written with the lock held.
+  std::atomic<bool> is_patient_ = false;  // True if any port is shared. Written with the lock held.
 
   int lent_set_ = -1;  // The set of LendTo(); -1 = none.
 };

@@ -8,8 +8,8 @@
 
 namespace httpsys::engine {
 
-// Watches the listeners of an Acceptor. Each listener is named by a key above 0. Calls may come
-// from any thread unless they say otherwise, and no call but Wait() and Pause() waits.
+// Watches the listeners of an Acceptor. Each listener has a key above 0. Thread: any, unless a
+// method says otherwise. Only Wait() and Pause() wait.
 class ListenerPoll {
  public:
   virtual ~ListenerPoll() = default;
@@ -20,19 +20,19 @@ class ListenerPoll {
   virtual void Close() = 0;
   // Ends the current Wait() or Pause(), or the next one.
   virtual void Signal() = 0;
-  // Watches a listener. Returns 0 or a negative errno, and watches nothing then.
+  // Watches a listener. Returns 0, or a negative errno if it watches nothing.
   virtual int Watch(int fd, int key) = 0;
   virtual void Unwatch(int fd, int key) = 0;
   // Waits until listeners are ready, Signal() is called or the time is over, and fills `keys` with
   // the ready listeners. -1 = no time limit. Thread: always the same one.
   virtual void Wait(std::vector<int>* keys, int timeout_ms) = 0;
-  // Waits for Signal() or the end of the time. Thread: that of Wait().
+  // Waits for Signal() or the end of the time. Thread: the one that calls Wait().
   virtual void Pause(int timeout_ms) = 0;
 
   // -- Listeners that another loop watches, as one descriptor.
 
-  // Opens a set of listeners that can be polled as one descriptor. Returns -1 where the system has
-  // no such sets.
+  // Opens a set of listeners that can be polled as one descriptor. Returns -1 if the system has no
+  // such sets.
   virtual int OpenSet() const = 0;
   // Adds a listener to the set. Returns 0 or a negative errno.
   virtual int WatchIn(int set, int fd, int key) const = 0;
@@ -47,14 +47,14 @@ class ListenerPoll {
   // Reads how many connections wait to be accepted and how many may wait. Returns false if the
   // system does not tell.
   virtual bool ReadQueue(int fd, size_t* waiting, size_t* room) const = 0;
-  // Takes or releases the lock of one byte of the socket, against other processes. Returns false if
-  // another process has it. Returns true where the system has no such locks.
+  // Locks or unlocks one byte of the socket against other processes. Returns false if another
+  // process has the lock. Returns true on systems without such locks.
   virtual bool Lock(int fd, uint8_t byte, bool is_wanted) const = 0;
 };
 
-// Makes the best one for this system.
+// Makes the best ListenerPoll for this system.
 std::unique_ptr<ListenerPoll> MakeListenerPoll();
-// Makes the one that works on every system: poll(2), without sets and locks.
+// Makes the ListenerPoll that works on every system: it uses poll(2) and has no sets or locks.
 std::unique_ptr<ListenerPoll> MakePortableListenerPoll();
 
 }  // namespace httpsys::engine

@@ -81,8 +81,7 @@ class EpollListenerPoll final : public ListenerPoll {
 
   int OpenSet() const override { return MoveToOwn(epoll_create1(EPOLL_CLOEXEC)); }
   int WatchIn(int set, int fd, int key) const override { return Add(set, fd, key); }
-  // close() alone would not end the watch, because another descriptor of the same socket may live
-  // on.
+  // close() alone would not end the watch if another process has a descriptor of the same socket.
   void UnwatchIn(int set, int fd) const override { epoll_ctl(set, EPOLL_CTL_DEL, fd, nullptr); }
   void ReadyIn(int set, std::vector<int>* keys) const override {
     keys->clear();
@@ -96,7 +95,7 @@ class EpollListenerPoll final : public ListenerPoll {
   }
 
   bool ReadQueue(int fd, size_t* waiting, size_t* room) const override {
-    // Fields that mean something else for a listening socket (tcp_get_info() of the kernel).
+    // For a listening socket, the kernel's tcp_get_info() uses these two fields for the queue.
     tcp_info info{};
     socklen_t size = sizeof info;
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
@@ -105,7 +104,7 @@ class EpollListenerPoll final : public ListenerPoll {
     return true;
   }
 
-  // A process has its locks once: its worker threads do not keep each other from accepting.
+  // The locks belong to the process, so its worker threads do not exclude each other.
   bool Lock(int fd, uint8_t byte, bool is_wanted) const override {
     struct flock lock {};
     lock.l_type = is_wanted ? F_WRLCK : F_UNLCK;

@@ -1,4 +1,4 @@
-// Watches listeners on systems without a file of their own.
+// Watches listeners on systems other than Linux.
 
 #include "engine/accept/listener_poll.h"
 

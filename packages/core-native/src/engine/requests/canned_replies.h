@@ -11,20 +11,20 @@
 
 namespace httpsys::engine {
 
-// The answer of node:http to a refused message. It says that the connection closes.
+// Returns node:http's answer to a refused message, with Connection: close.
 std::string_view RefusalReply(records::ErrorKind kind);
 
-// The answer to a client that speaks plain HTTP where TLS is served, for its user to read. It says
-// that the connection closes.
+// Returns the answer, readable for the user, to plain HTTP on a port that serves TLS. It has
+// Connection: close.
 std::string_view PlainHttpReply();
 
-// Appends the answer of HTTP.SYS to a request that nobody serves; names `reason` if that is not
-// empty. Returns the bytes of its head, which does not name Connection.
+// Appends HTTP.SYS' answer to a request that no server handles. Its body names `reason` unless that
+// is empty. Returns the size of its head, which has no field Connection.
 size_t AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
                         std::string* output);
 
-// The 503 for a request whose owner has died and whose method is not known: it has no body, so that
-// it serves HEAD as well. It says that the connection closes.
+// Returns the 503 for a request whose owner has died and whose method is not known. It has no body,
+// because the method may be HEAD, and has Connection: close.
 std::string_view OfflineReply();
 
 }  // namespace httpsys::engine

@@ -25,7 +25,7 @@ InputPhase Exchanges::BeginBody(Connection* connection, const http1::RequestHead
 void Exchanges::MessageDone(Connection* connection) {
   Messages::StopTime(connection);
   connection->Enter(connection->message.is_last() ? InputPhase::kAfterClose : InputPhase::kHead);
-  // The answer may have come before the end of the request's body.
+  // If the answer came before the end of the request's body, the idle time begins only now.
   if (connection->message.unanswered() == 0 && connection->idle.timeout_ms() != 0) {
     transport_->StartIdleTimer(connection, connection->idle.timeout_ms());
   }
@@ -90,8 +90,8 @@ void Exchanges::OnKeptRead(Connection* connection) {
   if (connection->server()->is_unlistened) LookWhetherIdle(connection);
 }
 
-// Ends the connection if it is idle, once its output has been given to the socket and the rest of
-// its input has been read.
+// Has EndIdle() called after this pass, when the output has been given to the socket and the rest
+// of the input has been read.
 void Exchanges::LookWhetherIdle(Connection* connection) {
   Input::ResumeSoon(connection);
   output_->Touch(connection);
@@ -107,7 +107,7 @@ void Exchanges::CloseIdle(Connection* connection) {
   const bool is_idle = connection->is_open() && (connection->IsIdle() || connection->IsUnserved());
   if (!is_idle) return;
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-  // The end leaves before another request can come.
+  // Send the end at once, before another request can arrive.
   output_->Flush(connection);
 }
 

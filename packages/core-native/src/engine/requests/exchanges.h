@@ -1,6 +1,6 @@
 #pragma once
-// Tracks the messages of a connection in the framing of HTTP/1.1: where the body of a request
-// begins and ends, and what an answer changes.
+// Tracks the messages of HTTP/1.1 connections: where a request's body begins and ends, and how an
+// answer changes the connection's state.
 
 #include <cstdint>
 #include <memory>
@@ -30,24 +30,24 @@ class Exchanges {
   InputPhase BeginBody(Connection* connection, const http1::RequestHead& head);
   // Must be called when a request has been read to its end.
   void MessageDone(Connection* connection);
-  // Reads `count` requests, whose bytes are `requests`, again: nobody answers them as they were
-  // read. Nothing is read before the input is resumed. The phase must allow kHead.
+  // Puts `count` requests that will get no answer back into the input, to be parsed again.
+  // `requests` are their bytes. The caller must resume the input. The phase must allow kHead.
   static void ReadAgain(Connection* connection, std::string_view requests, uint32_t count);
   // Must be called when the answer to a request is complete.
   void OnAnswered(Connection* connection);
-  // Ends a connection that is idle and whose server was closed, or gives it to another member of
-  // the port.
+  // If the connection is idle, gives it to another member of the port or ends it. Called when its
+  // server was closed.
   void EndIdle(Connection* connection);
-  // Ends an idle connection, unless its next request has come already: that is answered.
+  // Ends an idle connection, unless its next request has already arrived.
   void CloseIdle(Connection* connection);
-  // Starts the idle timer while the rest of the body of an answered request is awaited, as Node
-  // does.
+  // Starts the idle timer if all requests are answered but the last one's body has not ended, as
+  // Node does.
   void TimeAnsweredBody(Connection* connection);
-  // Must be called when all bytes that were kept back have been handled. If the connection is idle
-  // (they were line ends), its idle timer starts.
+  // Must be called when all bytes that were kept back have been handled. If they were only line
+  // ends, so that the connection is idle, starts its idle timer.
   void OnKeptRead(Connection* connection);
   // Resumes the input of the `touched` connections that waited for answers or output. `resume` is
-  // called with a connection and the reason that is over.
+  // called with a connection and the reason to pause that no longer applies.
   template <typename Function>
   void ResumeWanted(const std::vector<Connection*>& touched, Function resume) {
     for (Connection* connection : touched) {

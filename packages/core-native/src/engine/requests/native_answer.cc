@@ -10,11 +10,11 @@
 namespace httpsys::engine {
 namespace {
 
-// Memory above this size is not kept, so that a client that keeps on sending requests costs no
-// memory for long.
+// Flush() frees batch_ if its capacity is above this: a client that sends many requests must not
+// cost memory for long.
 constexpr size_t kKeptBytesMax = 2 * limits::kUnsentBytesMax;
-// Size from which a piece without an owner is sent from where it is. OutputPass gathers less than
-// that in a buffer anyway, and the answers around it would have to leave at once.
+// A piece without an owner of at least this size is sent from its own memory and not copied, so its
+// batch is written at once. OutputPass copies smaller pieces anyway.
 constexpr size_t kLentBytesMin = limits::kGatherBytesMax;
 constexpr std::string_view kCloseLine = "Connection: close\r\n";
 
@@ -75,7 +75,7 @@ void NativeAnswers::AnswerRefused(AnswerWriter* writer, Connection* connection,
   answer.status = StatusFor(kind);
   answer.reason = ReasonFor(kind, is_in_body);
   answer.head = RefusalReply(kind);
-  // node:http has no limit for bodies. To a stream of HTTP/2 it would say nothing in these words.
+  // node:http itself never sends these: it has no limit for bodies, and no such text on HTTP/2.
   answer.is_own_error = kind == records::ErrorKind::kBodyTooLarge || IsStream(*connection);
   answer.closes = answer.names_connection = true;
   (void)Give(writer, connection, nullptr, answer);

@@ -1,6 +1,6 @@
 #pragma once
-// Answers that a lane gives without JavaScript: to requests that nobody serves, to messages that
-// are refused, and on behalf of owners that are away or do not keep up.
+// Answers that a lane gives without JavaScript: to requests without an owner, to refused messages,
+// and on behalf of owners that are offline or too slow.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,39 +24,40 @@
 
 namespace httpsys::engine {
 
-// One answer. Its views are valid until AnswerWriter::WriteAnswer() returns, except for the bytes
-// of pieces that have an owner.
+// One answer. Its views must be valid until AnswerWriter::WriteAnswer() returns; bytes of pieces
+// with an owner for longer.
 struct NativeAnswer {
-  // A piece of the body. `owner` keeps the bytes until they have been sent: they are not copied.
-  // As far as the socket does not take bytes without an owner at once, `lender` keeps them; without
-  // a lender, too, they are copied then.
+  // A piece of the body. If it has an `owner`, the bytes are not copied: the owner keeps them until
+  // they have been sent. Otherwise the bytes that the socket does not take at once are kept by
+  // `lender`, or copied if that is nullptr.
   struct Piece {
     std::shared_ptr<const void> owner;
     std::string_view bytes;
-    std::shared_ptr<const files::FilePart> file;  // Not nullptr: the piece is these bytes.
+    // If not nullptr, the piece is this part of a file.
+    std::shared_ptr<const files::FilePart> file;
     Lender* lender = nullptr;
   };
 
-  LaneCounter counter = LaneCounter::kUnrouted;  // The counter that counts the answer.
+  LaneCounter counter = LaneCounter::kUnrouted;  // The counter to increment.
   int status = 0;                                // 0 = nothing is sent: the request is reset.
   std::string_view reason;  // The reason phrase for the error log; empty = it is not logged.
-  // Status line and header lines of HTTP/1.1, with the empty line behind them. A protocol that has
-  // other heads translates it.
+  // Status line and header lines of HTTP/1.1, with the empty line at the end. HTTP/2 translates
+  // them.
   std::string_view head;
-  // True for an error in the engine's own words, not in those of the application or of node:http:
-  // NativeAnswers adds Date (RFC 9110, section 6.6.1) and Server to the head.
+  // True for an error text of the engine, not of the application or node:http. NativeAnswers then
+  // adds Date (RFC 9110, section 6.6.1) and Server to the head.
   bool is_own_error = false;
-  // True when the head has the field Connection. Otherwise HTTP/1.1 adds it, and Keep-Alive, as
-  // node:http does.
+  // True if the head has the field Connection. Otherwise HTTP/1.1 adds Connection and Keep-Alive,
+  // as node:http does.
   bool names_connection = false;
   std::span<const Piece> pieces;  // The body. Empty for HEAD.
-  bool closes = false;            // True when the connection ends behind it (HTTP/1).
-  // True when the request waited in a server's queue and is the oldest one without an answer.
-  // Nothing more is read then (HTTP/1).
+  bool closes = false;            // True if the connection ends after the answer (HTTP/1).
+  // True if the request waited in a server's queue and is the oldest one without an answer. The
+  // connection then reads nothing more (HTTP/1).
   bool was_queued = false;
-  // True when another member had the request, which is the oldest one without an answer.
+  // True if another member had the request, and it is the oldest one without an answer.
   bool was_relayed = false;
-  bool may_retry = true;  // True when nobody has begun the request.
+  bool may_retry = true;  // True if no server has begun the request, so the client may repeat it.
 };
 
 // The result of giving an answer.
@@ -69,20 +70,20 @@ enum class AnswerOutcome : uint8_t {
 // Writes answers in a protocol. Thread: the lane.
 class AnswerWriter {
  public:
-  // True if no other answer must leave before that to a request which nobody was given.
+  // True if an answer to the request being read can be sent now: no earlier answer is due.
   virtual bool IsTurn(const Connection& connection) const = 0;
   // Sends the answer behind all earlier output of the connection. May close the connection.
   virtual void WriteAnswer(Connection* connection, const NativeAnswer& answer) = 0;
-  // Resets the request instead of answering it. `may_retry`: the client can be told that nobody has
-  // begun the request.
+  // Resets the request instead of answering it. `may_retry`: no server has begun the request, and
+  // the client may be told so.
   virtual void ResetRequest(Connection* connection, bool may_retry) = 0;
 
  protected:
   ~AnswerWriter() = default;
 };
 
-// Gives the answers of one lane: in the order of the requests, counted, logged, and written by the
-// protocol that the client speaks. Thread: the lane.
+// Gives the native answers of one lane: counts and logs each one, and has it written by the
+// client's protocol in the order of the requests. Thread: the lane.
 class NativeAnswers final : public ReadObserver {
  public:
   NativeAnswers(const http1::MethodTable* methods, OutputPass* output)
@@ -90,29 +91,30 @@ class NativeAnswers final : public ReadObserver {
   NativeAnswers(const NativeAnswers&) = delete;
   NativeAnswers& operator=(const NativeAnswers&) = delete;
 
-  // A request that is answered because of its route's status, and what is known of it.
+  // A request that is answered according to its route's status.
   struct Unserved {
     RouteStatus status;
-    const http1::RequestHead* head = nullptr;  // nullptr = the head is not known any more.
+    const http1::RequestHead* head = nullptr;  // nullptr = the head is no longer known.
     bool is_head_request = false;              // The method is HEAD. Valid if `head` is nullptr.
-    bool closes = false;                       // These four are those of NativeAnswer.
+    bool closes = false;                       // This and the next three are as in NativeAnswer.
     bool was_queued = false;
     bool was_relayed = false;
     bool may_retry = true;
-    bool serves_any_method = false;  // True when nothing at all is known of the request.
+    // True if nothing is known of the request, not even its method.
+    bool serves_any_method = false;
   };
 
   // Gives the answer of HTTP.SYS; a 503 becomes a reset if the server's verbosity is
   // Verbosity503::kBasic.
   AnswerOutcome AnswerUnserved(AnswerWriter* writer, Connection* connection,
                                const Unserved& request);
-  // Gives the answer of node:http to a message that it refuses; the engine's own where node:http
-  // would have none.
+  // Gives node:http's answer to a refused message, or the engine's own answer where node:http has
+  // none.
   void AnswerRefused(AnswerWriter* writer, Connection* connection, records::ErrorKind kind,
                      bool is_in_body);
   // Gives the answer to a client that speaks plain HTTP where TLS is served.
   void AnswerPlainHttp(AnswerWriter* writer, Connection* connection);
-  // Gives any answer.
+  // Counts, logs and writes an answer that the caller has made. kLater = it is not its turn.
   AnswerOutcome Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead* head,
                        const NativeAnswer& answer);
 
@@ -125,29 +127,30 @@ class NativeAnswers final : public ReadObserver {
   // Counts and logs a connection that is closed at once, because its client has too many.
   void CountRefusedConnection(int fd, const LaneServer& server);
 
-  // -- For writers whose output is text. The answers to the requests of one read leave in one
-  // write, unless more than limits::kUnsentBytesMax of output waits.
+  // -- For the HTTP/1.1 writer. The answers to the requests of one read are sent in one write,
+  // unless more than limits::kUnsentBytesMax of output waits.
 
   // Appends an answer to the output of the current read.
   void Append(Connection* connection, const NativeAnswer& answer);
-  // Gives what was appended to OutputPass without writing it. EndAnswer() must follow.
+  // Passes the appended answers to OutputPass, which does not write them yet. EndAnswer() must
+  // follow.
   void Send(Connection* connection);
-  // Ends an answer that was appended. Writes what was appended if it must leave at once, is as much
-  // as may wait, or has a large piece without an owner. May close the connection.
+  // Must be called after Append(). Writes the appended answers if `must_leave`, if they are as long
+  // as may wait, or if they have a large piece without an owner. May close the connection.
   void EndAnswer(Connection* connection, bool must_leave);
-  // Writes what was appended. May close the connection.
+  // Writes the appended answers. May close the connection.
   void Flush(Connection* connection);
   void OnRead(Connection* connection) override { Flush(connection); }
 
-  // Names the answers that were appended for the connection in the current read, and have not left;
-  // 0 = there are none. Numbers are not used twice.
+  // Returns the number of the batch of answers that was appended for the connection in the current
+  // read and is not sent; 0 = none. Numbers are not used twice.
   uint64_t BatchOf(const Connection* connection) const {
     return batched_ == connection ? batch_number_ : 0;
   }
 
   const LaneCounters& counters() const { return counters_; }
-  // True if something was refused or left out since the last call that ErrorLog or RefusalNotice
-  // must tell in a later second.
+  // Returns true if ErrorLog or RefusalNotice must report something in a later second, of what was
+  // refused or left out since the last call.
   bool TakeUntold();
 
  private:
@@ -171,17 +174,17 @@ class NativeAnswers final : public ReadObserver {
   LaneCounters counters_;
   bool has_dropped_lines_ = false;
   bool has_refusals_ = false;
-  Refusals refusals_{};     // Those that RefusalNotice does not have yet.
-  std::string text_;        // The text of the answer that is being made.
-  std::string error_head_;  // That of HeadOfOwnError().
+  Refusals refusals_{};     // Counts that RefusalNotice does not have yet.
+  std::string text_;        // Scratch memory: the text of the answer that is being made.
+  std::string error_head_;  // Scratch memory: the result of HeadOfOwnError().
   semantics::ResponseDate date_;
-  // The text of the answers that were appended for `batched_`, and the pieces that belong in
+  // The text of the answers that were appended for `batched_`. owned_ has the pieces that belong in
   // between and are not copied.
   std::string batch_;
   std::vector<OwnedPiece> owned_;
   size_t batch_bytes_ = 0;  // The bytes of batch_ and of the pieces in owned_.
   Connection* batched_ = nullptr;
-  uint64_t batch_number_ = 1;  // The number of the answers for `batched_`, or of the next ones.
+  uint64_t batch_number_ = 1;  // The number of the current batch of answers, or of the next one.
   bool is_batch_sent_ = false;
   bool has_lent_ = false;  // A piece in owned_ has no owner: it is valid until EndAnswer() returns.
 };

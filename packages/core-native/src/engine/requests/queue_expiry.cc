@@ -3,8 +3,8 @@
 namespace httpsys::engine {
 namespace {
 
-// Only a server of prefixes has a queue whose owner can go offline. A server without prefixes
-// behaves as on Node.
+// Returns true if the connection's server has prefixes: only then the owner of its queue can go
+// offline. A server without prefixes behaves as on Node.
 bool HasQueue(const Connection& connection) { return connection.server()->config->has_prefixes(); }
 
 }  // namespace

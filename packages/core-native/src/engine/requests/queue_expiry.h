@@ -1,5 +1,5 @@
 #pragma once
-// The end of the time that requests may wait in a server's queue.
+// Ends the wait of requests in a server's queue.
 
 #include <cstdint>
 
@@ -11,8 +11,8 @@
 
 namespace httpsys::engine {
 
-// Answers requests that JavaScript was given and will not begin, or not in time, and makes
-// JavaScript skip them: the timer of HTTP.SYS for the request queue. Thread: the lane.
+// Answers requests that JavaScript has not begun in time, or will never begin, and makes JavaScript
+// skip them. The limit is HTTP.SYS' timer for the request queue. Thread: the lane.
 class QueueExpiry {
  public:
   // `connections` and `streams` write the answers on connections of HTTP/1.1 and on streams of
@@ -28,11 +28,12 @@ class QueueExpiry {
   QueueExpiry(const QueueExpiry&) = delete;
   QueueExpiry& operator=(const QueueExpiry&) = delete;
 
-  // Forgets the requests that JavaScript has begun.
+  // Takes the requests that JavaScript has begun out of the queues.
   void BeginPass() {
     for (const auto& one : *attachments_) one->SettleUnread();
   }
-  // Answers the requests that JavaScript has not begun in time, and parked ones of that age.
+  // Answers the requests that JavaScript has not begun in time, and parked requests whose time is
+  // over.
   void RefuseOverdue(uint64_t now_ms);
   // Answers the requests that this JavaScript environment will never begin, because its thread is
   // ending.

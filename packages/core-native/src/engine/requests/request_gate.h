@@ -1,5 +1,5 @@
 #pragma once
-// The limits of a server that keep a request from its JavaScript.
+// Applies the limits of a server before a request goes to its JavaScript.
 
 #include <cstdint>
 #include <string_view>
@@ -13,9 +13,9 @@
 
 namespace httpsys::engine {
 
-// Counts the requests that JavaScript was given and has not begun, and says when there are too
-// many: more than its server allows are refused, more than the process has memory for are parked.
-// QueueExpiry answers those that wait too long. Thread: the lane.
+// Counts the requests that JavaScript has received but not begun. Further requests are refused if
+// they are more than the server allows, and parked if they need more memory than the process
+// allows. QueueExpiry answers requests that wait too long. Thread: the lane.
 class RequestGate {
  public:
   RequestGate(const http1::MethodTable* methods, PassClock* clock)
@@ -23,18 +23,18 @@ class RequestGate {
   RequestGate(const RequestGate&) = delete;
   RequestGate& operator=(const RequestGate&) = delete;
 
-  // Returns why the connection's server does not take a request for the prefix. kMatch: it does.
+  // Returns why the connection's server refuses a request for the prefix; kMatch = it does not.
   static RouteStatus Admit(Connection* connection, std::string_view target, uint32_t prefix_id);
-  // Returns kQueueFull if the connection's server has as many unbegun requests as its limit allows,
-  // the reason if the request was parked and is refused now, otherwise kMatch.
+  // Returns kQueueFull if the connection's server has as many unbegun requests as its limit allows.
+  // For a request that was parked, returns the reason to refuse it now. Otherwise returns kMatch.
   static RouteStatus AdmitToQueue(Connection* connection) {
     const auto* resumed = connection->attachment().waiting().ResumedOf(connection);
     if (resumed != nullptr) return resumed->refusal;
     return IsQueueFull(connection->server()) ? RouteStatus::kQueueFull : RouteStatus::kMatch;
   }
-  // Returns true if JavaScript may not have the request yet, because it has not begun too many
-  // others or because older ones wait: the request was parked, and the caller must keep its head
-  // and pause the input with kPauseMemory.
+  // If JavaScript has too many unbegun requests, or older parked ones wait, parks the request and
+  // returns true: the caller must keep its head and pause the input with kPauseMemory. Returns
+  // false otherwise.
   bool Parks(Connection* connection, const Route& route) {
     Attachment& attachment = connection->attachment();
     const bool is_overtaking =
@@ -43,8 +43,8 @@ class RequestGate {
     Park(connection, route);
     return true;
   }
-  // Returns kFlagClaimable if the lane may want the request back and needs the flag for that,
-  // otherwise 0.
+  // Returns kFlagClaimable if the lane may later claim the request back and needs the flag for
+  // that, otherwise 0.
   static uint32_t ClaimFlag(const Connection* connection, const Route& route) {
     if (!connection->server()->attachment->claimed().needs_flag()) return 0;
     const bool has_deadline = connection->server()->config->settings().queue_timeout_ms != 0;

@@ -15,8 +15,8 @@ class RequestRouter {
  public:
   enum class Outcome : uint8_t {
     kHere,       // The connection has its server, and the route is that of the prefix.
-    kUnrouted,   // Nobody owns the request: the lane answers according to the route's status.
-    kLater,      // Earlier answers, or their bytes, have to leave first.
+    kUnrouted,   // The request has no owner: the lane answers according to the route's status.
+    kLater,      // Earlier answers must be complete and sent first.
     kWaiting,    // The request waits for its owner. The router resumes the input by itself.
     kElsewhere,  // The connection has moved to another member, with the bytes read, or was closed.
     // The head was sent to another member, and the connection stays. Its phase says how the body is
@@ -25,53 +25,55 @@ class RequestRouter {
     kAnswered,  // The cache of the owner has answered.
   };
 
-  // Returns true if the server of a connection to this port is known only when its request has been
-  // read.
+  // Returns true if several servers share this port, so that the server of a connection is known
+  // only when its first request has been read.
   virtual bool IsShared(uint16_t port) const = 0;
   // Gives a connection, before its TLS handshake begins, to the server or member that has the
-  // certificate for this name. Returns false if the connection is not to be read here any more.
+  // certificate for this name. Returns false if the connection must no longer be read here.
   virtual bool RouteHello(Connection* connection, std::string_view servername) = 0;
   // Handles a connection that JavaScript has not heard of and whose server has stopped listening:
   // gives it to another server or member of the port, or ends it.
   virtual void Leave(Connection* connection) = 0;
   // Gives an idle connection, whose server is ending, to another server or member of the port.
-  // Returns false if nobody takes it.
+  // Returns false if there is none.
   virtual bool MoveAway(Connection* connection) = 0;
-  // Returns true if FindServer() must be asked for the requests of this connection; false on a port
-  // whose only server has the connection already.
+  // Returns true if FindServer() must be called for the requests of this connection; false on a
+  // port whose only server has the connection already.
   virtual bool MustRoute(const Connection* connection) const = 0;
-  // Finds who gets the request. `input` begins with the request, whose head has `head_bytes`. Sets
-  // `route`.
+  // Finds the server or member that gets the request, and sets *route. `input` begins with the
+  // request, whose head has `head_bytes`.
   virtual Outcome FindServer(Connection* connection, const http1::RequestHead& head,
                              std::string_view input, size_t head_bytes, Route* route) = 0;
-  // The same for a stream of HTTP/2. The outcome is kHere, kUnrouted, kWaiting or kAnswered, or
-  // kRelayed with the `member` to which the caller sends the request by RelayStream(); kRelayed
-  // only if `may_relay`, or if nobody here owns the request.
+  // Like FindServer(), for a stream of HTTP/2. The outcome is kHere, kUnrouted, kWaiting, kAnswered
+  // or kRelayed. After kRelayed the caller must send the request to *member with RelayStream(). If
+  // not `may_relay`, kRelayed comes only if no server here owns the request.
   virtual Outcome FindStreamServer(Connection* stream, const http1::RequestHead& head,
                                    bool may_relay, Route* route, uint64_t* member) = 0;
 
   // -- A request that another member answers, at the member that has the client.
 
-  // Returns false if the member does not read. Input is resumed with kPauseRelay when it does.
+  // Returns false if the member cannot take more bytes now. Input that pauses for that
+  // (kPauseRelay) is resumed later.
   virtual bool CanRelay(const Connection* connection) const = 0;
-  // Sends the head of a stream's request, as HTTP/1.1, to the member. Returns false if that is not
-  // possible now.
+  // Sends the head of a stream's request, as HTTP/1.1, to the member. Returns false if it cannot be
+  // sent now.
   virtual bool RelayStream(Connection* stream, uint64_t member, std::string_view head) = 0;
   // The bytes of the request that the member has not taken.
   virtual size_t UnsentBytes(const Connection* connection) const = 0;
-  // Sends what follows the head, as received. Dropped if the relay has ended.
+  // Sends the bytes behind the head, as received. Does nothing if the relay has ended.
   virtual void RelayMore(Connection* connection, std::string_view bytes) = 0;
-  // Tells the member that the client has ended its direction. Returns false if nothing is being
+  // Informs the member that the client has ended its direction. Returns false if nothing is being
   // relayed.
   virtual bool RelayEnd(Connection* connection) = 0;
 
-  // -- The same, at the member that answers.
+  // -- A request that another member relays, at the member that answers.
 
-  // An answer to another member's client is complete.
+  // Must be called when an answer to another member's client is complete.
   virtual void OnRelayedAnswer(Connection* connection) = 0;
   virtual void OnRelayedUpgrade(Connection* connection, bool is_accepted) = 0;
 
-  // All output of the connection has been given to the socket: the relay may send more.
+  // Must be called when all output of the connection has been given to the socket: the relay may
+  // send more.
   virtual void OnOutputDone(Connection* connection) = 0;
   // Counts a request that JavaScript gets, by prefix.
   virtual void CountRequest(Connection* connection, uint32_t prefix_id) = 0;
@@ -80,23 +82,23 @@ class RequestRouter {
   ~RequestRouter() = default;
 };
 
-// What a relay tells the session of HTTP/2 about a stream whose request another member answers.
-// Thread: the lane.
+// Events that a relay passes to the HTTP/2 session, for a stream whose request another member
+// answers. Thread: the lane.
 class RelayedStreams {
  public:
   // Bytes of the answer. The callee copies them.
   virtual void OnRelayedBytes(Connection* stream, std::string_view bytes) = 0;
-  // The answer is complete. `closes`: the member reads nothing more of the request.
+  // The answer is complete. `closes`: the member takes nothing more of the request.
   virtual void OnRelayedAnswer(Connection* stream, bool closes) = 0;
   // The member has ended its direction of a tunnel, after all bytes.
   virtual void OnRelayedEnd(Connection* stream) = 0;
   virtual void OnRelayedUpgrade(Connection* stream, bool is_accepted) = 0;
-  // The member has closed the relay, which is no tunnel. `is_answer_due`: the answer is not
+  // The member has closed a relay that is not a tunnel. `is_answer_due`: the answer is not
   // complete.
   virtual void OnRelayEnded(Connection* stream, bool is_answer_due) = 0;
-  // The member has closed the relay, which is a tunnel.
+  // The member has closed a relay that is a tunnel.
   virtual void OnRelayClosed(Connection* stream) = 0;
-  // The member has died or broken the rules. `is_begun`: part of the answer has arrived.
+  // The member has died or violated the protocol. `is_begun`: part of the answer has arrived.
   virtual void OnRelayFailed(Connection* stream, bool is_begun) = 0;
   // The member has taken bytes of the request: the client's window may grow.
   virtual void OnRelayDrained(Connection* stream) = 0;
@@ -111,13 +113,12 @@ class RelayedStreams {
   ~RelayedStreams() = default;
 };
 
-// Streams of HTTP/2 whose requests were given to JavaScript, which has not begun them. Thread: the
-// lane.
+// Access to HTTP/2 streams whose requests JavaScript has received but not begun. Thread: the lane.
 class UnbegunStreams {
  public:
   // True while the whole request is kept here, so that another owner of the queue can get it.
   virtual bool CanWithdraw(const Connection* stream) const = 0;
-  // Makes the request wait for its owner again. JavaScript is told that the stream has ended.
+  // Makes the request wait for its owner again. For JavaScript the stream ends.
   virtual void Withdraw(Connection* stream) = 0;
 
  protected:
@@ -127,8 +128,8 @@ class UnbegunStreams {
 // Turns a connection of HTTP/1.1 into one of HTTP/2. Thread: the lane.
 class Http2Entry {
  public:
-  // From here on the input consists of frames, beginning with the client's preface. Returns false
-  // if out of memory.
+  // Makes the rest of the connection's input HTTP/2 frames, beginning with the client's preface.
+  // Returns false if out of memory.
   virtual bool Begin(Connection* connection) = 0;
 
  protected:

@@ -62,8 +62,8 @@ std::string_view StatusLine(int status) {
   }
 }
 
-// Collects the fields of a request that say something about its answer. Values of fields with
-// several lines are joined in `joined`.
+// Copies the header fields that affect the answer to `request`. `joined` stores the joined values
+// of fields with several lines.
 void CollectFields(const http1::RequestHead& head, StaticRequest* request,
                    std::deque<std::string>* joined) {
   const std::pair<std::string_view, std::optional<std::string_view>*> wanted[] = {
@@ -92,8 +92,8 @@ void CollectFields(const http1::RequestHead& head, StaticRequest* request,
   }
 }
 
-// Returns true if the Upgrade field asks for nothing but protocols that no application takes: h2c,
-// which clients offer with every first request, and TLS.
+// Returns true if the Upgrade field names only protocols that no application accepts: h2c, which
+// some clients offer with every first request, and TLS.
 bool OffersOnlyUntaken(const http1::RequestHead& head) {
   constexpr std::string_view kSpace = " \t";
   for (const http1::HeaderLine& line : head.lines) {
@@ -112,13 +112,13 @@ bool OffersOnlyUntaken(const http1::RequestHead& head) {
   return true;
 }
 
-// Returns true if JavaScript must decide about the request, whatever folder it is for.
+// Returns true if JavaScript must handle the request even if its path is in a static folder.
 bool IsForJavaScript(const Connection& connection, const http1::RequestHead& head) {
   const ServerSettings& settings = connection.server()->config->settings();
   if (head.is_connect || head.expect == http1::Expectation::kOther) return true;
   if (settings.requires_host && !head.has_host && head.version_minor != 0) return true;
   if (!head.upgrade) return false;
-  // For a stream, a response with 200 would accept the tunnel that is asked for.
+  // On a stream a response with 200 would accept the requested tunnel.
   const bool is_stream = connection.stream != nullptr ||
                          (connection.origin() != nullptr && connection.origin()->is_stream);
   return is_stream || (settings.hears_upgrades && !OffersOnlyUntaken(head));
@@ -156,7 +156,7 @@ StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connecti
   const std::string_view path = SplitTarget(head.target).path;
   const auto [mount, path_bytes] = connection->server()->config->FindStatic(prefix_id, path);
   if (mount == nullptr) return Outcome::kNone;
-  // JavaScript reads the bodies of requests, where there is somebody to read them.
+  // A request with a body goes to JavaScript if the folder passes requests on (fallthrough).
   const static_files::StaticOptions& options = mount->site->options();
   if (options.fallthrough && head.body != http1::BodyKind::kNone) return Outcome::kNone;
   if (!writer->IsTurn(*connection)) return Outcome::kLater;
@@ -188,12 +188,13 @@ StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connecti
       response = decision.WithoutFile(request, known->status);
     }
   }
-  // A server may ignore the field Upgrade (RFC 9110, section 7.8), but not where a listener could
-  // take what is no file.
+  // A server may ignore Upgrade (RFC 9110, section 7.8). But if the application listens for
+  // 'upgrade' and there is no such file, JavaScript gets the request.
   const bool is_heard = head.upgrade && connection->server()->config->settings().hears_upgrades;
   const bool is_file = known != nullptr && known->status == SearchStatus::kFound;
   if (response->passes_on || (is_heard && !is_file)) return Outcome::kNone;
-  // The descriptor has been open for a while. A file that changes all the time is searched once.
+  // The descriptor was opened earlier: if the file has changed since, search again, but only once
+  // per request.
   if (const auto* file = SentFile(*response, known.get());
       file != nullptr && request.method == ConditionalMethod::kGet && !file->IsUnchanged() &&
       !is_awaited) {
@@ -208,7 +209,7 @@ StaticRequests::Known StaticRequests::Look(Connection* connection,
                                            const std::shared_ptr<StaticSite>& site,
                                            const RequestPath& path, bool* is_awaited) {
   const SearchKey key{site.get(), StaticSite::KeyOf(path)};
-  // The result of the search that the request has waited for counts, even if it is old by now.
+  // Use the result of the search for which the request has waited, even if it is old by now.
   if (const auto found = waiting_.find(connection); found != waiting_.end()) {
     if (found->second.key == key) {
       if (!found->second.is_done) return nullptr;
@@ -241,10 +242,10 @@ void StaticRequests::Await(Connection* connection, const std::shared_ptr<StaticS
   if (is_new) Search(site, path, MountPolicy::kRefuse);
 }
 
-// Starts a search that is in searches_.
+// Starts the search of an entry in searches_.
 void StaticRequests::Search(const std::shared_ptr<StaticSite>& site, const RequestPath& path,
                             MountPolicy mounts) {
-  // Without a thread nothing is known: 500.
+  // If no thread can be started, the result is a failure (status 500).
   auto failed = std::make_shared<KnownPath>();
   failed->status = SearchStatus::kFailed;
   const auto known = std::make_shared<Known>(std::move(failed));
@@ -261,7 +262,7 @@ void StaticRequests::Search(const std::shared_ptr<StaticSite>& site, const Reque
 void StaticRequests::OnSearched(const std::shared_ptr<StaticSite>& site, const RequestPath& path,
                                 const Known& known) {
   const auto search = searches_.find({site.get(), StaticSite::KeyOf(path)});
-  // Those who wanted the result may have left.
+  // The search may have been cancelled because all its connections have ended.
   if (search == searches_.end()) return;
   if (known == nullptr) return Search(site, path, MountPolicy::kCross);
   const std::vector<Connection*> connections = std::move(search->second.connections);
@@ -272,12 +273,12 @@ void StaticRequests::OnSearched(const std::shared_ptr<StaticSite>& site, const R
     waiting.is_done = true;
     waiting.known = known;
   }
-  // Resuming one may close others.
+  // Resuming one connection may close others.
   for (Connection* connection : connections) {
     const auto found = waiting_.find(connection);
     if (found == waiting_.end() || !found->second.is_done) continue;
     input_->Resume(connection, kPauseOrder);
-    // A request that is not looked at again has gone to somebody else.
+    // If the request did not use the result, another server or member has it now.
     if (const auto rest = waiting_.find(connection);
         rest != waiting_.end() && rest->second.is_done) {
       waiting_.erase(rest);
@@ -351,7 +352,7 @@ StaticRequests::Outcome StaticRequests::Give(AnswerWriter* writer, Connection* c
       parts.AppendEnd(&texts);
       text_ends.push_back(texts.size());
       ++count;
-      // Views of the texts, which do not move any more.
+      // `texts` is complete and no longer reallocates: make the views into it.
       size_t begin = 0;
       size_t text = 0;
       for (size_t i = 0; i < count; ++i) {

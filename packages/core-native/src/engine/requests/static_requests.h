@@ -25,15 +25,15 @@
 
 namespace httpsys::engine {
 
-// Thread: the lane. A request whose file is not known yet waits for a search on a thread that may
-// wait for a disk, and is looked at again then.
+// Thread: the lane. A request whose file is not known yet waits until a thread that may wait for a
+// disk has searched for it. Then it is handled again.
 class StaticRequests {
  public:
   enum class Outcome : uint8_t {
-    kNone,     // The request is not one for a file: JavaScript gets it.
-    kGiven,    // It is answered.
+    kNone,     // The request is not for a file: JavaScript gets it.
+    kGiven,    // The request is answered.
     kLater,    // Earlier requests of the connection have no answer yet.
-    kWaiting,  // The input will be resumed from kPauseOrder.
+    kWaiting,  // The request waits for a search; the caller must pause with kPauseOrder.
   };
 
   // `ahead` and `post` are as in FileOutput.
@@ -42,8 +42,8 @@ class StaticRequests {
   StaticRequests(const StaticRequests&) = delete;
   StaticRequests& operator=(const StaticRequests&) = delete;
 
-  // Answers a request for a prefix of the connection's server if one of its folders is meant.
-  // `closes` is as in NativeAnswer.
+  // Answers a request for a prefix of the connection's server if the path is in one of its static
+  // folders. `closes` is as in NativeAnswer.
   Outcome Serve(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                 uint32_t prefix_id, bool closes) {
     if (!connection->server()->config->has_statics()) return Outcome::kNone;
@@ -55,8 +55,9 @@ class StaticRequests {
   using Known = std::shared_ptr<const static_files::KnownPath>;
   using SearchKey = std::pair<static_files::StaticSite*, std::string>;
   struct Searching {
-    std::vector<Connection*> connections;  // Those that wait for the result.
-    bool renews = false;                   // The result is wanted although nobody waits for it.
+    std::vector<Connection*> connections;  // The connections that wait for the result.
+    // Do not cancel the search if no connection waits: it renews an old result.
+    bool renews = false;
     files::WaitPlace place;
     files::ReadAhead::Ticket ticket = 0;
   };
@@ -70,11 +71,11 @@ class StaticRequests {
 
   Outcome ServeFile(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                     uint32_t prefix_id, bool closes);
-  // Returns what is known of the path; nullptr = the connection waits. `is_awaited`: it is the
-  // result that the request has waited for.
+  // Returns the known result for the path; nullptr = the connection waits for a search. Sets
+  // *is_awaited if the request has waited for this result.
   Known Look(Connection* connection, const std::shared_ptr<static_files::StaticSite>& site,
              const static_files::RequestPath& path, bool* is_awaited);
-  // Lets the request wait for a search.
+  // Makes the request wait for a search.
   void Await(Connection* connection, const std::shared_ptr<static_files::StaticSite>& site,
              const static_files::RequestPath& path);
   void Search(const std::shared_ptr<static_files::StaticSite>& site,
@@ -94,7 +95,7 @@ class StaticRequests {
   const FileOutput::Post post_;
   Searches searches_;
   std::unordered_map<const Connection*, Waiting> waiting_;
-  std::string head_;  // The head of the answer that is being made.
+  std::string head_;  // Scratch memory: the head of the answer that is being made.
   semantics::ResponseDate date_;
 };
 

@@ -4,14 +4,14 @@
 
 namespace httpsys::engine {
 
-// Hears of requests that JavaScript was given and that it will not begin, because the lane has
-// claimed them back. Whoever waits for their answers must look elsewhere at once: they may be read
-// again, here or in another process, and would wait behind themselves. Thread: the lane.
+// Events of requests that the lane has claimed back from JavaScript. Requests that wait for the
+// answers to these (in the output cache) must stop waiting at once: otherwise a claimed request
+// that is read again would wait for itself. Thread: the lane.
 class Withdrawals {
  public:
   // The newest unanswered request of the connection or stream will be read again.
   virtual void OnTakenBack(const Connection* connection) = 0;
-  // The lane answers the oldest unanswered request, and those behind it get no answer.
+  // The lane answers the oldest unanswered request, and the requests behind it get no answer.
   virtual void OnRefused(const Connection* connection) = 0;
 
  protected:

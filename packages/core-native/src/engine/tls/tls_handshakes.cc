@@ -18,7 +18,8 @@
 namespace httpsys::engine {
 namespace {
 
-// Room for the longest ClientHello that is looked at, and the headers of its records.
+// Size of the buffer for a ClientHello: the longest one that is examined, and the headers of its
+// records.
 constexpr size_t kPeekBytes = limits::kHelloPeekBytesMax + 1024;
 
 }  // namespace
@@ -28,8 +29,8 @@ bool TlsHandshakes::OnReadable(Connection* connection) {
   return Continue(connection);
 }
 
-// On a shared port, finds the server that has the certificate. Returns false if that is not known
-// yet, or if another member gets the connection.
+// On a shared port, gives the connection to the server that has the certificate. Returns false if
+// the ClientHello is incomplete, or if another member gets the connection.
 bool TlsHandshakes::Route(Connection* connection) {
   if (!router_->IsShared(connection->local_port)) {
     SharingMarks::SetHelloRouted(connection);
@@ -44,8 +45,8 @@ bool TlsHandshakes::Route(Connection* connection) {
   const uint32_t before = connection->input.given_bytes();
   const bool has_grown = got > static_cast<ssize_t>(before) && got < ssize_t{sizeof bytes};
   if (status == tls::PeekStatus::kNeedMore && has_grown) {
-    // The bytes stay unread. The low-water mark keeps the system from reporting them again until
-    // more bytes come or the peer's data ends.
+    // The bytes stay unread. The low-water mark keeps the kernel from reporting them again before
+    // more bytes arrive or the client ends.
     Input::SetGiven(connection, static_cast<size_t>(got));
     SetReceiveLowWater(connection->fd, static_cast<int>(got) + 1);
     return false;
@@ -84,8 +85,8 @@ bool TlsHandshakes::Continue(Connection* connection) {
   return false;
 }
 
-// Suspends the handshake until JavaScript answers. Bytes that come meanwhile stay in the socket.
-// Returns the id for the answer.
+// Suspends the handshake until JavaScript answers the next record. Meanwhile input stays in the
+// socket. Returns the id of the record.
 uint32_t TlsHandshakes::Suspend(Connection* connection) {
   const uint32_t id = next_id_++;
   asking_[id] = connection;
@@ -123,10 +124,12 @@ bool TlsHandshakes::Establish(Connection* connection) {
   Messages::Begin(connection, uv_hrtime());
   const bool is_left = connection->server()->is_unlistened;
   if (connection->slot.is_announced() || !router_->IsShared(connection->local_port)) {
-    // A server that was closed meanwhile still gets the connection, which was accepted before.
+    // A server that was closed during the handshake still gets its connection, which was accepted
+    // before.
     transport_->AnnounceAnew(connection, is_left ? uint32_t{records::kFlagShared} : 0);
   } else if (is_left) {
-    // Otherwise the connection is told with its first request, which shows its server.
+    // Otherwise JavaScript hears of the connection with its first request, which determines the
+    // server.
     router_->Leave(connection);
   }
   output_->FlushSealed(connection);
@@ -140,11 +143,12 @@ void TlsHandshakes::Fail(Connection* connection) {
     transport_->Announce(connection, records::kFlagFailed);
   }
   if (connection->tls->is_plain_http()) answers_->AnswerPlainHttp(this, connection);
-  // Bytes that are still on their way must not destroy the alert or answer.
+  // Linger: input that is still on its way would reset the connection before the client reads the
+  // alert or answer.
   transport_->CloseLingering(connection);
 }
 
-// Writes past TLS. Nothing was sent before, so that the socket has room for the answer.
+// Writes without TLS. Nothing was sent before, so the socket has room for the whole answer.
 void TlsHandshakes::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   (void)send(connection->fd, answer.head.data(), answer.head.size(), kSendFlags | MSG_DONTWAIT);
 }
@@ -161,7 +165,7 @@ void TlsHandshakes::OnTimeout(Connection* connection) {
 
 bool TlsHandshakes::SendTickets() {
   if (holding_.empty()) return false;
-  // A connection that ends meanwhile leaves the list.
+  // A connection that ends during the loop removes itself from the list (OnDetached()).
   while (!holding_.empty()) {
     Connection* const connection = holding_.back();
     holding_.pop_back();

@@ -22,17 +22,17 @@ class TlsHandshakes final : private AnswerWriter {
   // Continues a handshake (phase kHandshake). Returns true if it is complete and there may be bytes
   // to read.
   bool OnReadable(Connection* connection);
-  // The handshake has taken too long: it fails.
+  // Fails the handshake because it has taken too long.
   void OnTimeout(Connection* connection);
   void OnDetached(Connection* connection);
-  // Sends the tickets of handshakes that have ended in this turn, unless they have left with a
-  // response. A client that gathers small writes (Nagle's algorithm) keeps its first request until
-  // the end of its handshake is acknowledged, which the kernel alone does after 40 ms only. Returns
-  // true if there was something to send. May close connections.
+  // Sends the tickets of handshakes that have ended in this turn of the loop, unless a response has
+  // carried them. A client with Nagle's algorithm holds its first request back until the end of its
+  // handshake is acknowledged; without these bytes the kernel would delay that by 40 ms. Returns
+  // true if there were tickets to send. May close connections.
   bool SendTickets();
   // Continues the handshake that waited for JavaScript's answer to the kHello or kNewSession record
-  // `id`. Returns true as OnReadable() does, and sets `connection`. An id that is unknown, or
-  // another attachment's, is ignored.
+  // `id`. Returns the same as OnReadable(), and sets *connection. Ignores ids that are unknown or
+  // belong to another attachment.
   bool OnAnswer(const Attachment* from, uint32_t id, tls::HelloAnswer answer,
                 Connection** connection);
 

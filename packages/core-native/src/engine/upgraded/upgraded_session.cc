@@ -12,7 +12,7 @@ std::span<char> UpgradedSession::Room(Connection* connection, std::span<char> sh
     return {};
   }
   if (connection->input.window_bytes() <= 0) {
-    // The socket stays watched: most often JavaScript makes room before the next poll.
+    // Keep watching the socket: JavaScript usually enlarges the window before the next poll.
     SocketWatch::Pause(connection, kPauseWindow);
     return {};
   }

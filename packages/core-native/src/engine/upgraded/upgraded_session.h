@@ -13,8 +13,9 @@
 
 namespace httpsys::engine {
 
-// In phase kUndecided, JavaScript has not said what the bytes are, and the lane keeps them. In
-// phase kOpaque, they go to JavaScript as they come, as far as its window allows. Thread: the lane.
+// In phase kUndecided, JavaScript has not yet named the protocol, and the lane keeps the bytes. In
+// phase kOpaque, JavaScript gets the bytes as they arrive, as far as its window allows. Thread: the
+// lane.
 class UpgradedSession final : public Protocol {
  public:
   UpgradedSession(Transport* transport, Input* input) : transport_(transport), input_(input) {}

@@ -20,7 +20,7 @@ using websocket::Opcode;
 
 constexpr const char* kNoSocket = "has a frame for what is no WebSocket";
 
-// Returns true if zlib takes the parameters.
+// Returns true if zlib accepts the parameters.
 bool AreSound(const WebSocketReply& wanted) {
   const auto is_within = [](int value, int least, int most) {
     return value >= least && value <= most;
@@ -67,14 +67,14 @@ struct WebSocketSession::Broadcast {
   };
 
   Frame frame;
-  // The block that the frame's payload is in. The framing is stored apart from it, so that the
-  // block is not copied.
+  // The lent block that contains the payload; nullptr = none. Frame headers are sent separately, so
+  // the block is not copied.
   std::shared_ptr<const void> block;
   Shared plain;
   std::vector<Compressed> compressed;
 };
 
-// Writes the records of what was read.
+// Writes a record for each message or control frame that was read.
 class WebSocketSession::Delivery final : public websocket::MessageSink {
  public:
   Delivery(WebSocketSession* session, Connection* connection)
@@ -166,7 +166,7 @@ std::span<char> WebSocketSession::Room(Connection* connection, std::span<char> s
 
 Protocol::Advance WebSocketSession::OnReadable(Connection* connection, std::string_view input,
                                                size_t* used) {
-  // The memory is the lane's buffer or what was kept: masks are removed there.
+  // const_cast: the memory is the lane's buffer or the kept bytes, and is unmasked in place.
   *used = Read(connection, const_cast<char*>(input.data()), input.size());
   if (*used == input.size()) return Advance::kGoOn;
   if (connection->is_open()) SocketWatch::Pause(connection, kPauseWindow);
@@ -179,7 +179,8 @@ void WebSocketSession::OnEof(Connection* connection) {
   if (connection->end.is_fin_sent()) transport_->Close(connection, 0);
 }
 
-// Returns how many bytes were used: less when JavaScript must consume first what it was given.
+// Returns how many bytes were used: fewer than `size` if JavaScript must first consume earlier
+// messages.
 size_t WebSocketSession::Read(Connection* connection, char* data, size_t size) {
   if (connection->input.window_bytes() <= 0) return 0;
   Delivery delivery(this, connection);
@@ -205,8 +206,7 @@ void WebSocketSession::KeepReader(WebSocketState* socket) {
   if (socket->reader->is_between_messages()) spare_reader_ = std::move(socket->reader);
 }
 
-// Returns the reader's memory for the next bytes. Mostly there is no reader, and the result is
-// empty.
+// Returns the reader's memory for the next bytes. Empty if there is no reader, as in most cases.
 std::span<char> WebSocketSession::OwnRoom(Connection* connection) {
   websocket::MessageReader* reader = connection->websocket->reader.get();
   if (reader == nullptr) return {};
@@ -226,7 +226,7 @@ void WebSocketSession::Pong(Connection* connection, std::string_view payload) {
   const bool is_over =
       connection->end.is_fin_sent() || connection->end.after_output() != AfterOutput::kNothing;
   if (!socket.answers_pings || socket.is_close_sent || is_over) return;
-  // A pong is sent at once, unless the peer does not read.
+  // Count the pongs that wait because the client does not read; too many end the connection.
   if (connection->output.queue() != nullptr && socket.pongs_max != 0) {
     if (connection->output.queue()->marks() >= socket.pongs_max) {
       transport_->Close(connection, 0);
@@ -299,7 +299,7 @@ void WebSocketSession::OnUnusedTimer(uv_timer_t* timer) {
   if (self->zlib_.live_states() == 0 && !has_blocks) uv_timer_stop(timer);
 }
 
-// Returns false if nothing may be sent any more.
+// Returns false if the frame must not be sent, because a close frame was sent before.
 bool WebSocketSession::BeginFrame(Connection* connection, const Frame& frame, bool* is_compressed) {
   WebSocketState& socket = *connection->websocket;
   *is_compressed = false;
@@ -410,7 +410,7 @@ void WebSocketSession::OnBroadcastBlock(Attachment* from, const ReplyRecord& rep
   const uint32_t id = wanted.block_id;
   LentMemory::View view;
   if (!from->lent().Find(id, &view)) return from->replies().End(kUnknownBlock);
-  // The last connection that sends or drops the block reports it.
+  // The block is returned to JavaScript when the last connection has sent or dropped it.
   std::shared_ptr<const void> block(view.data,
                                     [from, id](const void*) { from->ReturnBlock(id, 0); });
   Broadcast broadcast{Frame(reply.flags(), {reinterpret_cast<const char*>(view.data), view.bytes}),

@@ -41,21 +41,22 @@ class WebSocketSession final : public Protocol {
   void OnTimeout(Connection* connection) override { transport_->Close(connection, 0); }
   bool OnReply(Connection* connection, const ReplyRecord& reply) override;
 
-  // -- Replies of JavaScript. A record that names what it must not (a connection that is no
-  // WebSocket, an unknown block) is a mistake as in ReplyReader::End().
+  // -- Replies of JavaScript. A record for a connection that is no WebSocket, or with an unknown
+  // block, is a mistake as in ReplyReader::End().
 
-  // Handles kBroadcast and kBroadcastBlock, whose records list their connections.
+  // Handles the records kBroadcast and kBroadcastBlock, which list their connections.
   void OnBroadcast(Attachment* from, const ReplyRecord& reply);
 
  private:
   class Delivery;
   struct Frame;
-  // Bytes that several connections send, and what keeps them alive.
+  // Bytes that several connections send, and the object that keeps them alive.
   struct Shared {
     std::shared_ptr<const void> owner;
     std::string_view bytes;
   };
-  // The forms in which one broadcast has been framed so far.
+  // One broadcast, in each form in which it was framed so far: plain, and per compression
+  // parameters.
   struct Broadcast;
   struct LoneDeflater {
     websocket::ZlibParameters parameters;
@@ -87,7 +88,7 @@ class WebSocketSession final : public Protocol {
   Transport* transport_;
   OutputPass* output_;
   Input* input_;
-  // A reader that is between messages, for the next WebSocket that reads.
+  // A reader that is not within a message, for reuse by the next WebSocket that reads.
   std::unique_ptr<websocket::MessageReader> spare_reader_;
   uv_timer_t unused_timer_;
   websocket::ZlibPool zlib_;
