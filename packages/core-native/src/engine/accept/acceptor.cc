@@ -154,7 +154,7 @@ bool Acceptor::IsForLane(const Listener& listener) const {
   return listener.is_lendable && !listener.is_shared && lent_set_ != -1;
 }
 
-// The listener is always watched: if the system refuses the new watch, the old one stays.
+// Keeps the listener watched at all times: if the system refuses the new watch, the old one stays.
 void Acceptor::Settle(Listener* listener) {
   if (IsForLane(*listener) == listener->is_lent) return;
   if (!listener->is_lent) StandBy(listener);

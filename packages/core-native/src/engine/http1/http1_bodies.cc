@@ -19,14 +19,13 @@ namespace {
 using http1::DecodeStatus;
 using records::ErrorKind;
 
-// The shortest head that a chunked body may have.
+// Head of a request with a chunked body, for the text that Position() returns.
 constexpr std::string_view kChunkedHead = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-// A block that is filled less than this is shrunk, so that JavaScript does not keep what it cannot
-// see.
+// A block with fewer received bytes is shrunk, so that JavaScript does not keep unused memory.
 constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
 
-// The number of blocks that one read of so many bytes fills, at most limits::kBlocksPerRead.
+// Returns how many blocks a read of `bytes` fills, at most limits::kBlocksPerRead.
 size_t WholeBlocks(uint64_t bytes) {
   return std::min<uint64_t>(bytes / limits::kBlockBytes, limits::kBlocksPerRead);
 }
@@ -37,7 +36,7 @@ size_t WholeBlocks(uint64_t bytes) {
 
 std::span<char> Http1Bodies::Room(Connection* connection, std::span<char> shared) {
   if (connection->input.window_bytes() <= 0) {
-    // The socket stays watched: most often JavaScript makes room before the next poll.
+    // Keep watching the socket: JavaScript usually enlarges the window before the next poll.
     SocketWatch::Pause(connection, kPauseWindow);
     return {};
   }
@@ -80,11 +79,11 @@ void Http1Bodies::OnReceived(Connection* connection, size_t bytes) {
   exchanges_->MessageDone(connection);
 }
 
-// Returns the memory for the next piece: a block that JavaScript lent, otherwise one of the lane's
-// own, or nullptr if the connection has to wait for blocks that JavaScript lends.
+// Returns the memory for the next piece: a block that JavaScript lent, or else the lane's own
+// block. Returns nullptr if the connection must wait for blocks that JavaScript lends.
 char* Http1Bodies::BlockMemory(Connection* connection, uint64_t allowed) {
   ReceiveQueue& receiving = connection->attachment().receiving();
-  // A read through TLS fills one block.
+  // A read through TLS fills at most one block.
   const size_t wanted = connection->tls != nullptr ? 1 : std::max(WholeBlocks(allowed), size_t{1});
   if (!receiving.TakeUpTo(wanted, connection)) return nullptr;
   if (!receiving.loans().empty()) return reinterpret_cast<char*>(receiving.loans().front().memory);
@@ -95,7 +94,7 @@ char* Http1Bodies::BlockMemory(Connection* connection, uint64_t allowed) {
   return reinterpret_cast<char*>(spare_block_.memory.get());
 }
 
-// Hands over what was received into the first of the loans.
+// Gives JavaScript the bytes that were received into lent blocks.
 void Http1Bodies::DeliverLent(Connection* connection, size_t bytes) {
   std::vector<ReceiveBlocks::Loan>& loans = connection->attachment().receiving().loans();
   RecordWriter& records = connection->attachment().records();
@@ -114,7 +113,7 @@ void Http1Bodies::DeliverLent(Connection* connection, size_t bytes) {
   loans.erase(loans.begin(), loans.begin() + static_cast<ptrdiff_t>(used));
 }
 
-// Hands over what was received into the lane's own block.
+// Gives JavaScript the bytes that were received into the lane's own block.
 void Http1Bodies::DeliverOwn(Connection* connection, size_t bytes) {
   RecordWriter& records = connection->attachment().records();
   if (bytes <= limits::kInlinePieceBytesMax) {
@@ -164,7 +163,7 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
   }
   exchanges_->TimeAnsweredBody(connection);
   const uint64_t body_max = connection->server()->config->settings().body_bytes_max;
-  // A piece is no longer than a block, which JavaScript lends, and than those of Node.
+  // Limit the piece to the size of a lent block, as on Node.
   const auto window = static_cast<size_t>(connection->input.window_bytes());
   const http1::ChunkedDecoder::Step step =
       connection->message.decoder()->Next(input.substr(0, std::min(window, limits::kBlockBytes)));
@@ -201,7 +200,7 @@ std::string Http1Bodies::Position(const Connection& connection) {
   return std::string(kChunkedHead).append(decoder->Position());
 }
 
-// `position` is that of the byte that is wrong, or the end of the trailers so far.
+// `position` is the offset in `input` of the wrong byte, or the end of the trailers so far.
 void Http1Bodies::RefuseChunked(Connection* connection, std::string_view input, size_t position) {
   ErrorKind kind = ErrorKind::kMalformed;
   const http1::ParseError error = connection->message.decoder()->error();
@@ -210,7 +209,7 @@ void Http1Bodies::RefuseChunked(Connection* connection, std::string_view input, 
   std::string prefix = Position(*connection);
   const std::string_view trailers = connection->message.decoder()->trailer_text();
   if (trailers.size() > position) {
-    // They began in an earlier read.
+    // The trailers began in an earlier read.
     prefix.append(trailers.substr(0, trailers.size() - position));
     position = 0;
   } else {
@@ -261,7 +260,7 @@ std::string_view Http1Bodies::TakeFirstPiece(Connection* connection, std::string
     *used += piece.size();
     return piece;
   }
-  // The limit of the body is checked when its pieces are counted.
+  // With a limit on body sizes, ReadChunked() must count and check every piece.
   const ServerSettings& settings = connection->server()->config->settings();
   if (settings.body_bytes_max != 0) return {};
   const http1::ChunkedDecoder::Step step = connection->message.decoder()->Next(input);

@@ -1,5 +1,5 @@
 #pragma once
-// Reads the bodies of HTTP/1.1 requests: those that JavaScript gets, and those that are discarded.
+// Reads the bodies of HTTP/1.1 requests, for JavaScript or to discard them.
 
 #include <sys/uio.h>
 
@@ -29,13 +29,13 @@ class Http1Bodies {
               Http1Refusals* refusals)
       : transport_(transport), exchanges_(exchanges), answers_(answers), refusals_(refusals) {}
 
-  // The memory for the next bytes of a body: a block if much of the body is left, otherwise a part
-  // of `shared`. Returns an empty span, and pauses the connection, until JavaScript has consumed
-  // what it was given, or lends blocks.
+  // Returns the memory for the next bytes of a body: a block if much of the body is left, otherwise
+  // a part of `shared`. If JavaScript must first consume bytes or lend blocks, pauses the
+  // connection and returns an empty span.
   std::span<char> Room(Connection* connection, std::span<char> shared);
-  // Further blocks for the same read; see Protocol::MoreRoom().
+  // Adds further blocks for the same read; see Protocol::MoreRoom().
   static size_t MoreRoom(Connection* connection, std::span<iovec> rooms);
-  // Hands over the bytes that were received into blocks.
+  // Gives JavaScript the bytes that were received into blocks.
   void OnReceived(Connection* connection, size_t bytes);
 
   Advance ReadLength(Connection* connection, std::string_view input, size_t* used);
@@ -44,14 +44,14 @@ class Http1Bodies {
   Advance SkipLength(Connection* connection, std::string_view input, size_t* used);
   Advance SkipChunked(Connection* connection, std::string_view input, size_t* used);
 
-  // Takes the part of a body that came with its head. It goes into the request's record, because
-  // Node runs no tick between a head and a body that came with it.
+  // Returns the part of a body that arrived with its head, for the request's record: on Node, no
+  // tick runs between a head and a body that arrived with it.
   std::string_view TakeFirstPiece(Connection* connection, std::string_view input, size_t* used);
-  // Decodes a chunked body that is small, complete in `input`, and has one chunk and no trailers:
-  // it goes into the request's record. Returns false for any other body.
+  // Decodes a small chunked body that is complete in `input` and has one chunk and no trailers, for
+  // the request's record. Returns false for any other body.
   bool DecodeInline(std::string_view input, std::string_view* body, size_t* used);
-  // Returns what brings a parser to where the chunked body is read, with its head; "" if no chunked
-  // body is being read.
+  // Returns text that brings a parser into the current position of a chunked body: a head and the
+  // beginning of a chunk. Returns "" if no chunked body is being read.
   static std::string Position(const Connection& connection);
 
  private:

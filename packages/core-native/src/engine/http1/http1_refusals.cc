@@ -19,8 +19,8 @@ void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_v
   if (connection->end.after_output() != AfterOutput::kClose &&
       (connection->message.unanswered() != 0 ||
        connection->server()->config->settings().wants_errors)) {
-    // The connection is still read, so that the lane sees the peer's end if JavaScript does not
-    // close it.
+    // Keep reading, so that the lane sees the client's end if JavaScript does not close the
+    // connection.
     Messages::Refuse(connection, kind);
     transport_->Announce(connection, records::kFlagShared);
     Tell(connection, kind, input, std::move(prefix));
@@ -36,14 +36,14 @@ void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_v
   answers_->AnswerRefused(this, connection, kind, is_in_body);
 }
 
-// Node names the place of a fault in what it has read last.
+// Reports the fault as Node does: with the last bytes read and the offset of the fault in them.
 void Http1Refusals::Tell(Connection* connection, ErrorKind kind, std::string_view input,
                          std::string prefix) {
   std::string_view segment = input_->segment();
   if (segment.empty()) segment = input;
   const size_t before = input.size() - std::min(input.size(), segment.size());
   prefix.append(input.substr(0, before));
-  // A larger read is several of Node's.
+  // Split a larger read into reads of Node's size.
   size_t from = segment.size() - (input.size() - before);
   segment.remove_prefix(from - from % limits::kRawBytesMax);
   from %= limits::kRawBytesMax;
@@ -52,7 +52,7 @@ void Http1Refusals::Tell(Connection* connection, ErrorKind kind, std::string_vie
 }
 
 // Reports further bytes of a refused message as further errors, as llhttp does in its error state.
-// A body that came too late or is too large is well-formed, so its bytes are thrown away.
+// A body that was refused for its size or time is well-formed: its further bytes are dropped.
 void Http1Refusals::RefuseMore(Connection* connection, std::string_view input) {
   if (connection->refusal() == ErrorKind::kTimeout ||
       connection->refusal() == ErrorKind::kBodyTooLarge) {
@@ -68,7 +68,7 @@ void Http1Refusals::WriteAnswer(Connection* connection, const NativeAnswer& answ
     SocketWatch::Pause(connection, kPauseOver);
   }
   answers_->Append(connection, answer);
-  // The member that relays a refused message learns of the refusal from the end of the connection.
+  // For a refused message the relaying member needs no notice: the connection ends.
   const bool is_relayed =
       connection->origin() != nullptr && answer.counter != LaneCounter::kRefused;
   if (is_relayed) {

@@ -17,13 +17,13 @@ class Http1Refusals final : public AnswerWriter {
                 NativeAnswers* answers)
       : transport_(transport), input_(input), router_(router), answers_(answers) {}
 
-  // Refuses the message that is being read. `input` has the fault and ends with what was read last;
-  // `prefix` brings a parser to where it begins. JavaScript is told (kError) if it listens for
-  // errors or has an earlier request to answer. Otherwise the lane answers, and the connection
-  // closes.
+  // Refuses the message that is being read. `input` contains the fault and ends with the last bytes
+  // read; `prefix` is text that brings a parser to the position where `input` begins. If JavaScript
+  // listens for errors or must answer an earlier request, it gets kError. Otherwise the lane
+  // answers, and the connection closes.
   void Refuse(Connection* connection, records::ErrorKind kind, std::string_view input,
               std::string prefix = {});
-  // Handles bytes that follow a refused message of which JavaScript was told.
+  // Handles bytes behind a refused message for which JavaScript got kError.
   void RefuseMore(Connection* connection, std::string_view input);
 
   bool IsTurn(const Connection& connection) const override {

@@ -87,7 +87,7 @@ void Http1Replies::BeginChunk(Connection* connection, size_t bytes) {
   *end++ = '\n';
   const std::string_view text(line, static_cast<size_t>(end - line));
   if (text.size() <= OutputPass::kCopyBytesMax) return output_->SendCopy(connection, text);
-  // A file of 1 TiB.
+  // Only a chunk of 1 TiB or more (a file) has a longer line.
   auto copy = std::make_shared<const std::string>(text);
   const std::string_view kept = *copy;
   output_->SendShared(connection, std::move(copy), kept, 0);
@@ -141,7 +141,7 @@ void Http1Replies::OnDestroy(Connection* connection, const ReplyRecord& reply) {
     const bool is_unserved = reply.has(records::kReplyIfUnserved) && connection->IsUnserved();
     if (is_unserved || connection->IsIdle()) {
       if (reply.has(records::kReplyMayMove)) {
-        // The reply that has made the connection idle may be of this pass.
+        // The reply that made the connection idle may still wait for this pass.
         output_->Flush(connection);
         if (!connection->is_open() || router_->MoveAway(connection)) return;
       }
@@ -151,7 +151,8 @@ void Http1Replies::OnDestroy(Connection* connection, const ReplyRecord& reply) {
   }
   output_->Flush(connection);
   if (!connection->is_open()) return;
-  // More bytes of a refused message are usually on their way; they must not destroy the reply.
+  // Linger: more bytes of a refused message are usually on their way, and would reset the
+  // connection before the client reads the reply.
   const bool is_refused =
       connection->phase() == InputPhase::kRefused || connection->phase() == InputPhase::kOver;
   if (is_refused && !connection->end.peer_ended()) {

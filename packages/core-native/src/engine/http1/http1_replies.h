@@ -1,6 +1,5 @@
 #pragma once
-// Sends the replies of JavaScript on connections whose output is text: HTTP/1.1, and everything
-// that was upgraded from it.
+// Sends JavaScript's replies on connections of HTTP/1.1, and on connections upgraded from it.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +24,7 @@ class Http1Replies {
         exchanges_(exchanges),
         router_(router) {}
 
-  // Returns false for a type of reply that another protocol handles.
+  // Returns false if another protocol handles this type of reply.
   bool OnReply(Connection* connection, const ReplyRecord& reply);
 
  private:

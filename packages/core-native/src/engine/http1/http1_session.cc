@@ -31,15 +31,16 @@ uint32_t FlagsOf(const http1::RequestHead& head) {
   return flags | (has_body ? records::kFlagHasBody : records::kFlagComplete);
 }
 
-// Returns true if JavaScript was told of the connection and of nothing else. JavaScript ends such a
-// connection itself, so that a client that sees the end knows that 'connection' was emitted before.
+// Returns true if JavaScript knows the connection but no request of it. JavaScript ends such a
+// connection itself, so that 'connection' is emitted before the client sees the end.
 bool IsJustOpened(const Connection& connection) {
   return connection.slot.is_announced() && !connection.message.has_served() &&
          connection.tls == nullptr;
 }
 
-// Returns true if another member may be sending answers to earlier requests. JavaScript, which does
-// not see them, must not write the refusal of a message between their bytes.
+// Returns true if another member may be sending answers to earlier requests. JavaScript does not
+// see these answers, so it must not refuse a message now: the refusal would get between their
+// bytes.
 bool IsBehindRelayed(const Connection& connection) {
   return connection.relay() != nullptr && connection.message.unanswered() != 0;
 }
@@ -106,7 +107,7 @@ void Http1Session::OnEof(Connection* connection) {
     connection->Enter(InputPhase::kOver);
     return;
   }
-  // The client's direction of a stream that is no tunnel ends early only by a reset.
+  // For a relayed HTTP/2 stream that is no tunnel, only a reset ends the client's direction.
   const bool is_stream = connection->origin() != nullptr && connection->origin()->is_stream;
   if (is_stream) return transport_->Close(connection, 0);
   if (phase == InputPhase::kRefused) {
@@ -120,7 +121,6 @@ void Http1Session::OnEof(Connection* connection) {
   if (connection->end.is_fin_sent()) transport_->Close(connection, 0);
 }
 
-// Reports the end of a connection that is not upgraded; `phase` is the phase in which the end came.
 void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
   if (connection->message.parser() != nullptr && phase == InputPhase::kHead) {
     const auto partial = Input::TakeKept(connection);
@@ -147,7 +147,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
     return Advance::kWait;
   }
   http1::RequestParser* parser = connection->message.parser();
-  // A head that has begun is read to its end, because its timeout runs.
+  // A head that has begun is read on in spite of unsent output, because its timeout runs.
   if (parser == nullptr && OutputPass::IsBehind(*connection)) {
     SocketWatch::Pause(connection, kPauseOutput);
     return Advance::kWait;
@@ -214,7 +214,7 @@ Protocol::Advance Http1Session::KeepHead(Connection* connection, std::string_vie
                                          size_t* used) {
   const bool is_lent = connection->message.parser() != nullptr;
   if (!(is_lent ? connection->message.parser() : parser_.get())->started()) {
-    // Only line ends have come before a message: there is nothing to keep.
+    // Only line ends have arrived, which may precede a message: there is nothing to keep.
     *used = input.size();
     return Advance::kWait;
   }
@@ -310,7 +310,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     request.body = bodies_.TakeFirstPiece(connection, rest, used);
   }
   const bool is_complete = (request.flags & records::kFlagComplete) != 0;
-  // The rest of a body cannot be called back from where it is read to.
+  // A request whose body has not ended must stay here: its later bytes come to this process.
   route.has_others = route.has_others && is_complete;
   connection->attachment().records().RequestHead(cached_->HeadFor(connection, head), request);
   gate_->AddUnread(connection, head, route, input.substr(0, *used));
@@ -335,7 +335,8 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
     case RequestRouter::Outcome::kElsewhere:
       return false;
     case RequestRouter::Outcome::kRelayed:
-      // The bytes go to the member, which decides whether it accepts an upgrade.
+      // The rest of the input goes to the member at once, but waits for its decision about an
+      // upgrade.
       if (connection->phase() != InputPhase::kRelayUpgrade) *advance = Advance::kGoOn;
       return false;
     case RequestRouter::Outcome::kAnswered:
@@ -348,7 +349,7 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
   return false;
 }
 
-// Pauses the input until the request can go on. Its head is parsed again then.
+// Pauses the input until `reason` is removed. The request's head is parsed again then.
 void Http1Session::KeepForLater(Connection* connection, PauseReason reason, size_t* used) {
   SocketWatch::Pause(connection, reason);
   Messages::StopTime(connection);
@@ -360,11 +361,11 @@ bool Http1Session::MayKeepAlive(const Connection* connection,
                                 const http1::RequestHead& head) const {
   const bool is_expected =
       head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
-  // If the port has other members, the connection goes to them when it is idle, so it is kept
-  // alive.
+  // A closed server keeps the connection alive if the port has other members, which get it when it
+  // is idle.
   const bool is_last =
       connection->server()->is_unlistened && !router_->IsShared(connection->local_port);
-  // The member that has the client of a relayed request waits until the upgrade is decided.
+  // A relayed upgrade is not kept alive: the member that has the client waits for the decision.
   const bool is_undecided = head.upgrade && connection->origin() != nullptr;
   return head.keep_alive && !head.is_connect && !is_undecided && !is_expected && !is_last &&
          head.content_length <= limits::kLingerBytesMax;
@@ -410,13 +411,13 @@ bool Http1Session::AnswerAlone(Connection* connection, const http1::RequestHead&
   return false;
 }
 
-// HTTP.SYS answers for prefixes that nobody registered; so does the engine.
+// Answers a request without an owner, as HTTP.SYS does, or one that its server refuses.
 Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
                                                const http1::RequestHead& head, RouteStatus status,
                                                size_t* used) {
   const bool is_refused = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost ||
                           status == RouteStatus::kTooManyConnections;
-  // A client that is refused an upgrade has no use for the connection.
+  // Close after a refused upgrade: the client has no further use for the connection.
   const bool keep_alive = !is_refused && !head.upgrade && MayKeepAlive(connection, head);
   NativeAnswers::Unserved request{status, &head};
   request.closes = !keep_alive;
@@ -434,7 +435,7 @@ Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
 Protocol::Advance Http1Session::ReadAfterClose(Connection* connection, std::string_view input,
                                                size_t* used) {
   *used = input.size();
-  // The answer of another member ends the connection as well.
+  // If another member still answers, ignore the bytes: its answer ends the connection as well.
   const bool is_ignored =
       input.find_first_not_of("\r\n") == std::string_view::npos || IsBehindRelayed(*connection);
   if (is_ignored) return Advance::kGoOn;
@@ -485,7 +486,8 @@ void Http1Session::OnUpgradeDecline(Connection* connection) {
   input_->Resume(connection, kPauseUpgrade);
 }
 
-// The refused request may be whole, and others may have been read behind it: JavaScript drops them.
+// The refused request may already be complete, and later requests may have been read: JavaScript
+// drops them.
 void Http1Session::OnRefuseBody(Connection* connection, const ReplyRecord& reply) {
   if (reply.has(records::kReplyLogged)) {
     answers_->CountRefusedBody(connection, !reply.has(records::kReplyUnanswered));

@@ -61,28 +61,29 @@ class Http1Session final : public Protocol {
  private:
   Advance ReadHead(Connection* connection, std::string_view input, size_t* used);
   Advance ReadAfterClose(Connection* connection, std::string_view input, size_t* used);
-  // Handles the end of the client's direction on a connection that is not upgraded. `phase` is the
-  // phase in which the end came.
+  // Handles the client's end on a connection that is not upgraded. `phase` is the phase in which it
+  // came.
   void TellEnd(Connection* connection, InputPhase phase);
 
-  // Begins HTTP/2 if that was negotiated or the input begins with its preface. Returns false for
-  // HTTP/1.1; true also while too few bytes have come to tell.
+  // Begins HTTP/2 if it was negotiated or the input begins with its preface. Returns false for
+  // HTTP/1.1; returns true if HTTP/2 has begun or too few bytes have arrived to decide.
   bool BeginHttp2(Connection* connection, std::string_view input, Advance* advance);
   Advance KeepHead(Connection* connection, std::string_view input, size_t* used);
   Advance DeliverHead(Connection* connection, const http1::RequestHead& head,
                       std::string_view input, size_t* used);
-  // Returns true if this lane serves the request. Returns false if another member has it, or its
-  // owner is not known yet; `advance` says how to go on.
+  // Returns true if a server of this lane gets the request. Returns false if it is answered,
+  // another member has it, or its owner is not known yet; the caller must then return *advance.
   bool FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
                   Route* route, size_t* used, Advance* advance);
   static void KeepForLater(Connection* connection, PauseReason reason, size_t* used);
-  // Answers the request without JavaScript if it is one for a file, or if an entry of the output
-  // cache answers. Returns false if JavaScript gets it.
+  // Answers the request without JavaScript if it is for a static file or the output cache has an
+  // answer. Returns false if JavaScript must answer it.
   bool AnswerAlone(Connection* connection, const http1::RequestHead& head, uint32_t prefix_id,
                    size_t* used, Advance* advance);
-  // True if the connection can go on behind an answer of the lane itself.
+  // True if the connection can stay open after an answer of the lane itself.
   bool MayKeepAlive(const Connection* connection, const http1::RequestHead& head) const;
-  // Goes on behind such an answer.
+  // Continues after an answer of the lane itself, by reading the request's body or the next
+  // request.
   Advance GoOn(Connection* connection, const http1::RequestHead& head, bool keep_alive);
   Advance AnswerUnrouted(Connection* connection, const http1::RequestHead& head, RouteStatus status,
                          size_t* used);
@@ -106,8 +107,9 @@ class Http1Session final : public Protocol {
   Http1Refusals refusals_;
   Http1Bodies bodies_;
   Http1Replies replies_;
-  std::unique_ptr<http1::RequestParser> parser_;  // Parses the heads that arrive whole.
-  // Numbers of heads. Two heads have the same number only if they have the same bytes.
+  std::unique_ptr<http1::RequestParser> parser_;  // Parses heads that arrive in one piece.
+  // The last number given to a head. Two heads have the same number only if they have the same
+  // bytes.
   uint64_t last_number_ = 0;
   uint64_t head_number_ = 0;  // The number of the head that is being handled.
   // Spare parsers for heads that arrive in pieces.

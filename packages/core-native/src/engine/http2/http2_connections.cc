@@ -15,8 +15,6 @@ using http2::kNoError;
 using http2::NgApi;
 using http2::RequestFields;
 
-// Marks the session for the next flush. Call this outside of a flush; AddDirty() is for calls
-// within one.
 void Http2Connections::MarkDirty(Http2State* state) { output_->Touch(state->connection); }
 
 void Http2Connections::AddDirty(Http2State* state) {
@@ -35,7 +33,6 @@ void Http2Connections::FlushSessions() {
   dirty_.clear();
 }
 
-// Makes frames as long as the socket takes them.
 void Http2Connections::Flush(Http2State* state) {
   Connection* connection = state->connection;
   state->is_behind = connection->output.queue() != nullptr;
@@ -43,7 +40,8 @@ void Http2Connections::Flush(Http2State* state) {
   wire_bytes_ = limits::kHttp2WireBytes;
   while (!is_done && !state->is_behind) {
     is_done = MakeFrames(state);
-    // nghttp2 makes all other frames before it makes frames of bodies.
+    // Once nghttp2's queue of frames without body data is empty, the abandoned heads have been
+    // written.
     if (state->abandoned_bytes != 0 && api_->session_get_outbound_queue_size(state->session) == 0) {
       state->abandoned_bytes = 0;
     }
@@ -80,8 +78,6 @@ void Http2Connections::OnOutputDone(Connection* connection) {
   if (state->is_behind) MarkDirty(state);
 }
 
-// Fails the connection: nothing more is read from the peer. The peer learns the reason if it reads
-// the GOAWAY in time.
 void Http2Connections::Fail(Http2State* state, ErrorCode code) {
   if (state->is_over) return;
   state->is_over = state->is_failed = true;
@@ -89,7 +85,6 @@ void Http2Connections::Fail(Http2State* state, ErrorCode code) {
   transport_->StartIdleTimer(state->connection, limits::kLingerMs);
 }
 
-// Counts an error of the peer, which costs a frame each time. Returns false if there are too many.
 bool Http2Connections::CountError(Http2State* state) {
   const bool is_fine = state->errors.Take(state->received_ms, limits::kHttp2ErrorsMax,
                                           limits::kHttp2ErrorsPerSecond);
@@ -102,7 +97,6 @@ void Http2Connections::ResetStream(Http2State* state, int32_t id, ErrorCode code
   CountError(state);
 }
 
-// Returns true if the peer makes the lane answer and does not read the answers.
 bool Http2Connections::IsUnread(const Http2State* state) const {
   const Connection& connection = *state->connection;
   if (connection.output.queue() == nullptr) return false;
@@ -116,7 +110,6 @@ void Http2Connections::Shutdown(Connection* connection) {
   if (SubmitNotice(connection->http2.get())) MarkDirty(connection->http2.get());
 }
 
-// Sends the first GOAWAY of two. Returns false if it was sent before.
 bool Http2Connections::SubmitNotice(Http2State* state) {
   if (state->is_over || std::exchange(state->is_noticed, true)) return false;
   static constexpr uint8_t kOpaque[8] = {};
@@ -127,8 +120,8 @@ bool Http2Connections::SubmitNotice(Http2State* state) {
   return true;
 }
 
-// Sends the second GOAWAY. Every request that was on its way when the peer read the first GOAWAY
-// has arrived by now.
+// Sends the second GOAWAY. Every request that the client sent before it read the first GOAWAY has
+// arrived by now.
 void Http2Connections::FinishShutdown(Http2State* state) {
   if (std::exchange(state->is_last, true)) return;
   state->awaits_notice = false;
@@ -156,8 +149,6 @@ void Http2Connections::OnNoStreams(Http2State* state) {
   Watch(state);
 }
 
-// Starts the connection's one timer: the idle timeout if it has no streams, otherwise the time
-// until the next PING.
 void Http2Connections::Watch(Http2State* state) {
   Connection* connection = state->connection;
   if (state->awaits_notice || !connection->is_open()) return;
@@ -241,15 +232,16 @@ void Http2Connections::OnDetach(Http2State* state) {
 
 void Http2Connections::OnTimer(Http2State* state) {
   Connection* connection = state->connection;
-  // The peer does not read the reason of the failure, so the reset also drops the bytes that the
-  // kernel still has for it.
+  // The client has not read the GOAWAY in time: the reset also drops the bytes that the kernel
+  // still has for it.
   if (state->is_failed) return transport_->Reset(connection);
   if (state->awaits_notice) return FinishShutdown(state);
   if (state->streams == 0 && connection->output.queue() != nullptr) {
-    // The connection is not idle: the peer still reads the last response.
+    // The connection is not idle: the client still reads the last response.
     return Watch(state);
   }
-  // The client's frames, maybe the answer to our PING, wait for the lane.
+  // The lane does not read, for lack of memory: frames of the client, perhaps the ACK of our PING,
+  // may wait in the socket.
   if (connection->IsHeldUp()) return Watch(state);
   if (state->streams == 0) {
     if (state->is_noticed) return transport_->Close(connection, 0);

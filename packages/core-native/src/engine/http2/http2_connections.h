@@ -1,5 +1,5 @@
 #pragma once
-// The frames, timers and ways to end of whole connections of HTTP/2.
+// Frames, timers and ends of HTTP/2 connections as a whole, not of single streams.
 
 #include <uv.h>
 
@@ -26,31 +26,32 @@ class Http2Connections {
   Http2Connections(const Http2Connections&) = delete;
   Http2Connections& operator=(const Http2Connections&) = delete;
 
-  // The stream with this id; nullptr = unknown or already closed here.
+  // Returns the stream with this id; nullptr = unknown or already closed here.
   static Connection* StreamOf(Ng* session, int32_t id);
 
   // -- Frames.
 
-  // True while nghttp2 reads frames. It must not be asked for output then.
+  // True while nghttp2 reads frames: it must not be asked for output meanwhile.
   void set_receiving(bool is_receiving) { is_receiving_ = is_receiving; }
   bool is_receiving() const { return is_receiving_; }
-  // Makes the connection take part in the next flush. Only outside of FlushSessions().
+  // Includes the connection in the next flush. Must be called outside of FlushSessions();
+  // AddDirty() is for calls within.
   void MarkDirty(Http2State* state);
   // Adds the session to those that FlushSessions() handles.
   void AddDirty(Http2State* state);
   // Writes the frames of all sessions that were added.
   void FlushSessions();
-  // Makes frames of one session and writes them, as long as the socket takes them.
+  // Makes and writes frames of one session, until it has no more or the socket is full.
   void Flush(Http2State* state);
   void OnOutputDone(Connection* connection);
   // True if the next DATA frame has to wait until the frames made so far are written.
   bool IsWireFull();
   // Appends a DATA frame with `bytes` of a stream's output.
   [[nodiscard]] bool TakeOutput(Connection* stream, const uint8_t* frame_header, size_t bytes);
-  // Gives the peer back as much of the stream's window: JavaScript, or another member, has read the
-  // bytes.
+  // Gives `bytes` of the stream's receive window back to the client, because JavaScript or another
+  // member has read them.
   void GiveWindow(Connection* stream, uint32_t bytes);
-  // Sends RST_STREAM, and counts it as an error of the peer.
+  // Sends RST_STREAM, and counts it as an error of the client.
   void ResetStream(Http2State* state, int32_t id, http2::ErrorCode code);
 
   // -- Ends.
@@ -62,19 +63,19 @@ class Http2Connections {
   bool SubmitNotice(Http2State* state);
   // Sends one GOAWAY and closes the connection at once.
   void Close(Connection* connection);
-  // Ends the connection because of an error: nothing more is read, and a GOAWAY names the error if
-  // the peer reads it within limits::kLingerMs.
+  // Ends the connection because of an error: nothing more is read, and a GOAWAY names the error,
+  // which the client must read within limits::kLingerMs.
   void Fail(Http2State* state, http2::ErrorCode code);
-  // Counts an error of the peer that costs the lane a frame. Returns false, and sets the failure,
-  // if there are too many.
+  // Counts an error of the client, each of which costs the lane a frame. If there are too many,
+  // sets the failure and returns false.
   bool CountError(Http2State* state);
-  // True if the peer makes the lane answer without reading the answers.
+  // True if the client causes too many frames without reading them.
   bool IsUnread(const Http2State* state) const;
-  // The last stream of the connection has ended.
+  // Must be called when the last stream of the connection has ended.
   void OnNoStreams(Http2State* state);
-  // The ACK of a PING has come.
+  // Must be called when the ACK of a PING has arrived.
   void OnPing(Http2State* state);
-  // Must be called when the connection closes. Flush() leaves it out from then on.
+  // Must be called when the connection closes. FlushSessions() skips it afterwards.
   void OnDetach(Http2State* state);
 
   // -- Time.
@@ -83,16 +84,16 @@ class Http2Connections {
   // has.
   void Watch(Http2State* state);
   void OnTimer(Http2State* state);
-  // JavaScript has set the idle timeout.
+  // Called when JavaScript has set the idle timeout.
   void OnIdleTimeout(Connection* connection, uint32_t timeout_ms);
-  // Closes a connection whose field section began too long ago, or whose preface has not come.
+  // Closes a connection whose preface or current field section has not arrived within headers_ns.
   void CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns);
 
   // -- Memory for field sections.
 
   std::unique_ptr<http2::RequestFields> TakeFields();
   void ReturnFields(std::unique_ptr<http2::RequestFields> fields);
-  // Frees the request that a stream keeps: from here on nobody else can get it.
+  // Frees the request that a stream keeps. Afterwards no other owner can get the request.
   void ForgetRequest(Connection* stream);
 
  private:
@@ -106,8 +107,9 @@ class Http2Connections {
   OutputPass* output_;
   bool is_receiving_ = false;
   std::vector<Http2State*> dirty_;
-  std::string wire_;           // The frames of the session that is being flushed.
-  size_t wire_bytes_ = 0;      // The length of wire_ from which the next DATA frame waits.
+  std::string wire_;  // The frames of the session that is being flushed.
+  // If wire_ is at least as long, the next DATA frame waits for the next write.
+  size_t wire_bytes_ = 0;
   bool is_wire_full_ = false;  // A DATA frame waits for the next write.
   std::vector<std::unique_ptr<http2::RequestFields>> spare_fields_;
 };

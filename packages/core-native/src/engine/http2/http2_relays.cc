@@ -13,7 +13,6 @@ using http2::AppendChunk;
 using http2::AppendLastChunk;
 using http2::AppendRequestHead;
 
-// Returns false if the request cannot be relayed now.
 bool Http2Relays::Begin(Connection* connection, uint64_t member, const http1::RequestHead& head) {
   Http2Stream* stream = connection->stream.get();
   relayed_.clear();
@@ -45,7 +44,7 @@ void Http2Relays::RelayPiece(Connection* connection, std::string_view piece) {
 void Http2Relays::SendRelayed(Connection* connection, std::string_view piece) {
   switch (connection->phase()) {
     case InputPhase::kRelayUpgrade:
-      // The client's window bounds the bytes that are kept.
+      // Keep the bytes until the member decides; the client's window bounds their number.
       Input::Keep(connection, piece);
       return;
     case InputPhase::kRelayChunked:
@@ -60,7 +59,6 @@ void Http2Relays::SendRelayed(Connection* connection, std::string_view piece) {
   if (connection->is_open()) GiveRelayWindow(connection);
 }
 
-// Ends the client's direction of a relayed stream.
 void Http2Relays::EndRelayed(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   switch (connection->phase()) {
@@ -80,8 +78,6 @@ void Http2Relays::EndRelayed(Connection* connection) {
   }
 }
 
-// Gives the client window for the bytes that the member has taken. Bytes that it has not taken stay
-// within the window.
 void Http2Relays::GiveRelayWindow(Connection* connection) {
   const size_t unsent = router_->UnsentBytes(connection);
   const uint32_t unread = connection->stream->unread_bytes;

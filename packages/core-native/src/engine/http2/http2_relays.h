@@ -1,6 +1,6 @@
 #pragma once
-// Requests on streams of HTTP/2 that another member of the port answers, at the member that has the
-// client.
+// Relays requests on HTTP/2 streams to another member of the port, and its answers to the client.
+// Used by the member that has the client.
 
 #include <cstdint>
 #include <string>
@@ -24,17 +24,17 @@ class Http2Relays {
   Http2Relays(const Http2Relays&) = delete;
   Http2Relays& operator=(const Http2Relays&) = delete;
 
-  // Sends the request's head, and the body so far, to the member. Returns false if no relay can be
+  // Sends the request's head, and its body so far, to the member. Returns false if no relay can be
   // opened.
   bool Begin(Connection* connection, uint64_t member, const http1::RequestHead& head);
   // Sends a piece of the request's body, or of a tunnel.
   void RelayPiece(Connection* connection, std::string_view piece);
-  // Tells the member that the client has ended its direction.
+  // Informs the member that the client has ended its direction.
   void EndRelayed(Connection* connection);
-  // Gives the client its window back, except for bytes that the member has not taken.
+  // Gives the client its window back for the bytes that the member has taken.
   void GiveRelayWindow(Connection* connection);
 
-  // -- What the member says, as in RelayedStreams.
+  // -- Events of the member, as in RelayedStreams.
 
   void OnRelayedBytes(Connection* connection, std::string_view bytes);
   void OnRelayedUpgrade(Connection* connection, bool is_accepted);

@@ -4,8 +4,8 @@
 
 namespace httpsys::engine {
 
-// Handles replies for the connection itself. Bytes that an application writes on a connection have
-// no meaning in HTTP/2 and are dropped.
+// Handles replies for the connection itself. Bytes that an application writes to an HTTP/2
+// connection have no meaning and are dropped.
 bool Http2Replies::OnReply(Connection* connection, const ReplyRecord& reply) {
   using records::ReplyType;
   if (connection->http2 == nullptr) return OnStreamReply(connection, reply);

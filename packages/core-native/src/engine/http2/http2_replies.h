@@ -1,5 +1,5 @@
 #pragma once
-// What JavaScript replies on connections and streams of HTTP/2.
+// Handles JavaScript's replies on connections and streams of HTTP/2.
 
 #include <cstdint>
 
@@ -23,7 +23,7 @@ class Http2Replies {
         responses_(responses),
         requests_(requests) {}
 
-  // Returns false for a reply on a stream that HTTP/2 has nothing of its own for.
+  // Returns false if the caller must handle the reply as for any upgraded connection.
   bool OnReply(Connection* connection, const ReplyRecord& reply);
 
  private:

@@ -38,7 +38,7 @@ uint32_t FlagsOf(const http1::RequestHead& head, bool has_ended) {
 
 void Http2Requests::OnSection(Http2State* state, const Frame& frame) {
   Messages::StopTime(state->connection);
-  // The section is refused already.
+  // Do nothing if the section was refused already.
   if (state->fields == nullptr || state->fields->is_refused()) return;
   if (Connection* stream = Http2Connections::StreamOf(state->session, frame.stream_id)) {
     OnRequestTrailers(stream);
@@ -65,14 +65,14 @@ void Http2Requests::OpenStream(Http2State* state, int32_t id, bool has_ended) {
   if (connection->stream->has_ended) {
     Tell(connection);
   } else {
-    // The request is told together with the bytes that follow at once: as on HTTP/1, no tick runs
-    // between a head and a small body.
+    // Wait for body bytes in the same read: as on HTTP/1, no tick runs between a head and a small
+    // body.
     begun_.push_back(connection);
   }
 }
 
 void Http2Requests::TellBegun() {
-  // Telling a stream may close it, which takes it out of the list.
+  // Tell() may close streams, which removes them from the list.
   while (!begun_.empty()) {
     Connection* stream = begun_.front();
     begun_.pop_front();
@@ -93,7 +93,7 @@ void Http2Requests::OnRequestTrailers(Connection* connection) {
     if (!connection->stream->is_parked) relays_->EndRelayed(connection);
     return;
   }
-  // Telling uses the same lines for nothing.
+  // trailers_ is still valid: Tell() has not used it.
   if (connection->phase() == InputPhase::kStream) {
     connection->attachment().records().BodyEnd(connection->slot.number(), trailers_);
     Messages::StopTime(connection);
@@ -137,8 +137,7 @@ void Http2Requests::Tell(Connection* connection) {
   }
 }
 
-// Returns false if the request is answered already, belongs to another member, or waits for its
-// owner.
+// Returns false if the request is answered, another member gets it, or it waits for its owner.
 bool Http2Requests::FindServer(Connection* connection, Route* route) {
   Connection* parent = connection->stream->state->connection;
   if (router_->MustRoute(parent)) {
@@ -147,7 +146,7 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
     Outcome outcome = router_->FindStreamServer(connection, head_, true, route, &member);
     if (outcome == Outcome::kRelayed) {
       if (relays_->Begin(connection, member, head_)) return false;
-      // Too many are relayed: one that has an owner here waits for it.
+      // Too many requests are relayed: if there is an owner here, use that one.
       outcome = router_->FindStreamServer(connection, head_, false, route, &member);
     }
     switch (outcome) {
@@ -256,7 +255,7 @@ void Http2Requests::Deliver(Connection* connection, const Route& route, size_t h
   } else if (!stream->has_ended) {
     Messages::Begin(connection, uv_hrtime());
     StreamWindows::Begin(stream, uv_now(loop_));
-    // Bytes inside the request's record do not count for any window.
+    // Body bytes in the request's record do not count for the receive window.
     connections_->GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
   } else if (has_trailers && ParseTrailers(stream->request_trailers, &trailers_)) {
     connection->attachment().records().BodyEnd(connection->slot.number(), trailers_);
@@ -284,7 +283,7 @@ void Http2Requests::OnBodyPiece(Connection* connection, std::string_view piece) 
     return;
   }
   if (connection->attachment().requests().stalled() && !IsRelayed(connection->phase())) {
-    // What is read of the connection from here on may belong to this body, too.
+    // Pause the whole connection, because its next bytes may belong to this body.
     Input::PauseForMemory(stream->state->connection);
   }
   switch (connection->phase()) {
@@ -332,7 +331,7 @@ void Http2Requests::OnPeerEnd(Connection* connection) {
   }
 }
 
-// Marks the end of a tunnel's input. JavaScript hears of it after the bytes that came before it.
+// Marks the end of a tunnel's input. JavaScript hears of the end after all bytes before it.
 void Http2Requests::EndOfInput(Connection* connection) {
   connection->stream->is_end_due = true;
   OnPausesChanged(connection);
@@ -370,7 +369,7 @@ void Http2Requests::OnWindow(Connection* connection, uint32_t bytes) {
   const uint32_t given = std::min(bytes, stream->unread_bytes);
   connections_->GiveWindow(connection, given);
   if (!windows_.OnConsumed(stream, given, uv_now(loop_))) return;
-  // Leaves with what was given back.
+  // The larger window is sent with the window that GiveWindow() gave back.
   api_->session_set_local_window_size(stream->state->session, 0, stream->id,
                                       stream->state->window_bytes + limits::kReceiveExtraBytes);
 }
@@ -388,7 +387,7 @@ void Http2Requests::OnRefuseBody(Connection* connection, const ReplyRecord& repl
     answers_->CountRefusedBody(connection, !reply.has(records::kReplyUnanswered));
   }
   if (connection->phase() != InputPhase::kStream || connection->stream->is_parked) return;
-  // The window is that of the connection, too, whose other streams go on.
+  // Give the window back, so that the client can finish sending this body.
   connections_->GiveWindow(connection, connection->stream->unread_bytes);
   Messages::StopTime(connection);
   Messages::Refuse(connection, ErrorKind::kBodyTooLarge);
@@ -409,7 +408,7 @@ void Http2Requests::AnswerUnrouted(Connection* connection, RouteStatus status) {
 void Http2Requests::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   Http2Stream* stream = connection->stream.get();
   connection->Enter(InputPhase::kOver);
-  // JavaScript has not begun the request.
+  // JavaScript has not begun the request: OnEnd() must not count it as begun.
   stream->queue_end = 0;
   connections_->GiveWindow(connection, stream->unread_bytes);
   responses_->OnHead(connection, answer.head, answer.pieces.empty());
@@ -444,7 +443,7 @@ void Http2Requests::ResetRequest(Connection* connection, bool may_retry) {
   transport_->Close(connection, 0);
 }
 
-// Refuses the stream's request. If the request is answered already, the stream is reset instead.
+// Refuses the stream's request. If it is answered already, resets the stream instead.
 void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
   Messages::StopTime(stream);
   if (stream->message.unanswered() == 0) return transport_->Close(stream, 0);
@@ -452,15 +451,15 @@ void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
   stream->attachment().records().Error(stream->slot.number(), kind, {});
 }
 
-// Keeps a request until its owner is found, or can take it. The client's window bounds the bytes
-// that are kept meanwhile.
+// Keeps a request until its owner is found or can take it. The client's window bounds the number of
+// kept bytes.
 void Http2Requests::Park(Connection* connection, PauseReason reason) {
   connection->stream->is_parked = true;
   connection->Enter(InputPhase::kStream);
   SocketWatch::Pause(connection, reason);
 }
 
-// Tries again to tell a parked request, because its owner may be known now.
+// Tries again to pass on a parked request, because its owner may be known now.
 void Http2Requests::TellAgain(Connection* connection) {
   connection->stream->is_parked = false;
   Tell(connection);

@@ -56,28 +56,29 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   Http2Requests(const Http2Requests&) = delete;
   Http2Requests& operator=(const Http2Requests&) = delete;
 
-  // -- What is received.
+  // -- Received requests.
 
-  // A field section is complete: a request's head, or its trailers.
+  // Handles a complete field section: a request's head, or its trailers.
   void OnSection(Http2State* state, const Frame& frame);
-  // Hands over the requests that began in the bytes just read, with the body bytes that came along.
+  // Passes the requests that began in the bytes just read to their owners, with the body bytes that
+  // came along.
   void TellBegun();
-  // A piece of a request's body, or of a tunnel, has come.
+  // Handles a received piece of a request's body or of a tunnel.
   void OnBodyPiece(Connection* connection, std::string_view piece);
-  // The client has ended its direction of the stream.
+  // Called when the client has ended its direction of the stream.
   void OnPeerEnd(Connection* connection);
-  // The reasons to pause the stream's input have changed: gives window back, tells a due end, or
-  // looks for the owner again.
+  // Called when the reasons to pause the stream's input have changed. Gives window back, reports
+  // the end of the input if that is due, or looks for the owner of a parked request again.
   void OnPausesChanged(Connection* connection);
   // Refuses the request of a stream if its body began too long ago.
   void CheckStreamTimeouts(Connection* connection, uint64_t now_ns, uint64_t request_ns);
   void OnDetach(Connection* connection);
 
-  // -- What JavaScript decides.
+  // -- Decisions of JavaScript.
 
   void OnWindow(Connection* connection, uint32_t bytes);
   void OnUpgradeDecline(Connection* connection);
-  // JavaScript refuses the body of the stream: what still comes of it is thrown away.
+  // Called when JavaScript refuses the body of the request: the rest of the body is discarded.
   void OnRefuseBody(Connection* connection, const ReplyRecord& reply);
 
   // -- AnswerWriter.
@@ -121,10 +122,11 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   void Withdraw(Connection* stream) override;
 
  private:
-  // Opens a stream with the field section that was just received. `has_ended`: it had END_STREAM.
+  // Opens a stream with the field section that was just received. `has_ended`: the frame had
+  // END_STREAM.
   void OpenStream(Http2State* state, int32_t id, bool has_ended);
   void OnRequestTrailers(Connection* stream);
-  // Looks for the owner of the request and hands it over, or answers it.
+  // Finds the owner of the request and passes the request on, or answers it.
   void Tell(Connection* stream);
   bool FindServer(Connection* stream, Route* route);
   void Deliver(Connection* stream, const Route& route, size_t head_bytes);
@@ -132,8 +134,8 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   void EndOfInput(Connection* stream);
   void AnswerUnrouted(Connection* stream, RouteStatus status);
   void RefuseStream(Connection* stream, records::ErrorKind kind);
-  // Answers the request without JavaScript if it is one for a file, or if an entry of the output
-  // cache answers. Returns false if JavaScript gets it.
+  // Answers the request without JavaScript if it is for a static file or the output cache has an
+  // answer. Returns false if JavaScript must answer it.
   bool AnswerAlone(Connection* connection, const Route& route);
   void Park(Connection* stream, PauseReason reason);
   void TellAgain(Connection* stream);
@@ -154,7 +156,7 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   StaticRequests* statics_;
   CachedAnswers* cached_;
   StreamWindows windows_;
-  // Streams whose requests are handed over by TellBegun(), in the order in which they were opened.
+  // Streams whose requests TellBegun() passes on, in the order in which they were opened.
   std::deque<Connection*> begun_;
   http1::RequestHead head_;
   std::vector<http1::HeaderLine> trailers_;

@@ -81,7 +81,7 @@ void Http2Responses::OnBlock(Connection* connection, uint32_t block_id, std::str
     if (!is_framed) stream->response.Next(bytes);
     return output_->SendBlock(connection, block_id, bytes);
   }
-  // The block has chunk framing in it, so the rest of the block is copied.
+  // The block contains chunk framing, so its bytes are copied.
   Attachment& attachment = connection->attachment();
   const size_t credit = SendText(connection, std::make_shared<const std::string>(bytes), true);
   attachment.ReturnBlock(block_id, 0);
@@ -92,7 +92,7 @@ void Http2Responses::OnFile(Connection* connection, uint32_t block_id,
                             std::shared_ptr<const files::FilePart> part, bool is_framed) {
   Http2Stream* stream = connection->stream.get();
   if (!is_framed) {
-    // Bytes of a file have no framing of the application's: they are body, or too many.
+    // A file has no framing of the application: all its bytes must fit into the announced body.
     if (!stream->response.IsNextBody(part->bytes)) {
       connection->attachment().ReturnBlock(block_id, 0);
       return FailStream(connection, kInternalError);
@@ -107,14 +107,13 @@ void Http2Responses::OnTrailers(Connection* connection, std::string_view lines) 
   connection->stream->response.BeginNothing();
 }
 
-// Ends the response. `is_whole`: the caller knows that the response is complete.
 void Http2Responses::OnEnd(Connection* connection, bool is_whole, bool closes) {
   Http2Stream* stream = connection->stream.get();
   Messages::SetUnanswered(connection, 0);
-  // JavaScript has begun this request: a busy connection sends the next request before JavaScript
-  // has read a whole batch.
+  // The request no longer counts as unbegun. The next request may arrive before JavaScript has
+  // finished its batch.
   if (stream->queue_end != 0) connection->attachment().unread().Settle(stream->queue_end);
-  // If the tunnel was declined, nobody waits for its bytes.
+  // If the tunnel was declined, its further bytes have no receiver.
   if (closes || stream->is_declined) stream->closes = true;
   if (!stream->is_answered) return FailStream(connection, kCancel);
   if (!is_whole && !stream->response.is_whole()) return FailStream(connection, kInternalError);
@@ -126,7 +125,7 @@ void Http2Responses::OnEnd(Connection* connection, bool is_whole, bool closes) {
 void Http2Responses::OnDestroy(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   const bool is_tunnel = stream->is_connect && !stream->is_declined;
-  // On HTTP/1.1 the end of this connection would be the end of the message.
+  // A response without length or chunks is complete: on HTTP/1.1 the end of the connection ends it.
   if (stream->is_answered && stream->response.is_until_end() && !is_tunnel) {
     OnEnd(connection, true, true);
   }
@@ -147,7 +146,7 @@ void Http2Responses::OnBehind(Connection* connection) {
   if (stall_ms != 0) transport_->StartIdleTimer(connection, stall_ms);
 }
 
-// Called when some of the stream's output has left.
+// Called when some of the stream's output was written.
 void Http2Responses::OnProgress(Connection* connection) {
   if (connection->relay() != nullptr && connection->output.queue() == nullptr) {
     router_->OnOutputDone(connection);
@@ -163,8 +162,6 @@ void Http2Responses::OnReleased(Connection* connection) {
   OnBehind(connection);
 }
 
-// Called when the peer opens no window for the response, or does not read. It is not the peer that
-// a stream waits for whose output is held.
 void Http2Responses::OnStalled(Connection* connection) {
   if (connection->is_held()) return OnBehind(connection);
   FailStream(connection, kCancel);
@@ -211,11 +208,11 @@ void Http2Responses::SendHead(Connection* connection, std::string_view text, boo
     output_->Touch(connection);
     return;
   }
-  // A client that asked for a tunnel would take this response for one.
+  // The client would take a 2xx response for an accepted tunnel.
   const bool is_success = status < 300;
   if (stream->is_extended && is_success) return FailStream(connection, kConnectError);
   response_fields_.Fill(status, response_.lines);
-  // Answers of the lane itself and of other members concern the request alone, not the connection.
+  // `Connection: close` in answers of the lane or of other members concerns only this request.
   const bool is_application = connection->phase() == InputPhase::kStream || stream->is_declined;
   if (response_fields_.closes() && is_application) stream->ends_connection = true;
   if (stream->is_head || IsWithoutBody(status)) {
@@ -252,7 +249,6 @@ void Http2Responses::FailStream(Connection* connection, ErrorCode code) {
   transport_->Close(connection, 0);
 }
 
-// Tells nghttp2 that there is more output.
 void Http2Responses::Resume(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   if (stream->state == nullptr || stream->is_gone || !stream->is_deferred) return;
@@ -288,8 +284,7 @@ ssize_t Http2Responses::ReadOutput(Ng* session, int32_t stream_id, uint8_t*, siz
     }
     ready = static_cast<size_t>(result);
   }
-  // With TLS, each frame fills a TLS record, and the records of a pass leave with one call of the
-  // kernel.
+  // With TLS, each frame fills a TLS record, and one system call sends the records of a pass.
   constexpr size_t kFramed = limits::kTlsRecordBytes - kFrameHeaderBytes;
   const bool is_sealed = static_cast<Http2State*>(user)->connection->tls != nullptr;
   size_t count = is_sealed ? std::min(ready, kFramed) : ready;

@@ -34,40 +34,41 @@ class Http2Responses {
   Http2Responses(const Http2Responses&) = delete;
   Http2Responses& operator=(const Http2Responses&) = delete;
 
-  // Sends a complete head in the text of HTTP/1.1. `is_all`: nothing follows it.
+  // Sends a complete head, given as HTTP/1.1 text. `is_all`: the response has no body.
   void OnHead(Connection* stream, std::string_view head, bool is_all);
-  // Sends text in which the application has framed head and body itself.
+  // Sends HTTP/1.1 text in which the application has framed head and body itself.
   void OnText(Connection* stream, std::string_view text);
   // Sends a piece of the body, without framing.
   void OnBody(Connection* stream, std::string_view bytes);
-  // Sends a lent block. `is_framed`: the block is body only; otherwise it may have framing of the
-  // application.
+  // Sends a lent block. `is_framed`: the block contains only body bytes; otherwise it may contain
+  // the application's framing.
   void OnBlock(Connection* stream, uint32_t block_id, std::string_view bytes, bool is_framed);
   // Sends a part of a file. `is_framed` is as in OnBlock().
   void OnFile(Connection* stream, uint32_t block_id, std::shared_ptr<const files::FilePart> part,
               bool is_framed);
   // Keeps the trailer lines for the end of the response.
   void OnTrailers(Connection* stream, std::string_view lines);
-  // Ends the response. `is_whole`: the caller knows that it is complete; otherwise its framing must
-  // say so, or the stream fails. `closes`: the rest of the request's body is not wanted.
+  // Ends the response. `is_whole`: the caller knows that it is complete; otherwise the stream fails
+  // unless its framing says so. `closes`: the rest of the request's body is not needed.
   void OnEnd(Connection* stream, bool is_whole, bool closes);
-  // JavaScript destroys the stream: it is reset unless the response is complete.
+  // Called when JavaScript destroys the stream. Resets the stream unless the response is complete.
   void OnDestroy(Connection* stream);
-  // Writes what can be written of the stream's output at once.
+  // Writes as much of the stream's output as can be written now.
   void FlushNow(Connection* stream);
-  // Sends text of the application or of another member, by reference to `copy`. Returns the number
-  // of bytes that are not body.
+  // Sends HTTP/1.1 text of the application or of another member, by reference to `copy`. Returns
+  // the number of bytes that are not body.
   size_t SendText(Connection* connection, const std::shared_ptr<const std::string>& copy,
                   bool counts_body);
-  // Resets the stream with this code and closes it.
+  // Resets the stream with `code` and closes it.
   void FailStream(Connection* connection, http2::ErrorCode code);
-  // Tells nghttp2 that the stream has more to send.
+  // Makes nghttp2 ask for the stream's output again, if it had stopped for lack of output.
   void Resume(Connection* connection);
-  // Output of the stream was queued: the stall timer starts.
+  // Starts the stall timer, because output of the stream was queued.
   void OnBehind(Connection* connection);
-  // The output was held by its prefix's bandwidth: the stall timer starts anew.
+  // Restarts the stall timer, because the server, not the client, held the output.
   void OnReleased(Connection* connection);
-  // The stall timer has expired: the peer opens no window, or does not read. Resets the stream.
+  // Called when the stall timer has expired: the client opens no window, or does not read. Resets
+  // the stream, unless the server holds the output.
   void OnStalled(Connection* connection);
 
   // -- Callbacks of nghttp2.

@@ -159,7 +159,7 @@ ssize_t Http2Session::ReadFrames(Http2State* state, std::string_view bytes) {
 void Http2Session::OnEof(Connection* connection) {
   transport_->OnPeerEnded(connection);
   Http2State* state = connection->http2.get();
-  // The client does not read our frames any more.
+  // Write no more frames: the client has ended the connection.
   state->is_over = true;
   transport_->Close(connection, 0);
 }
@@ -169,7 +169,7 @@ int Http2Session::OnBeginFrame(Ng*, const Frame* frame, void* user) {
   return Of(state)->CountFrame(state, *frame) ? 0 : kNgCallbackFailure;
 }
 
-// Limits frames that cost more than they bring. Returns false if there are too many.
+// Limits frames by which a client could flood the lane. Returns false if there are too many.
 bool Http2Session::CountFrame(Http2State* state, const Frame& frame) {
   const uint64_t now = state->received_ms;
   bool is_fine = true;
@@ -238,8 +238,8 @@ int Http2Session::OnField(Ng*, const Frame*, const uint8_t* name, size_t name_by
   return CountFields(state) ? 0 : kNgCallbackFailure;
 }
 
-// Returns false if the section expands to more than any honest client sends. A refused section is
-// still counted, because nghttp2 decodes it to its end.
+// Returns false if the decoded section is longer than any honest client sends. A refused section
+// counts, too, because nghttp2 decodes it to its end.
 bool Http2Session::CountFields(Http2State* state) {
   const size_t most = state->connection->server()->config->settings().header_bytes_max +
                       limits::kHttp2OversizeBytesMax;
@@ -248,8 +248,8 @@ bool Http2Session::CountFields(Http2State* state) {
   return false;
 }
 
-// Refuses the request. nghttp2 alone would leave the field out, and a program behind us could take
-// the message for another one.
+// Refuses a request with an invalid field. nghttp2 would only drop the field, and the application
+// could then misread the request.
 int Http2Session::OnInvalidField(Ng*, const Frame* frame, const uint8_t* name, size_t name_bytes,
                                  const uint8_t* value, size_t value_bytes, uint8_t, void* user) {
   auto* state = static_cast<Http2State*>(user);
@@ -264,7 +264,7 @@ int Http2Session::OnInvalidField(Ng*, const Frame* frame, const uint8_t* name, s
   return CountFields(state) ? 0 : kNgCallbackFailure;
 }
 
-// Called for a frame that nghttp2 refuses by itself, most often by resetting the frame's stream.
+// Called when nghttp2 itself refuses a frame, most often by resetting its stream.
 int Http2Session::OnInvalidFrame(Ng*, const Frame*, int, void* user) {
   auto* state = static_cast<Http2State*>(user);
   return Of(state)->connections_.CountError(state) ? 0 : kNgCallbackFailure;
@@ -299,7 +299,7 @@ int Http2Session::OnData(Ng* session, uint8_t, int32_t stream_id, const uint8_t*
                          void* user) {
   auto* state = static_cast<Http2State*>(user);
   Http2Session* self = Of(state);
-  // The connection's window is given back at once: only the windows of streams hold a client back.
+  // Give the connection's window back at once: only the windows of streams hold a client back.
   self->api_->session_consume_connection(session, bytes);
   Connection* stream = Http2Connections::StreamOf(session, stream_id);
   if (stream == nullptr) {
@@ -320,10 +320,10 @@ int Http2Session::OnStreamClose(Ng* session, int32_t stream_id, uint32_t code, v
   if (Of(state)->connections_.is_receiving() && code != kNoError) {
     state->abandoned_bytes += stream->stream->head_bytes;
   }
-  // The bytes that came before the end of a tunnel are still to be read.
+  // Keep the stream while JavaScript has yet to read the tunnel's last bytes.
   const bool is_kept = stream->input.partial() != nullptr && !IsRelayed(stream->phase());
   if (stream->stream->is_end_due && is_kept) return 0;
-  // The answer is complete, so nobody waits to hear that it has left.
+  // The answer is complete, so JavaScript can hear of the stream's end later.
   const bool is_patient = stream->stream->is_complete && stream->stream->has_ended;
   Of(state)->transport_->CloseStream(stream, is_patient);
   return 0;
@@ -354,11 +354,11 @@ void Http2Session::OnDetach(Connection* connection) {
   if (stream->next != nullptr) stream->next->stream->previous = stream->previous;
   requests_.OnDetach(connection);
   if (!state->connection->is_open()) return;
-  // The notice comes after the answer. The code that closes the stream sends afterwards, or the
-  // session is marked below.
+  // Submit the GOAWAY behind the answer. It is sent by the caller's flush, or because MarkDirty()
+  // follows below.
   if (stream->ends_connection) connections_.SubmitNotice(state);
   if (!stream->is_gone) {
-    // After this, nghttp2 makes no more callbacks for the stream.
+    // Detach the stream, so that nghttp2's callbacks no longer find it.
     api_->session_set_stream_user_data(state->session, stream->id, nullptr);
     api_->submit_rst_stream(state->session, 0, stream->id, stream->reset_code);
     connections_.MarkDirty(state);

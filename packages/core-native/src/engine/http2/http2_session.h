@@ -1,6 +1,6 @@
 #pragma once
-// HTTP/2 on the connections of a lane: turns frames into request records, and the output of streams
-// into frames.
+// HTTP/2 on the connections of a lane: turns frames into requests, and the output of streams into
+// frames.
 
 #include <uv.h>
 
@@ -56,10 +56,10 @@ class Http2Session final : public Protocol, public StreamHandler, public Http2En
     return replies_.OnReply(connection, reply);
   }
 
-  // Ends the connection gracefully, as Http2Connections::Shutdown() says.
+  // Ends the connection gracefully; see Http2Connections::Shutdown().
   void Shutdown(Connection* connection) { connections_.Shutdown(connection); }
-  // Closes a connection whose field section began too long ago or whose preface has not come;
-  // refuses the request of a stream whose body began too long ago.
+  // Closes a connection whose preface or field section has not arrived within headers_ns. Refuses
+  // the request of a stream whose body has not arrived within request_ns.
   void CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns,
                      uint64_t request_ns) {
     if (connection->http2 != nullptr) {

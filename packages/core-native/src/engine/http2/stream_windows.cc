@@ -9,8 +9,8 @@ void StreamWindows::Begin(Http2Stream* stream, uint64_t now_ms) {
   stream->window.bytes_left = limits::kReceiveWindowBytes;
 }
 
-// A stream is judged each time that a usual window of it has been consumed. It may never be full,
-// since its client is given back what it has sent while it sends.
+// Judges the stream each time that JavaScript has consumed kReceiveWindowBytes. A full window is no
+// criterion: the client gets window back while it sends.
 bool StreamWindows::OnConsumed(Http2Stream* stream, uint32_t bytes, uint64_t now_ms) {
   StreamWindow& window = stream->window;
   if (stream->has_ended) {
@@ -28,15 +28,17 @@ bool StreamWindows::OnConsumed(Http2Stream* stream, uint32_t bytes, uint64_t now
   return true;
 }
 
-// An ended body counts no more when its unread rest is no longer than any stream may have.
+// Gives the extra window of an ended body back to the lane once its unread rest fits into a usual
+// window.
 void StreamWindows::OnEnded(Http2Stream* stream) {
   if (stream->unread_bytes <= limits::kReceiveWindowBytes) Return(stream);
 }
 
 void StreamWindows::OnDetached(Http2Stream* stream) { Return(stream); }
 
-// The application may have asked for a smaller window than usual. Before the client has
-// acknowledged the settings nghttp2 would add them to a window that has been changed.
+// Returns true if the window may grow: the application has not set a smaller one than usual, and
+// the client has acknowledged the settings. Before that, nghttp2 would add the settings to a
+// changed window.
 bool StreamWindows::MayGrow(const Http2Stream& stream) {
   const Http2State* const state = stream.state;
   return state != nullptr && !stream.is_gone && state->is_settled &&

@@ -1,5 +1,5 @@
 #pragma once
-// How many bytes of a body the client of a stream may send ahead of JavaScript.
+// Limits how many bytes of a body a client may send on a stream ahead of JavaScript.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace httpsys::engine {
 
-// The receive windows of the streams of a lane. A stream has the window of the settings. One whose
-// body JavaScript consumes at once has limits::kReceiveExtraBytes more, as one of
-// limits::kReceiveExtraMax: its client does not wait for JavaScript. What a client was given it
-// keeps, so that the window stays as it is until the body has ended. Thread: the lane.
+// The receive windows of the streams of a lane. A stream has the window of the settings. If
+// JavaScript consumes its body at once, it gets limits::kReceiveExtraBytes more, so that the client
+// need not wait for JavaScript; at most limits::kReceiveExtraMax streams have that. A window cannot
+// be taken back from a client, so it stays until the body has ended. Thread: the lane.
 class StreamWindows {
  public:
   StreamWindows() = default;
@@ -21,12 +21,12 @@ class StreamWindows {
 
   // `now_ms` is uv_now() of the loop.
 
-  // JavaScript is told of a request whose body has not ended.
+  // Must be called when JavaScript gets a request whose body has not ended.
   static void Begin(Http2Stream* stream, uint64_t now_ms);
-  // JavaScript has consumed `bytes` of the body, which unread_bytes does not count any more.
-  // Returns true if the stream's window is larger from now on.
+  // Must be called when JavaScript has consumed `bytes` of the body, after unread_bytes was
+  // reduced. Returns true if the caller must now enlarge the stream's window.
   bool OnConsumed(Http2Stream* stream, uint32_t bytes, uint64_t now_ms);
-  // The client has ended the body.
+  // Must be called when the client has ended the body.
   void OnEnded(Http2Stream* stream);
   void OnDetached(Http2Stream* stream);
 
