@@ -240,8 +240,8 @@ bool Acceptor::Serve(Listener* listener, size_t* accepted) {
     return true;
   }
   if (was_resting && count == 0 && !is_exhausted) {
-    // No connection waited: without load this process need not leave connections to the one on
-    // duty.
+    // No connection waited, so there is no load, and this process need not leave connections to the
+    // process on duty.
     StandBy(listener);
   } else if (was_resting || listener->is_shared) {
     TakeTurn(listener);

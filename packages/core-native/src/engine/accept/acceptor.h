@@ -148,12 +148,12 @@ class Acceptor {
 
   // Guards the members below. Held while accepting: after Remove(), no connection is accepted.
   std::mutex mutex_;
-  Listeners listeners_;  // By key.
+  Listeners listeners_;  // The listeners by their keys.
   // The resting listeners, which are not watched: the time of the next check, and the key.
   std::set<std::pair<uint64_t, int>> looks_;
   int next_key_ = 1;
   bool is_stopping_ = false;
-  std::unordered_map<uint16_t, uint64_t> departures_;  // By port; see LookAfter().
+  std::unordered_map<uint16_t, uint64_t> departures_;  // The last argument of LookAfter() by port.
   std::set<uint16_t> ports_to_look_at_;
   std::vector<uint16_t> shared_ports_;
   std::atomic<bool> is_patient_ = false;  // True if any port is shared. Written with the lock held.

@@ -24,7 +24,7 @@ class ListenerPoll {
   virtual int Watch(int fd, int key) = 0;
   virtual void Unwatch(int fd, int key) = 0;
   // Waits until listeners are ready, Signal() is called or the time is over, and fills `keys` with
-  // the ready listeners. -1 = no time limit. Thread: always the same one.
+  // the ready listeners. timeout_ms -1 = no limit. Thread: always the same one.
   virtual void Wait(std::vector<int>* keys, int timeout_ms) = 0;
   // Waits for Signal() or the end of the time. Thread: the one that calls Wait().
   virtual void Pause(int timeout_ms) = 0;
@@ -45,7 +45,7 @@ class ListenerPoll {
   // Accepts one connection: a non-blocking, close-on-exec descriptor, or -1 and errno.
   virtual int Accept(int fd) const = 0;
   // Reads how many connections wait to be accepted and how many may wait. Returns false if the
-  // system does not tell.
+  // system does not say.
   virtual bool ReadQueue(int fd, size_t* waiting, size_t* room) const = 0;
   // Locks or unlocks one byte of the socket against other processes. Returns false if another
   // process has the lock. Returns true on systems without such locks.

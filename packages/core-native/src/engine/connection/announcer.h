@@ -9,8 +9,8 @@
 
 namespace httpsys::engine {
 
-// Writes the records of begin and end to the attachment of a connection's server, and gives the
-// connection its slot there. Thread: the lane.
+// Writes these records to the attachment of a connection's server, and assigns the connection its
+// slot there. Thread: the lane.
 class Announcer {
  public:
   Announcer() = default;
@@ -19,7 +19,7 @@ class Announcer {
 
   void set_input_handler(InputHandler* handler) { handler_ = handler; }
 
-  // Gives the connection a slot and writes its kOpen record with `flags`. Does nothing if the
+  // Assigns a slot to the connection and writes its kOpen record with `flags`. Does nothing if the
   // connection is announced already.
   void Announce(Connection* connection, uint32_t flags) {
     if (!connection->slot.is_announced()) Tell(connection, flags);

@@ -62,9 +62,9 @@ class Attachment {
     unread_.Settle(requests_.begun());
     if (told_backlog_ != 0) (void)LookWhetherFull();
   }
-  // True if the next request must be parked instead of given to JavaScript. The unbegun requests of
-  // this attachment then have queue_bytes_max bytes; once they exceed its segments, those of the
-  // whole process count. False if JavaScript has begun all its requests.
+  // True if the next request must be parked, not passed to JavaScript. The unbegun requests of this
+  // attachment then have queue_bytes_max bytes; once they exceed its segments, those of the whole
+  // process count. False if JavaScript has begun all its requests.
   bool IsFull() { return requests_.appended() >= room_end_ && LookWhetherFull(); }
   ReceiveQueue& receiving() { return receiving_; }
 
@@ -135,7 +135,8 @@ class Attachment {
   ReceiveQueue receiving_{&requests_.receive_blocks()};
   MemoryQueue waiting_;
   const uint64_t queue_bytes_max_;
-  uint64_t room_end_ = 0;      // RequestQueue::appended() at which IsFull() has to look again.
+  // The value of RequestQueue::appended() from which IsFull() must look again.
+  uint64_t room_end_ = 0;
   uint64_t told_backlog_ = 0;  // The argument of the last TellBacklog().
   uint64_t begun_ = 0;         // RequestQueue::begun() at the last BlockedMs().
   uint64_t begun_at_ms_ = 0;   // When BlockedMs() first saw begun_.

@@ -42,7 +42,7 @@ struct Connection : TimerNode, FromSmallBlocks {
 
  public:
   [[no_unique_address]] EndState end;
-  const int fd = -1;  // -1 = a stream.
+  const int fd = -1;  // The client's socket; -1 = a stream.
   [[no_unique_address]] WatchState watch;
   [[no_unique_address]] IdleState idle;
   [[no_unique_address]] UnseenState<uint32_t> unseen_read;
@@ -160,7 +160,8 @@ struct Connection : TimerNode, FromSmallBlocks {
   }
 };
 
-// malloc() of glibc takes 432 bytes for 424. uv_poll_t of other systems is larger.
+// Limits the memory of a connection: glibc's malloc() takes 432 bytes for 424. On other systems
+// uv_poll_t is larger.
 #if defined(__linux__) && defined(__LP64__)
 static_assert(sizeof(Connection) <= 424);
 #else

@@ -33,7 +33,8 @@ class ConnectionCounts {
  private:
   struct Count {
     uint32_t connections = 0;
-    std::map<std::string, uint32_t> relayed;  // How often each name was added.
+    // How many times each name of a relayed connection was added.
+    std::map<std::string, uint32_t> relayed;
   };
 
   std::mutex mutex_;

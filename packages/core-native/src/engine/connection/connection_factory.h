@@ -25,11 +25,12 @@ class ConnectionFactory {
   // Makes a stream of `parent`.
   Connection* MakeStream(Connection* parent, LaneServer* server,
                          std::unique_ptr<Http2Stream> stream);
-  // Gives the connection a TLS session if its server has one on its port, and begins the handshake.
-  // Returns false if out of memory.
+  // If the connection's server serves TLS on its port, makes a TLS session and begins the
+  // handshake. Returns false if out of memory.
   bool BeginTls(Connection* connection);
   // Ends a connection or a stream that is not open any more: closes the descriptor, and frees the
-  // memory as soon as libuv lets go of it. Does nothing if the connection has ended already.
+  // memory as soon as libuv has closed the watcher. Does nothing if the connection has ended
+  // already.
   void End(Connection* connection);
   // Does the same as End(), but leaves the descriptor of the connection to the caller.
   void EndWithoutClosing(Connection* connection);

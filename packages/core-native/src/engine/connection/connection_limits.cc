@@ -24,7 +24,7 @@ void KeepNetwork(std::array<uint8_t, 16>* ip) {
   if (!IsIpv4Mapped(*ip)) std::fill(ip->begin() + kNetworkBytes, ip->end(), uint8_t{0});
 }
 
-// The name of the client's connection if another member relays its requests.
+// Returns a name of the client's connection if another member relays its requests, otherwise "".
 std::string RelayedName(const Connection& connection) {
   const RelayOrigin* origin = connection.origin();
   if (origin == nullptr) return {};

@@ -146,7 +146,7 @@ int Endings::Release(Connection* connection) {
 
 void Endings::OnWatchFailed(Connection* connection, int error) {
   Close(connection, error);
-  // Close() leaves the descriptor of a lingering connection open.
+  // Close() does nothing for a lingering connection, so end it here.
   factory_->End(connection);
 }
 

@@ -72,7 +72,7 @@ class FileOutput {
   const files::OpenFile* found_in_ = nullptr;
   uint64_t found_at_ = 0;
   size_t found_bytes_ = 0;
-  std::unordered_map<uint64_t, Waiting> waiting_;  // By FileReading::wait.
+  std::unordered_map<uint64_t, Waiting> waiting_;  // Keyed by FileReading::wait.
   uint64_t last_wait_ = 0;
   size_t blocks_ = 0;  // Number of connections that have a block.
   // Bytes of a file for TLS: limits::kFileSealBytes; made on first use.

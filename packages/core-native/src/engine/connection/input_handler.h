@@ -15,7 +15,7 @@ class InputHandler {
   virtual void OnTimeout(Connection* connection) = 0;
   // The client reads more slowly than the server's minSendRate: the connection must be ended.
   virtual void OnTooSlow(Connection* connection) = 0;
-  // All output has left, and the sending direction is about to be shut down.
+  // All output was given to the socket, and the sending direction is about to be shut down.
   virtual void OnOutputEnding(Connection* connection) = 0;
   // JavaScript is about to hear of the connection, for the first time or again for another server.
   virtual void OnAnnounced(Connection* connection) = 0;

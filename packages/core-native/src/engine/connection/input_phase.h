@@ -17,7 +17,7 @@ enum class InputPhase : uint8_t {
   kBodyChunked,
   // A body of known length whose request was answered without JavaScript; it is discarded.
   kSkipLength,
-  // The same as kSkipLength for a chunked body.
+  // A chunked body whose request was answered without JavaScript; it is discarded.
   kSkipChunked,
   // Unknown until JavaScript accepts an upgrade (kOpaque, kUndecided) or declines it.
   kAwaitUpgrade,
@@ -29,7 +29,7 @@ enum class InputPhase : uint8_t {
   // Frames of a WebSocket.
   kWebSocket,
   kRelayLength,  // The body, of known length, of a request that another member answers.
-  // The same as kRelayLength for a chunked body.
+  // The chunked body of a request that another member answers.
   kRelayChunked,
   // Unknown until the other member accepts an upgrade (kRelayOpaque) or declines it.
   kRelayUpgrade,
@@ -78,7 +78,7 @@ constexpr PhaseSet NextPhases(InputPhase phase) {
       return PhasesOf({kOpaque, kWebSocket, kOver});
     case kRelayLength:
     case kRelayChunked:
-      // The member may give the request back.
+      // Other phases follow if the member gives the request back.
       return PhasesOf({kHead, kStream, kAfterClose, kOver});
     case kRelayUpgrade:
       return PhasesOf(
@@ -125,7 +125,7 @@ constexpr bool IsRelayed(InputPhase phase) {
   return phase >= InputPhase::kRelayLength && phase <= InputPhase::kRelayOpaque;
 }
 
-// True if the connection was upgraded: what follows is not HTTP.
+// True if the connection was upgraded: its bytes are not HTTP.
 constexpr bool IsTunnel(InputPhase phase) {
   return phase >= InputPhase::kUndecided && phase <= InputPhase::kWebSocket;
 }

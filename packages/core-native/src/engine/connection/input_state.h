@@ -9,8 +9,8 @@
 
 namespace httpsys::engine {
 
-// The bytes that were read from one connection or stream and are not handled yet, and how many may
-// be read. Only Input and ReceiveWindows write it; everybody reads it.
+// The bytes of one connection or stream that were read but not handled, and the number of bytes
+// that may still be read. Only Input and ReceiveWindows write it; everybody reads it.
 class InputState {
  public:
   // The bytes that were received and not handled yet; nullptr = none.

@@ -10,12 +10,12 @@ struct Connection;
 
 // The stage of a connection's life.
 enum class Life : uint8_t {
-  kOpen,       // The connection has its slot.
+  kOpen,       // The connection is in use: it is read and written.
   kLingering,  // JavaScript got kClosed. Further input is thrown away.
-  kClosing,    // The descriptor is closed. libuv has yet to let go of the memory.
+  kClosing,    // The descriptor is closed. The memory is freed later.
 };
 
-// The place of a connection or stream among those of its lane and of its server. Only
+// The place of a connection or stream in the lists of its lane and of its server. Only
 // ConnectionList writes it; everybody reads it.
 class ListState {
  public:

@@ -16,8 +16,8 @@ struct Connection;
 // the oldest to the newest. There are two kinds:
 // - A connection whose next bytes only JavaScript can take waits for a free request segment.
 // - A parked request waits until JavaScript has begun enough other requests (Attachment::IsFull()
-//   is false). Its head stays with its connection and is parsed again. RecordPublisher resumes them
-//   in their order. Thread: the lane.
+//   is false). Its head stays with its connection and is parsed again.
+// RecordPublisher resumes the connections and streams in their order. Thread: the lane.
 class MemoryQueue {
  public:
   // The data of a parked request.
@@ -64,7 +64,7 @@ class MemoryQueue {
     }
     return nullptr;
   }
-  // True if one of the parked requests has_others.
+  // True if any parked request has Parked::has_others.
   bool has_movable() const { return movable_ != 0; }
   // Returns the resumed request if it belongs to this connection, otherwise nullptr.
   const Resumed* ResumedOf(const Connection* connection) const {
@@ -97,8 +97,8 @@ class MemoryQueue {
   // JavaScript is busy.
   std::unordered_map<const Connection*, Place> places_;
   Resumed resumed_;
-  size_t movable_ = 0;                      // Number of parked requests that has_others.
-  uint64_t next_deadline_ms_ = UINT64_MAX;  // The earliest deadline, or a time before it.
+  size_t movable_ = 0;                      // Number of parked requests with has_others.
+  uint64_t next_deadline_ms_ = UINT64_MAX;  // The earliest deadline or an earlier time.
 };
 
 }  // namespace httpsys::engine

@@ -18,8 +18,8 @@ namespace httpsys::engine {
 namespace {
 
 // Returns the error to report for a failed write; 0 = the client has ended the connection. EPIPE
-// means that the client's end came before its reset. If the end is still unread, it is what
-// happened. On Node, libuv reads before it writes and reports the same.
+// means that the client's end came before its reset. If the lane has not read that end yet, report
+// the end. On Node, libuv reads before it writes and reports the same.
 int WriteError(const Connection& connection, int error) {
   return error == EPIPE && !connection.end.peer_ended() ? 0 : error;
 }
@@ -264,7 +264,7 @@ void OutputPass::MakeQueue(Connection* connection) {
   owner_->OnQueueBegun(connection);
 }
 
-// An empty queue is not useless: it says that sealed bytes of TLS are still to be sent.
+// The queue may stay empty: its existence says that sealed bytes of TLS are still unsent.
 void OutputPass::BeginQueue(Connection* connection) {
   if (connection->output.queue_ != nullptr) return;
   MakeQueue(connection);
@@ -552,7 +552,7 @@ void OutputPass::AddCredit(Connection* connection, size_t bytes) {
   // Credit that is not due is below limits::kCreditBytes, except on a closed connection.
   output.credit_bytes_ = is_due ? 0 : static_cast<uint32_t>(std::min<uint64_t>(credit, UINT32_MAX));
   if (!is_due) return;
-  // Payload that has left a stream may still wait for the socket of its connection.
+  // Payload that a stream has sent may still wait for the socket of its connection.
   const bool is_taken =
       connection->output.queue_ == nullptr && connection->real()->output.queue_ == nullptr;
   const uint32_t flags = is_taken ? uint32_t{records::kFlagTaken} : 0;

@@ -57,7 +57,7 @@ class OutputPass {
   // -- Sending. The bytes passed to Send() and SendBlock() must stay valid until FlushTouched().
 
   // `payload_bytes` is how many of the bytes count for credits: JavaScript does not count framing.
-  // What the socket does not take is copied, or kept by `lender`.
+  // Bytes that the socket does not take are copied, or kept by `lender`.
   void Send(Connection* connection, std::string_view bytes, size_t payload_bytes,
             Lender* lender = nullptr);
   static constexpr size_t kCopyBytesMax = sizeof(PassPieces::Piece::copy);
@@ -86,9 +86,9 @@ class OutputPass {
   // Sends bytes without payload at once. Does the same as Send() and Flush(), in fewer steps if
   // there is no other output and the socket takes all. May close the connection.
   void SendNow(Connection* connection, std::string_view bytes);
-  // Writes bytes at once and queues what the socket does not take. Only for connections that do not
-  // use the methods above (those of HTTP/2). Returns false if the connection was closed by an
-  // error.
+  // Writes bytes at once and queues those that the socket does not take. Only for HTTP/2
+  // connections, which do not use the methods above. Returns false if the connection was closed by
+  // an error.
   bool WriteNow(Connection* connection, std::string_view bytes);
   // Returns how many bytes of a stream's output TakeOutput() may take now, at most `want`, which
   // must be above 0 and at most OutputBytes(). 0 = the output is held, and

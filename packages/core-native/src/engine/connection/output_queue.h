@@ -49,7 +49,7 @@ class OutputQueue {
   // A piece that is a part of a file; part = nullptr if it is not one.
   struct FilePiece {
     const files::FilePart* part = nullptr;
-    uint64_t offset = 0;  // Of the next unsent byte, within the file.
+    uint64_t offset = 0;  // Offset of the next unsent byte in the file.
     uint64_t bytes = 0;   // Unsent bytes of the part.
   };
   // Returns the piece with `skip` pieces before it.

@@ -49,7 +49,7 @@ class Protocol {
   virtual void OnEof(Connection* connection) = 0;
   // The connection's timer has expired.
   virtual void OnTimeout(Connection* connection) = 0;
-  // Handles a reply record. Returns false if the protocol leaves this type of reply to another one.
+  // Handles a reply record. Returns false if another protocol must handle this type of reply.
   virtual bool OnReply(Connection* connection, const ReplyRecord& reply) = 0;
 
  protected:

@@ -42,7 +42,7 @@ class ReceiveQueue {
   ReceiveBlocks* blocks_;
   std::vector<ReceiveBlocks::Loan> loans_;
   std::deque<Connection*> waiting_;
-  size_t turns_ = 0;  // The turns that Next() has given since EndTurns().
+  size_t turns_ = 0;  // Number of connections that Next() has returned since EndTurns().
 };
 
 }  // namespace httpsys::engine

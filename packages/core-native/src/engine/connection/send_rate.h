@@ -44,8 +44,8 @@ class SendRateWatch {
       acknowledged_ = now.bytes;
       return false;
     }
-    // A receiver that reads slowly opens its window by whole segments, and those of the loopback
-    // interface are long: wait for one segment's time more, but at most twice the averaging time.
+    // A slow receiver opens its window by whole segments, and segments of the loopback interface
+    // are long. So allow one segment's time more, at most twice the averaging time in sum.
     const uint64_t segment_ms = now.segment_bytes * uint64_t{1000} / rate;
     return elapsed_ms >= average_ms + std::min(segment_ms, average_ms);
   }
@@ -58,7 +58,7 @@ class SendRateWatch {
   uint64_t since_ms_ = 0;
   // Acknowledged::bytes at since_ms_.
   uint64_t acknowledged_ = 0;
-  // `taken` at the last look.
+  // `taken` at the last call of IsTooSlow().
   uint64_t taken_ = 0;
 };
 

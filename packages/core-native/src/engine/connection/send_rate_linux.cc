@@ -1,6 +1,6 @@
 // Reads the number of acknowledged bytes on Linux.
 
-#include <linux/tcp.h>  // The C library's has no tcpi_bytes_acked.
+#include <linux/tcp.h>  // Not <netinet/tcp.h>, whose tcp_info has no tcpi_bytes_acked.
 #include <netinet/in.h>
 #include <sys/socket.h>
 

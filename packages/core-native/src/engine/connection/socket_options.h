@@ -19,10 +19,10 @@ void SetNoDelay(int fd, bool on);
 // Turns keep-alive probes on or off. `initial_delay_s` is the delay of the first probe in seconds;
 // 0 keeps the system's default.
 void SetKeepAlive(int fd, bool on, uint32_t initial_delay_s);
-// Sets the option that a kSocketOption record of JavaScript names.
+// Sets the option of JavaScript's kSocketOption record.
 void SetOption(int fd, const SocketOptionReply& wanted);
 void SetCloseOnExec(int fd);
-// Makes the socket readable only when `bytes` are there, or the peer has ended its direction.
+// Makes the socket readable only when `bytes` have arrived, or the client has ended its direction.
 void SetReceiveLowWater(int fd, int bytes);
 // Marks a client's connection whose hand-over to another process is taken back. All processes that
 // have the socket can see the mark, even after this process has ended.

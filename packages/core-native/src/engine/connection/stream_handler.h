@@ -16,7 +16,7 @@ class StreamHandler {
   virtual void OnOutputDone(Connection* connection) = 0;
   // The reasons to pause a stream's input have changed.
   virtual void OnPausesChanged(Connection* stream) = 0;
-  // The connection or stream is about to close. JavaScript has not been told yet.
+  // The connection or stream is about to close. JavaScript does not know it yet.
   virtual void OnDetach(Connection* connection) = 0;
   // The timer of a connection that carries streams, or of a stream, has expired.
   virtual void OnTimer(Connection* connection) = 0;

@@ -43,7 +43,7 @@ class Throttle {
     if (connection->is_throttled()) Leave(connection);
   }
 
-  // The next two are for connections that are is_throttled().
+  // The next two methods must be called only for connections that are is_throttled().
 
   // Returns how many bytes may be sent now, at most `want`, which must be above 0. Returns 0 if the
   // output is held until on_released is called.

@@ -43,13 +43,14 @@ class Transport final : private OutputOwner, private WatchHandler {
   OutputPass* output() { return &output_; }
   SocketWatch* watch() { return &watch_; }
 
-  // -- Begins.
+  // -- Opening.
 
   // Opens a connection on a descriptor, which it takes over. `origin` is set for one end of a
-  // relay. Announce() tells JavaScript of the connection, and nothing is read before Watch().
-  // Returns nullptr if there is no memory for TLS; the descriptor is closed then.
+  // relay. JavaScript hears of the connection by Announce(), and nothing is read before Watch(). If
+  // there is no memory for TLS, closes the descriptor and returns nullptr.
   Connection* Open(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin = nullptr);
-  // Begins to watch the connection, after the bytes that came with it have been handled.
+  // Begins to watch the connection. Must be called after the bytes that came with it have been
+  // handled.
   void Watch(Connection* connection);
   // Opens a stream of `parent`. JavaScript hears of it with its request, after Announce().
   Connection* OpenStream(Connection* parent, LaneServer* server,
@@ -77,8 +78,8 @@ class Transport final : private OutputOwner, private WatchHandler {
 
   // -- Reading.
 
-  // Reads like recv(2) without blocking, through TLS where the connection has it: returns -1 and
-  // sets errno, or 0 at the end of the peer's data.
+  // Reads like recv(2) without blocking, through TLS if the connection has it. Returns -1 and sets
+  // errno on failure, 0 at the end of the client's data.
   ssize_t Receive(Connection* connection, void* memory, size_t bytes);
   // Like Receive(), into several pieces of memory, which are filled in order. For connections
   // without TLS.

@@ -23,7 +23,7 @@ struct UncommonState {
   class Relayed {
     friend struct Connection;
     friend class Relays;
-    RelayState* relay = nullptr;  // nullptr = no other member answers.
+    RelayState* relay = nullptr;  // nullptr = no other member answers requests of the connection.
   };
   class Origin {
     friend struct Connection;

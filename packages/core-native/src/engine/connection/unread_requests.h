@@ -23,8 +23,9 @@ class UnreadRequests {
   struct Item {
     // Position behind the request's record (RequestQueue::appended()). Identifies the request.
     uint64_t end = 0;
-    Counter* counter = nullptr;  // nullptr = not counted any more.
-    uint64_t deadline_ms = 0;    // When the request must be refused; 0 = never.
+    // Its server's counter; nullptr = the request is no longer counted.
+    Counter* counter = nullptr;
+    uint64_t deadline_ms = 0;  // When the request must be refused; 0 = never.
     uint32_t slot = 0;
     uint32_t prefix_id = 0;
     uint32_t target_id = 0;   // Valid with is_movable: the id of the target in the port's routes.
@@ -147,7 +148,7 @@ class UnreadRequests {
   size_t count_ = 0;
   size_t movable_ = 0;
   size_t kept_bytes_ = 0;
-  uint64_t next_deadline_ms_ = UINT64_MAX;  // The earliest deadline, or a time before it.
+  uint64_t next_deadline_ms_ = UINT64_MAX;  // The earliest deadline or an earlier time.
 };
 
 }  // namespace httpsys::engine

@@ -22,7 +22,8 @@ enum PauseReason : uint8_t {
   kPauseOutput = 1 << 7,
 };
 
-// How the socket of one connection is watched. Only SocketWatch writes it; everybody reads it.
+// The state of the watch on one connection's socket. Only SocketWatch writes it; everybody reads
+// it.
 class WatchState {
  public:
   // The reasons not to read, a set of PauseReason.

@@ -443,7 +443,7 @@ Protocol::Advance Http1Session::ReadAfterClose(Connection* connection, std::stri
   return Advance::kWait;
 }
 
-// -- What JavaScript decides.
+// -- Decisions of JavaScript.
 
 bool Http1Session::OnReply(Connection* connection, const ReplyRecord& reply) {
   switch (reply.type()) {

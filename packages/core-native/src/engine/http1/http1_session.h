@@ -1,5 +1,5 @@
 #pragma once
-// HTTP/1.1 on the connections of a lane: turns bytes into request records.
+// The HTTP/1.1 protocol on the connections of a lane: turns bytes into request records.
 
 #include <cstdint>
 #include <memory>
@@ -61,8 +61,7 @@ class Http1Session final : public Protocol {
  private:
   Advance ReadHead(Connection* connection, std::string_view input, size_t* used);
   Advance ReadAfterClose(Connection* connection, std::string_view input, size_t* used);
-  // Handles the client's end on a connection that is not upgraded. `phase` is the phase in which it
-  // came.
+  // Handles the client's end on a connection that is not upgraded, and whose phase was `phase`.
   void TellEnd(Connection* connection, InputPhase phase);
 
   // Begins HTTP/2 if it was negotiated or the input begins with its preface. Returns false for

@@ -37,7 +37,7 @@ class Http2Connections {
   // Includes the connection in the next flush. Must be called outside of FlushSessions();
   // AddDirty() is for calls within.
   void MarkDirty(Http2State* state);
-  // Adds the session to those that FlushSessions() handles.
+  // Adds the session to the list that FlushSessions() handles.
   void AddDirty(Http2State* state);
   // Writes the frames of all sessions that were added.
   void FlushSessions();

@@ -23,7 +23,7 @@ class Http2Replies {
         responses_(responses),
         requests_(requests) {}
 
-  // Returns false if the caller must handle the reply as for any upgraded connection.
+  // Returns false if the protocol of the stream's bytes must handle the reply.
   bool OnReply(Connection* connection, const ReplyRecord& reply);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The texts of answers that the engine gives without JavaScript.
+// Texts of native answers, which the engine gives without JavaScript.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace httpsys::engine {
 // Returns node:http's answer to a refused message, with Connection: close.
 std::string_view RefusalReply(records::ErrorKind kind);
 
-// Returns the answer, readable for the user, to plain HTTP on a port that serves TLS. It has
+// Returns the answer to plain HTTP on a port that serves TLS, as text for the user. It has
 // Connection: close.
 std::string_view PlainHttpReply();
 

@@ -104,15 +104,14 @@ class NativeAnswers final : public ReadObserver {
     bool serves_any_method = false;
   };
 
-  // Gives the answer of HTTP.SYS; a 503 becomes a reset if the server's verbosity is
-  // Verbosity503::kBasic.
+  // Answers like HTTP.SYS. With Verbosity503::kBasic, resets the request instead of a 503.
   AnswerOutcome AnswerUnserved(AnswerWriter* writer, Connection* connection,
                                const Unserved& request);
   // Gives node:http's answer to a refused message, or the engine's own answer where node:http has
   // none.
   void AnswerRefused(AnswerWriter* writer, Connection* connection, records::ErrorKind kind,
                      bool is_in_body);
-  // Gives the answer to a client that speaks plain HTTP where TLS is served.
+  // Answers a client that speaks plain HTTP on a port that serves TLS.
   void AnswerPlainHttp(AnswerWriter* writer, Connection* connection);
   // Counts, logs and writes an answer that the caller has made. kLater = it is not its turn.
   AnswerOutcome Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead* head,
@@ -149,8 +148,8 @@ class NativeAnswers final : public ReadObserver {
   }
 
   const LaneCounters& counters() const { return counters_; }
-  // Returns true if ErrorLog or RefusalNotice must report something in a later second, of what was
-  // refused or left out since the last call.
+  // Passes the counts of refusals since the last call to RefusalNotice. Returns true if it, or
+  // ErrorLog, must report something in a later second.
   bool TakeUntold();
 
  private:

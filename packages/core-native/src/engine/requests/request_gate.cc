@@ -47,7 +47,7 @@ void RequestGate::AddUnread(const Connection* connection, const http1::RequestHe
   item.is_head = head.method == head_method_;
   item.is_first = connection->message.unanswered() == 1;
   const uint32_t timeout_ms = server->config->settings().queue_timeout_ms;
-  // A request behind unanswered ones has no deadline yet.
+  // A request behind unanswered requests of its connection has no deadline.
   if (timeout_ms != 0 && item.is_first) {
     const auto* resumed = connection->attachment().waiting().ResumedOf(connection);
     const uint64_t since_ms = resumed == nullptr ? clock_->Ms() : resumed->since_ms;

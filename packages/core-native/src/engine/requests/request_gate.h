@@ -50,8 +50,8 @@ class RequestGate {
     const bool has_deadline = connection->server()->config->settings().queue_timeout_ms != 0;
     return has_deadline || route.has_others ? uint32_t{records::kFlagClaimable} : 0;
   }
-  // Must be called when a request of this connection was given to JavaScript. `bytes` are the whole
-  // request as received, for another owner of the queue (Route::has_others); empty for a stream.
+  // Must be called when JavaScript got a request of this connection. `bytes` are the whole request
+  // as received, for another owner of the queue (Route::has_others); empty for a stream.
   void AddUnread(const Connection* connection, const http1::RequestHead& head, const Route& route,
                  std::string_view bytes);
 

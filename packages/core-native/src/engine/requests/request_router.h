@@ -14,13 +14,13 @@ namespace httpsys::engine {
 class RequestRouter {
  public:
   enum class Outcome : uint8_t {
-    kHere,       // The connection has its server, and the route is that of the prefix.
+    kHere,       // The connection has its server, and the route names the prefix.
     kUnrouted,   // The request has no owner: the lane answers according to the route's status.
     kLater,      // Earlier answers must be complete and sent first.
     kWaiting,    // The request waits for its owner. The router resumes the input by itself.
     kElsewhere,  // The connection has moved to another member, with the bytes read, or was closed.
-    // The head was sent to another member, and the connection stays. Its phase says how the body is
-    // read.
+    // The head was sent to another member, and the connection stays here, in a phase that relays
+    // the body.
     kRelayed,
     kAnswered,  // The cache of the owner has answered.
   };

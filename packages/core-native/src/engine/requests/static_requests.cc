@@ -124,7 +124,7 @@ bool IsForJavaScript(const Connection& connection, const http1::RequestHead& hea
   return is_stream || (settings.hears_upgrades && !OffersOnlyUntaken(head));
 }
 
-// Returns the file whose bytes a response has, or nullptr.
+// Returns the file that the response sends, or nullptr.
 const files::OpenFile* SentFile(const StaticResponse& response, const KnownPath* known) {
   if (!response.sends_file || known == nullptr) return nullptr;
   if (response.coding == semantics::ContentCoding::kIdentity) return known->file.get();
@@ -242,7 +242,7 @@ void StaticRequests::Await(Connection* connection, const std::shared_ptr<StaticS
   if (is_new) Search(site, path, MountPolicy::kRefuse);
 }
 
-// Starts the search of an entry in searches_.
+// Starts the search for an entry of searches_.
 void StaticRequests::Search(const std::shared_ptr<StaticSite>& site, const RequestPath& path,
                             MountPolicy mounts) {
   // If no thread can be started, the result is a failure (status 500).
