@@ -1,17 +1,19 @@
 #pragma once
-// Every limit of the I/O threads: name, unit, value, reason. None of them is set by the peer.
+// Every limit of the I/O threads: name, unit, value, reason. No client or other process can set
+// one.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace httpsys::limits {
 
-// Bytes of one read of what is not a long body (kBlocksPerRead). More only costs cache.
+// Most bytes that one read from a socket receives, except for long bodies (kBlocksPerRead). A
+// larger buffer would only cost cache.
 inline constexpr size_t kReadBytes = 64 * 1024;
-// The same for a chunked body whose reader has a larger window: the fewer reads, the less the
-// kernel takes of the client's sending into the time of the lane.
+// Like kReadBytes, for a chunked body whose consumer has the extra window (kReceiveExtraBytes).
+// With fewer reads, the kernel does less of the client's sending in the time of the lane.
 inline constexpr size_t kLargeReadBytes = 256 * 1024;
-// Reads of one connection per readiness event, so that a fast uploader leaves time for others.
+// Reads of one connection per readiness event. Limited, because other connections wait meanwhile.
 inline constexpr int kReadsPerEvent = 4;
 // A whole body up to this size travels inside its kRequest record: one record, one copy.
 inline constexpr size_t kInlineBodyBytesMax = 16 * 1024;
@@ -19,118 +21,130 @@ inline constexpr size_t kInlineBodyBytesMax = 16 * 1024;
 inline constexpr size_t kInlinePieceBytesMax = 8 * 1024;
 // Memory of a block that a body is read into directly.
 inline constexpr size_t kBlockBytes = 64 * 1024;
-// Blocks that one read fills: twice as many make it 10 % cheaper per byte, half as many 20 %
-// dearer.
+// Blocks of kBlockBytes that one read of a long body fills. Twice as many would make it 10 %
+// cheaper per byte, half as many 20 % dearer.
 inline constexpr size_t kBlocksPerRead = 16;
-// Blocks that JavaScript lends at a time to a lane: 8 reads. V8 counts them as garbage to come:
-// with four times as many it spends more time on that than the reads of more connections save.
+// Most blocks that JavaScript lends to a lane at a time: enough for 8 reads. V8 counts lent blocks
+// as future garbage: with four times as many, its collections cost more than the additional reads
+// save.
 inline constexpr size_t kReceiveBlocksMax = 128;
-// Below this much outstanding body a direct read saves nothing.
+// Least outstanding body for which a read goes directly into a block. Below, that saves nothing.
 inline constexpr size_t kDirectReadBytesMin = 16 * 1024;
-// Body and opaque bytes of one connection that JavaScript may have without having consumed them:
-// two socket buffers, enough to keep a reader busy across a thread hop.
+// Receive window of a connection: body and opaque bytes that JavaScript may have received but not
+// consumed. Two socket buffers, enough to keep a reader busy across a thread hop.
 inline constexpr int32_t kReceiveWindowBytes = 128 * 1024;
-// The same in addition, for a connection whose JavaScript consumes its window within kKeepsUpMs,
-// which few consumers do that wait for a disk or a network: a read then has kBlocksPerRead blocks.
+// Extra receive window of a connection whose JavaScript consumes its whole window within
+// kKeepsUpMs; a read then fills kBlocksPerRead blocks. Consumers that wait for a disk or a network
+// are rarely as fast.
 inline constexpr int32_t kReceiveExtraBytes = kBlocksPerRead * kBlockBytes - kReceiveWindowBytes;
 inline constexpr uint32_t kKeepsUpMs = 10;
-// How long JavaScript that has it may take to consume all, before it counts as slow: while it is
-// fast the socket is read on, so that a moment without anything left to consume may be rare.
+// A consumer with the extra window counts as slow, and loses it, if it needs longer than this to
+// consume everything. The limit is generous: the socket of a fast consumer is read all the time, so
+// moments in which nothing is left to consume may be rare.
 inline constexpr uint32_t kSlowMs = 100;
-// Connections of a lane that have it at a time, and streams of HTTP/2: 14 MiB each.
+// At most this many connections, and as many HTTP/2 streams, per lane have the extra receive window
+// (kReceiveExtraBytes): 14 MiB for each kind.
 inline constexpr size_t kReceiveExtraMax = 16;
-// Bytes of a refused message that 'clientError' shows: what Node reads at a time.
+// Most bytes of a refused message that 'clientError' shows: the size of one read in Node.
 inline constexpr size_t kRawBytesMax = 64 * 1024;
-// Unused parsers and decoders that a lane keeps for the next incomplete message.
+// Most unused parsers and decoders that a lane keeps for the next incomplete messages.
 inline constexpr size_t kSpareParsersMax = 64;
 
-// Bytes of small blocks that a thread keeps for the next streams: what a thousand streams need.
+// Most bytes of free small blocks that a thread keeps for the next streams: the need of a thousand
+// streams.
 inline constexpr size_t kSmallBlocksKeptBytes = 2 * 1024 * 1024;
 
-// Reply records handled before their output is sent, so that the first replies of a busy JavaScript
-// thread do not wait for the last.
+// Most reply records that a lane handles before it sends their output. The first replies of a busy
+// JavaScript thread must not wait for the last.
 inline constexpr int kRepliesPerPass = 256;
-// The same in bytes, with the reply that reaches it: half of the credit of a fast client
-// (socket-output.js: kSendBytesFastMax), so that JavaScript makes one half while the other is sent.
+// Most bytes of such records, including the record that reaches this limit. Half of the credit of a
+// fast client (socket-output.js: kSendBytesFastMax): JavaScript writes one half while the lane
+// sends the other.
 inline constexpr uint32_t kReplyBytesPerPass = 512 * 1024;
-// Reply segments of a lane that keep their pages once they have been read (2 MiB). More are needed
-// only while JavaScript is far ahead of the lane, and cost page faults then.
+// Reply segments of a lane whose pages stay resident after they were read (2 MiB). More segments
+// are needed only while JavaScript is far ahead of the lane; their pages are returned to the
+// system, which costs page faults.
 inline constexpr uint32_t kReplySegmentsKept = 8;
-// Passes before a lane looks at its sockets again.
+// Passes of a lane over replies before it polls its sockets again.
 inline constexpr int kPassesPerPoll = 4;
-// Bytes that have left before JavaScript hears of them: a quarter of its default write credit.
+// A lane sends a kCredit record when this many bytes of payload were sent: a quarter of the default
+// write credit of JavaScript.
 inline constexpr size_t kCreditBytes = 64 * 1024;
-// The same for a stream of HTTP/2 that has nothing left to send: half of what each stream may
-// always have unsent (stream-credit.js: kStreamBytesMin, kUntoldBytes).
+// Like kCreditBytes, for an HTTP/2 stream that has nothing left to send: half of the unsent bytes
+// that each stream is always allowed (stream-credit.js: kStreamBytesMin, kUntoldBytes).
 inline constexpr size_t kStreamCreditBytes = 8 * 1024;
-// Total bytes of several pieces up to which they are gathered in one buffer, which is cheaper than
+// Up to this total size, several pieces of output are copied into one buffer, which is cheaper than
 // an iovec.
 inline constexpr size_t kGatherBytesMax = 32 * 1024;
 // Pieces of one sendmsg(2), well below IOV_MAX.
 inline constexpr int kVectorsMax = 64;
-// Prefixes for which a connection of HTTP/2 counts at a time (maxConnectionsPerPrefix), with its
-// client: what it asked for earlier is forgotten. Bounds the memory of a client that asks for all.
+// Most prefixes for which an HTTP/2 connection and its client count at a time
+// (maxConnectionsPerPrefix); the connection forgets its oldest prefix. Bounds the memory of a
+// client that requests all prefixes.
 inline constexpr size_t kCountedGroupsMax = 64;
-// Unsent bytes of a connection above which the head of its next request waits. A client that sends
-// requests and does not read costs this, one answer, and one read of further requests.
+// If a connection has more unsent bytes than this, the head of its next request waits. So a client
+// that sends requests and does not read costs this, one answer, and one read of further requests.
 inline constexpr size_t kUnsentBytesMax = 64 * 1024;
-// Memory of a connection's unsent output above which nothing is added to it, and the connection
-// ends. JavaScript's credit (socket-output.js) keeps it below an eighth of this: only forged
-// replies, or an application that never looks whether its WebSocket's control frames leave, come
-// here.
+// Most memory of a connection's unsent output: more output ends the connection. JavaScript's credit
+// (socket-output.js) keeps it below an eighth of this. Only forged replies reach it, or an
+// application that ignores that its WebSocket's control frames do not leave.
 inline constexpr size_t kUnsentRepliesMax = 16 * 1024 * 1024;
-// Connections that ended with unsent output, after which malloc() is asked to give memory back to
-// the kernel: otherwise it keeps what a flood has left.
+// After this many connections that ended with unsent output, malloc() is asked to return memory to
+// the kernel. Otherwise it would keep the memory of a flood.
 inline constexpr size_t kTrimAfterDrops = 32;
-// Bytes sent on one connection per writability event, so that a fast reader leaves time for others.
+// Most bytes sent on one connection per writability event. A fast reader must leave time for other
+// connections.
 inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
 
-// Size from which output that several connections share is queued by reference; less is cheaper to
-// copy.
+// From this size on, output for several connections is queued by reference; copying less is
+// cheaper.
 inline constexpr size_t kSharedBytesMin = 1024;
 
 // -- Files.
 
-// A file, or the rest of one, up to this size is read into the memory of the answers that leave
-// together; beyond, the kernel sends it without a copy, which costs a system call of its own.
+// Up to this size, a file or the rest of one is read into the memory of the answers that are sent
+// together. The kernel sends larger files without a copy, which costs one more system call.
 inline constexpr size_t kFileReadBytesMax = 8 * 1024;
-// Bytes of a file that one system call sends, and that are read ahead: what a disk reads at once,
-// and a fast client takes in less than a tenth of a millisecond.
+// Most bytes of a file that one system call sends, and the bytes that are read ahead. A disk reads
+// as much at once, and a fast client receives as much in less than a tenth of a millisecond.
 inline constexpr size_t kFileWindowBytes = 256 * 1024;
-// How long a file that was found in memory as a whole is not looked at again, in ms. Two looks cost
-// a tenth of sending 35 KB; the kernel drops no page so soon that is in use.
+// A file that was found completely in memory is taken to be there for this time, in ms. Two checks
+// cost a tenth of sending 35 KB; the kernel does not drop pages in use so soon.
 inline constexpr uint64_t kFileHotMs = 50;
-// Bytes of a file that one call seals (TLS): four records.
+// Most bytes of a file that are encrypted at a time for TLS: four records.
 inline constexpr size_t kFileSealBytes = 64 * 1024;
-// The same where the socket may not take so many: what it does not take costs memory. One record.
+// Like kFileSealBytes, if the socket may not accept as much: one record. Encrypted bytes that the
+// socket does not accept stay in memory.
 inline constexpr size_t kFileSealBytesMin = 16 * 1024;
-// Blocks of kFileWindowBytes that a lane keeps for clients that have not taken them yet; a client
-// beyond has its bytes read again when it takes more. 16 MiB.
+// Most blocks of kFileWindowBytes that a lane keeps for clients that have not received them yet: 16
+// MiB. Bytes for further clients are dropped and read again later.
 inline constexpr size_t kFileBlocksKeptMax = 64;
-// Files that an engine keeps open for the next requests, below a quarter of the descriptors that
-// the process may have: far more than a page has, and little beside connections.
+// Most files that an engine keeps open for later requests; a quarter of the process' descriptor
+// limit if that is less. More than any page has, and few compared with connections.
 inline constexpr size_t kOpenFilesMax = 1024;
-// How long a file stays open that nobody uses, in ms: whoever removes it, or unmounts its file
-// system, hardly waits, and files that are asked for every few seconds stay open.
+// An unused file stays open for this time, in ms. Files that are requested every few seconds stay
+// open, and a user who removes a file or unmounts its file system hardly waits.
 inline constexpr uint64_t kFileUnusedMs = 5000;
-// Threads that wait for disks, and for servers of network file systems: a device has one for reads
-// and one for names, so that four that do not answer leave the others alone until a fifth one.
+// Most threads that wait for disks and for servers of network file systems. A device gets one
+// thread for reads and one for names: four devices that do not answer leave threads for the others.
 inline constexpr int kFileThreadsMax = 8;
 
 // -- Bandwidth of a prefix (maxBandwidth).
 
-// Output of this time may leave at once after a pause: longer than a busy lane or its timers are
-// late, and shorter than what anybody measures a rate over.
+// After a pause, as much output as the rate allows in this time may be sent at once. Longer than
+// delays of a busy lane or its timers, shorter than any usual measurement of a rate.
 inline constexpr uint64_t kBandwidthBurstMs = 100;
 // The least burst, in bytes: a small answer leaves at once with every rate.
 inline constexpr uint64_t kBandwidthBurstBytesMin = 4096;
-// The share of one connection or stream before the others have their turn, as time and bytes. Less
-// costs more system calls, more lets each of many wait longer. The most is a socket's usual piece.
+// Share of one connection or stream before the next one gets its share: the output of this time,
+// but within these bytes. Smaller shares cost system calls, larger ones make each of many wait
+// longer. The maximum is the usual size of a piece for a socket.
 inline constexpr uint64_t kBandwidthTurnMs = 20;
 inline constexpr uint64_t kBandwidthTurnBytesMin = 512;
 inline constexpr uint64_t kBandwidthTurnBytesMax = 64 * 1024;
-// The least and the longest time, in ms, after which a lane looks at the output that waits: looks
-// that find bytes for several turns cost less, and the rate may grow when another owner leaves.
+// Shortest and longest time, in ms, after which a lane checks output that waits for bandwidth. A
+// check that finds bytes for several shares costs less; a check is needed because the rate grows
+// when another owner leaves.
 inline constexpr uint64_t kBandwidthLookMsMin = 5;
 inline constexpr uint64_t kBandwidthLookMsMax = 500;
 
@@ -139,170 +153,177 @@ inline constexpr uint64_t kBandwidthLookMsMax = 500;
 // A message up to this size travels inside its record; a longer one in a block of its own, whose
 // memory JavaScript takes over.
 inline constexpr size_t kInlineMessageBytesMax = 16 * 1024;
-// Longest message, whatever the application allows: a record counts its bytes in a word.
+// Longest message, even if the application allows more: its length is one word of a record.
 inline constexpr uint64_t kMessageBytesMax = 0x7fffffff;
-// Bytes that a lane keeps of an upgraded connection while JavaScript has not said what they are.
+// Most bytes of an upgraded connection that a lane keeps until JavaScript decides whether they are
+// a WebSocket or a tunnel.
 inline constexpr size_t kUndecidedBytesMax = 64 * 1024;
-// Payload that is received directly into the memory of its message. Below the minimum, a copy is
-// cheaper.
+// Most payload bytes that one read receives directly into the memory of their message. Below the
+// minimum, a copy is cheaper.
 inline constexpr size_t kMessageReadBytesMin = 32 * 1024;
 inline constexpr size_t kMessageReadBytesMax = 1024 * 1024;
-// Blocks that are kept for the next large message, and their total bytes per lane. Below the
-// minimum block, malloc() has memory that it does not give back to the kernel. V8 frees about the
-// total at a time (it counts to 32 MiB before it collects); with less, every other block would be
-// fresh memory.
+// Smallest block that is kept for the next large message, and the total bytes of kept blocks per
+// lane. Smaller blocks come from memory that malloc() keeps. V8 frees about the total at a time (it
+// collects after 32 MiB); with a smaller total, every other block would be fresh memory.
 inline constexpr size_t kPooledBlockBytesMin = 64 * 1024;
 inline constexpr size_t kPoolBytesMax = 36 * 1024 * 1024;
-// How often zlib states and blocks that are not in use are given back.
+// Interval, in ms, after which unused zlib states and blocks are freed.
 inline constexpr uint64_t kUnusedMs = 2000;
 
 // -- HTTP/2.
 
-// Longest head or trailer section of a response that is written in pieces: longer than any client
-// takes.
+// Longest head or trailer section of a response that is written in pieces: no client accepts more.
 inline constexpr size_t kResponseHeadBytesMax = 1024 * 1024;
-// Bytes of frames that are gathered for one write: what a slow reader costs beside the output of
-// its streams, and several TLS records. Doubled each time that the socket has taken all of them, as
-// kTlsWireBytes is.
+// Bytes of HTTP/2 frames that are gathered for one write: several TLS records. A slow reader costs
+// as much memory beside the output of its streams. The size doubles up to the maximum each time the
+// socket has accepted everything, like kTlsWireBytes.
 inline constexpr size_t kHttp2WireBytes = 64 * 1024;
 inline constexpr size_t kHttp2WireBytesMax = 256 * 1024;
-// Body bytes of all streams of a connection that its peer may send ahead of the streams' windows.
+// Body bytes of all streams of a connection that its client may send ahead of the streams' windows.
 inline constexpr int32_t kHttp2ConnectionWindowBytes = 1024 * 1024;
-// Output that a connection's socket has not taken: written frames, frames that wait behind them,
-// and heads of streams that the peer has reset meanwhile. Twice what one pass makes, and the heads
-// of some hundred streams. Bytes that wait for a window do not count.
+// Most output that a connection's socket has not accepted: written frames, frames behind them, and
+// heads of streams that the client has reset meanwhile. Twice the output of one pass, and the heads
+// of some hundred streams. Bytes that wait for an HTTP/2 window do not count.
 inline constexpr size_t kHttp2UnsentBytesMax = 2 * 1024 * 1024;
-// Memory of nghttp2 for a frame that waits, beside its fields.
+// Estimated memory of nghttp2 for a frame that waits, without its fields.
 inline constexpr size_t kHttp2FrameBytes = 256;
-// Lines of a request head. Its record has 16 bits for their number, and we may add a few lines:
-// what HTTP/2 has in other places, and the validators of an entry of the output cache.
+// Most lines of a request head. A record has 16 bits for their number, and up to 15 lines are
+// added: fields that HTTP/2 has in other places, and the validators of a cached response.
 inline constexpr size_t kRequestLinesMax = UINT16_MAX - 15;
-// Fields of one section that are accepted even if maxHeaderSize is small: as many as node:http2
-// accepts.
+// Fields of one section that are accepted even if maxHeaderSize is small: as in node:http2.
 inline constexpr size_t kHttp2FieldsMin = 128;
-// Acknowledgements of SETTINGS and PING that the peer does not read.
+// Most acknowledgements of SETTINGS and PING that wait because the client does not read.
 inline constexpr size_t kHttp2UnsentAcksMax = 1000;
-// Entries of one SETTINGS frame: there are ten known ones.
+// Most entries that one SETTINGS frame may have; ten are known.
 inline constexpr size_t kHttp2SettingsMax = 32;
-// CONTINUATION frames of one field section; the largest that is taken needs one or two.
+// Most CONTINUATION frames of one field section; the largest accepted section needs one or two.
 inline constexpr int kHttp2ContinuationsMax = 6;
-// Decoded bytes of a field section beyond maxHeaderSize. Up to here the request is answered with
-// 431; a longer section is a compression bomb.
+// Most decoded bytes of a field section beyond maxHeaderSize. A request up to this size is answered
+// with 431; a longer section is treated as a compression bomb, and the connection ends.
 inline constexpr size_t kHttp2OversizeBytesMax = 256 * 1024;
-// Streams that the peer may reset: at once, and per second in the long run. A browser that leaves a
+// Streams that a client may reset: at once, and per second in the long run. A browser that leaves a
 // page resets some hundred.
 inline constexpr uint32_t kHttp2ResetsMax = 1000;
 inline constexpr uint32_t kHttp2ResetsPerSecond = 33;
-// Frames that bring nothing (SETTINGS, PING, PRIORITY, empty DATA), likewise.
+// Frames without effect (SETTINGS, PING, PRIORITY, empty DATA) that a client may send: at once, and
+// per second in the long run.
 inline constexpr uint32_t kHttp2IdleFramesMax = 1000;
 inline constexpr uint32_t kHttp2IdleFramesPerSecond = 100;
-// Messages of the peer that are refused, likewise: each costs a frame.
+// Invalid messages that a client may send, at once and per second in the long run. Each one costs
+// an answering frame.
 inline constexpr uint32_t kHttp2ErrorsMax = 100;
 inline constexpr uint32_t kHttp2ErrorsPerSecond = 10;
-// How long the first GOAWAY waits for the answer to its PING before the second one is sent.
+// Time, in ms, that the first GOAWAY waits for the answer to its PING before the second one is
+// sent.
 inline constexpr uint64_t kHttp2NoticeMs = 1000;
-// Spare objects for field sections that a lane keeps.
+// Most spare objects for field sections that a lane keeps.
 inline constexpr size_t kSpareFieldsMax = 64;
 // -- TLS.
 
-// Bytes of one connection that are read and decrypted at a time (four records), so that a fast peer
-// leaves time for others.
+// Most bytes of one TLS connection that are read and decrypted at a time: four records. A fast
+// client must leave time for other connections.
 inline constexpr size_t kTlsReadBytes = 64 * 1024;
 // Plain bytes of a full record (RFC 8446, section 5.1).
 inline constexpr size_t kTlsRecordBytes = 16 * 1024;
-// Sealed bytes that are gathered for one send(2): four records, doubled each time that the socket
-// has taken all of them, and at most sixteen, which fit into a CPU's own cache. What the socket
-// leaves is kept: beyond four records, never more than twice what it has just taken.
+// Encrypted bytes that are gathered for one send(2): four records, doubled up to sixteen each time
+// the socket has accepted all of them; sixteen fit into a CPU's own cache. Bytes that the socket
+// does not accept are kept: beyond four records, at most twice as many as it has just accepted.
 inline constexpr size_t kTlsWireBytes = 64 * 1024;
 inline constexpr size_t kTlsWireBytesMax = 256 * 1024;
-// Bytes that a peer may send without one for the application: an incomplete record, and some new
-// keys.
+// Most bytes that a client may send without one byte for the application: an incomplete record, and
+// some new keys.
 inline constexpr size_t kTlsBarrenBytesMax = 32 * 1024;
-// Messages of the peer after the handshake, at once and per second in the long run: key updates
-// (TLS 1.3), and renegotiation requests (earlier versions), which are refused. OpenSSL answers each
-// one while it reads, whether or not the peer takes the answers, and derives keys for 10 us.
-// Ciphers need a new key after 2^24 records at the earliest.
+// TLS messages of a client after the handshake, at once and per second in the long run: key updates
+// (TLS 1.3) and refused renegotiation requests (earlier versions). OpenSSL answers each one during
+// a read, even if the client does not read the answers, and derives keys for 10 us. Ciphers need a
+// new key after 2^24 records at the earliest.
 inline constexpr uint32_t kTlsRekeysMax = 100;
 inline constexpr uint32_t kTlsRekeysPerSecond = 10;
-// Bytes that a peer may send before the handshake is done. OpenSSL takes up to 128 KiB of
+// Most bytes that a client may send before the handshake is done. OpenSSL accepts up to 128 KiB of
 // ClientHello and 100 KiB of certificates.
 inline constexpr size_t kTlsHandshakeBytesMax = 256 * 1024;
-// Longest session that JavaScript gets; longer ones are not resumed. Node has the same limit.
+// Longest TLS session that JavaScript gets; longer sessions are not resumed. Node has the same
+// limit.
 inline constexpr size_t kTlsSessionBytesMax = 10 * 1024;
-// Longest key log of a handshake; one of TLS 1.3 has five lines of 200 bytes.
+// Longest key log of a handshake; in TLS 1.3 it has five lines of 200 bytes.
 inline constexpr size_t kTlsKeyLogBytesMax = 8 * 1024;
-// Longest keying material that an application exports.
+// Longest keying material that an application may export.
 inline constexpr size_t kTlsKeyingBytesMax = 64 * 1024;
-// How long JavaScript waits for a lane that it asks about a connection.
+// Longest time, in ms, that JavaScript waits for a lane's answer about a TLS connection.
 inline constexpr uint64_t kTlsAskMs = 1000;
-// How long a key seals tickets, and how many keys are kept to open them. Sessions live for some
-// minutes, so that a key that leaks later opens little.
+// Time for which one key encrypts session tickets, and the number of keys that are kept to decrypt
+// them. Sessions last some minutes: a key that leaks later reveals little.
 inline constexpr uint64_t kTicketKeyMs = 3'600'000;
 inline constexpr size_t kTicketKeysKept = 3;
-// How late the processes of a shared port learn of a new key. Until then, tickets made with it are
-// good only where they were made.
+// Longest delay until all processes of a shared port have a new ticket key. Until then only the
+// process that made a ticket can resume its session.
 inline constexpr uint64_t kTicketTellMs = 60'000;
 
-// How long a connection may be idle below HTTP.SYS before JavaScript has named a time (node:http
-// has the same).
+// Idle timeout, in ms, of a connection below HTTP.SYS until JavaScript sets one; the default of
+// node:http.
 inline constexpr uint32_t kNativeIdleMs = 5000;
-// How much, and for how long, is read and discarded after a reply that closes the connection, so
-// that the kernel does not answer a late upload with a reset that would destroy the reply. A sender
-// that has not noticed by then never will.
+// Most bytes and time for which input is read and discarded after a reply that closes the
+// connection. Otherwise the kernel would answer a late upload with a reset, which destroys the
+// reply. A sender that has not noticed the end by then never will.
 inline constexpr size_t kLingerBytesMax = 1024 * 1024;
 inline constexpr uint64_t kLingerMs = 2000;
-// How long a client that has ended its direction is waited with for a file, in ms: a search, or a
-// read, on a disk that does not answer. A client that reads on gets most files by then; others
-// would collect on the lane. Node ends such a connection at once.
+// Longest time, in ms, to wait for a disk (a search or a read) on behalf of a client that has ended
+// its direction. A client that still reads gets most files in this time; others would accumulate on
+// the lane. Node ends such a connection at once.
 inline constexpr uint64_t kLeftMs = 2000;
-// How late a lane looks whether a client that sends nothing more has ended its direction: a lane
-// that is awake, and one that sleeps, for which a wake would cost as much as a request.
+// Delay, in ms, after which a lane checks whether a client that it does not watch has ended its
+// direction: while the lane is awake, and while it sleeps. Waking it costs as much as a request.
 inline constexpr uint64_t kUnwatchedMs = 20;
 inline constexpr uint64_t kUnwatchedWakeMs = 200;
-// Distinct idle timeouts that run at the same time. Further ones share the next shorter list.
+// Most distinct idle timeouts at the same time. A connection with a further one uses the next
+// shorter timeout.
 inline constexpr size_t kTimerListsMax = 64;
 
-// Header lines with an id, per lane: 1024 sets of 4. The lines of some hundred browser variants
-// fit.
+// Size of a lane's table of header lines with an id: 1024 sets of 4. The lines of some hundred
+// browser variants fit.
 inline constexpr size_t kInternSets = 1024;
 inline constexpr size_t kInternWays = 4;
-// Longest line (name and value) or target that gets an id; longer ones rarely repeat.
+// Longest text (name and value of a line, or a target) that gets an id; longer texts rarely repeat.
 inline constexpr size_t kInternTextBytesMax = 256;
-// New ids per loop iteration, so that ever-changing lines cost little more than literal ones.
+// Most new ids per loop iteration. Lines that always change must cost little more than literal
+// ones.
 inline constexpr uint32_t kInternDefinitionsPerPass = 64;
 
-// Connections accepted per wake of the acceptor before it looks at its other listeners. A busy port
-// gathers many while its process waits for the CPU, and their owners should get them in few pieces.
+// Most connections that the acceptor accepts per wake before it checks its other listeners. A busy
+// port gathers many while its process waits for the CPU; their owners should get them in few
+// pieces.
 inline constexpr int kAcceptsPerWake = 1024;
-// How often a process that is not on duty at a port looks for waiting connections, under load: the
-// deputy, and the others.
+// Interval, in ms, at which the deputy, and every other process that is not on duty at a shared
+// port, checks for waiting connections while there is load.
 inline constexpr uint64_t kDeputyLookMs = 20;
 inline constexpr uint64_t kAcceptLookMs = 500;
-// Looks in a row that never found fewer connections than the look before, after which the process
-// on duty counts as stopped. Until then connections are left to it, because it may only wait for
-// the CPU, and several processes would give the owners more and smaller pieces.
+// After this many looks in a row that found no fewer connections than the look before, the process
+// on duty counts as stopped. Until then connections are left to it: it may only be waiting for the
+// CPU, and several processes would give the owners more and smaller pieces.
 inline constexpr int kAcceptLooksUntouchedMax = 5;
-// Looks in a row that found no connection, after which there is no load: the process waits to be
-// woken.
+// After this many looks in a row that found no connection, there is no load: the process sleeps
+// until it is woken.
 inline constexpr int kAcceptLooksQuietMax = 10;
-// Pause after running out of descriptors: until then connections wait in the backlog, and some of
-// those that are open end. A look costs a call that fails.
+// Pause, in ms, of the acceptor after it ran out of descriptors. Connections wait in the backlog
+// until some open ones end. Each attempt costs a failing call.
 inline constexpr int kAcceptBackoffMs = 10;
-// How long the ends of clients are watched after descriptors were low, in ms. So many connections
-// come and go while there is load.
+// Time, in ms, for which a lane also watches idle clients for their end after descriptors were low.
+// Under load, many connections come and go in this time.
 inline constexpr uint64_t kDescriptorsLowMs = 1000;
 
-// Default of the bytes of requests in a process that JavaScript has not begun
-// (HTTPSYS_QUEUE_BYTES): room for the bursts of 100,000 clients. Above, requests are parked.
+// Default of HTTPSYS_QUEUE_BYTES: the bytes of requests in a process that JavaScript has not begun.
+// Further requests are parked. Room for the bursts of 100,000 clients.
 inline constexpr uint64_t kQueueBytesMax = 64 * 1024 * 1024;
-// Bytes of requests after which a lane looks how much all lanes have: what a segment holds.
+// A lane adds up the waiting requests of all lanes after this many bytes of new ones: the size of a
+// segment.
 inline constexpr uint64_t kQueueLookBytes = 256 * 1024;
-// Seconds after which the client of a 503 may ask again (Retry-After): a burst is over by then.
+// Retry-After of a 503 response, in seconds: a burst is over by then.
 inline constexpr int kRetryAfterSeconds = 1;
-// Lines of the error log per second: enough to see what goes on, too few to fill a disk in a day.
+// Most lines of the error log per second: enough to see a problem, too few to fill a disk in a day.
 inline constexpr uint32_t kLogLinesPerSecond = 100;
-// When the number of omitted lines is written after the first of them, or the number of refused
-// requests to stderr, and how often that is tried again: it must be in a later second.
+// Delay until the number of omitted log lines, or of refused requests (on stderr), is written,
+// counted from the first of them; and the interval of further attempts. An attempt fails within the
+// same second as the last line.
 inline constexpr uint64_t kLogDroppedMs = 1000;
 inline constexpr uint64_t kLogDroppedRetryMs = 100;
 // Longest field in the error log, in bytes.
@@ -310,202 +331,220 @@ inline constexpr size_t kLogFieldBytesMax = 512;
 
 // -- Port sharing.
 
-// Reads of one connection to a peer per readiness event.
+// Most reads of one link to another process per readiness event.
 inline constexpr int kPeerReadsPerEvent = 64;
-// Connections handed to one peer that it has not acknowledged; further ones wait. With their bytes
-// they fit into the buffer of a Unix socket.
+// Most connections that were handed to one peer and not acknowledged; further ones wait. With their
+// bytes they fit into the buffer of a Unix socket.
 inline constexpr size_t kPeerUnackedMax = 256;
-// Unhandled bytes of connections that are handed over in one message; a longer one goes alone.
+// Most unprocessed bytes of connections that are handed over in one message; a connection with more
+// bytes gets a message of its own.
 inline constexpr size_t kHandOverBytesMax = 64 * 1024;
-// Time within which a request that was handed to a peer is acknowledged, goes to another owner, or
-// gets 503.
+// Longest time, in ms, until a request that was handed to a peer is acknowledged, goes to another
+// owner, or gets 503.
 inline constexpr uint64_t kPeerAckMs = 5000;
-// Time without an acknowledgement after which a peer is given up. The rest of kPeerAckMs is for
-// what follows on a busy machine.
+// Longest time, in ms, without an acknowledgement before a peer is given up. The rest of kPeerAckMs
+// is for the next steps on a busy machine.
 inline constexpr uint64_t kPeerSilentMs = 4500;
-// How late acknowledgements are read. Until then the descriptor is kept, which costs nothing.
+// Longest delay, in ms, before received acknowledgements are read. Until then only the descriptor
+// of the connection stays open, which costs nothing.
 inline constexpr uint64_t kPeerAckLookMs = 5;
-// Bytes of frames that a peer may leave unread before it is given up.
+// Most bytes of frames that a peer may leave unread. Beyond, it is given up.
 inline constexpr size_t kPeerUnsentBytesMax = 4 * 1024 * 1024;
-// Moves of a connection with one request. The routes of two members differ only while a change
-// travels.
+// Most moves of a connection with one request. Two members disagree about its owner only while a
+// change of the routes is on its way.
 inline constexpr uint8_t kHopsMax = 20;
-// Times that a request may come back to the relaying member because its owner has just left. Each
-// time it waits for kWaitingRetryMs, twice as long after each kReturnsPerWait returns, or until the
-// change has arrived: for 3 s in all, so that a member that gets little of a busy machine has heard
-// of the change by then.
+// Most times that a request may come back to the relaying member because its owner has just left.
+// Each time it waits for kWaitingRetryMs (doubled after each kReturnsPerWait returns) or until the
+// change of the routes has arrived. That is 3 s in all: enough for a member that gets little CPU on
+// a busy machine.
 inline constexpr uint8_t kReturnsMax = 100;
 inline constexpr int kReturnsPerWait = 20;
 // Longest text of an address with its zone.
 inline constexpr size_t kAddressBytesMax = 128;
-// Descriptors that relays leave to connections, links and files, and below which descriptors count
-// as low: one of this many of the process' limit (`ulimit -n`), up to a maximum.
+// Part of the process' descriptor limit (`ulimit -n`) that relays leave to connections, links and
+// files: one in this many, up to a maximum. If fewer are free, descriptors count as low.
 inline constexpr size_t kDescriptorsSparedPart = 4;
 inline constexpr size_t kDescriptorsSparedMax = 1024;
-// Relays of a lane, and request bytes that wait for a member to read them.
+// Most relays of a lane, and most request bytes that wait for a member to read them.
 inline constexpr size_t kRelaysMax = 4096;
 inline constexpr size_t kRelayUnsentBytesMax = 256 * 1024;
-// SO_SNDBUF of a relayed stream of HTTP/2. The kernel takes twice as much, with its own structures.
-// A client with a hundred streams that reads nothing would otherwise cost 20 MiB of kernel memory.
+// SO_SNDBUF of a relayed HTTP/2 stream; the kernel uses twice as much, with its own structures.
+// Without it, a client with a hundred streams that reads nothing would cost 20 MiB of kernel
+// memory.
 inline constexpr int kRelayStreamBufferBytes = 16 * 1024;
-// Bytes of relayed requests that are kept until they are answered, per relay; longer requests
+// Most bytes of relayed requests that are kept until they are answered, per relay. Longer requests
 // cannot go to another member when the first one leaves.
 inline constexpr size_t kRelayKeptBytesMax = 64 * 1024;
-// Answers per relay that a member has announced and not sent.
+// Most answers per relay that a member has announced but not sent.
 inline constexpr size_t kRelayAnswersMax = 1024;
-// Bytes of a client's certificates that go with a relay: they must fit into a text of a frame, with
-// the other facts about its TLS.
+// Most bytes of a client's certificates that go with a relay. They must fit into one text field of
+// a frame, with the other facts about its TLS.
 inline constexpr size_t kRelayCertificateBytesMax = 32 * 1024;
 // Longest ClientHello that is examined for its server name. With post-quantum key shares, browsers
 // send 2 KiB.
 inline constexpr size_t kHelloPeekBytesMax = 16 * 1024;
-// Members of one port, and prefixes on it: each change goes to all members.
+// Most members of one port, and most prefixes on it: each change goes to all members.
 inline constexpr size_t kMembersMax = 1024;
 inline constexpr size_t kEntriesMax = 16 * 1024;
-// Further links on a port: of programs that ask for its state, and of peers that have not said who
-// they are. They are served on a full port, too.
+// Most further links on a port, also on a full one: from programs that query its state, and from
+// peers that have not identified themselves.
 inline constexpr size_t kVisitorsMax = 64;
-// Files that one search for the names of killed processes examines in a directory.
+// Most files that one search for the names of killed processes examines in a directory.
 inline constexpr size_t kSweptNamesMax = 4096;
-// How often a member that cannot reach its coordinator asks the kernel who has the name.
+// Interval, in ms, at which a member that cannot reach its coordinator asks the kernel which
+// process has the coordinator's name.
 inline constexpr uint64_t kStrangerLookMs = 100;
-// Caches of other members that an engine reads, and readers that a lane gives the cache of its
-// process to: each costs a descriptor in both processes.
+// Most caches of other members that an engine reads, and most readers that a lane gives the cache
+// of its process to. Each costs a descriptor in both processes.
 inline constexpr size_t kCacheReadersMax = 128;
-// Bytes of the memory in which a process counts hits on the entries of another one: entries share
-// a counter where there are more of them.
+// Bytes of the memory in which a process counts hits on the entries of another process' cache. If
+// there are more entries than counters, entries share a counter.
 inline constexpr size_t kCacheHitsBytes = 16 * 1024;
-// How long a member waits before it asks an owner for its cache again that did not answer.
+// Time, in ms, after which a member asks an owner for its cache again if the owner has not
+// answered.
 inline constexpr uint64_t kCacheAskMs = 1000;
-// How often an owner looks whether a reader has taken what it was sent.
+// Interval, in ms, at which an owner checks whether a reader has received the messages about its
+// cache.
 inline constexpr uint64_t kCacheTellMs = 100;
-// How long the cache of a killed process is kept for prefixes that nobody has taken back.
+// Time, in ms, for which the cache of a killed process is kept for prefixes that no process has
+// registered again.
 inline constexpr uint64_t kCacheOrphanMs = 60'000;
-// How long a member that owned the same prefixes is heard after it has given them up: it may still
-// answer requests that make stored responses obsolete.
+// Time, in ms, for which a member still obeys invalidations from a former owner of the same
+// prefixes. The former owner may still answer requests that make stored responses obsolete.
 inline constexpr uint64_t kCacheFormerMs = 60'000;
-// Listening sockets of one port: one per bound address.
+// Most listening sockets of one port: one per bound address.
 inline constexpr size_t kSharedSocketsMax = 64;
-// How long a coordinator may take to answer. Long enough to find that it is stopped (kDoubtMs,
-// kSilentMs) and to ask the next one, which may have to wait for others (kConfirmMs).
+// Longest time, in ms, that a member waits for the coordinator's answer. Enough to find that it is
+// stopped (kDoubtMs, kSilentMs) and to ask the next one, which may have to wait for others
+// (kConfirmMs).
 inline constexpr uint64_t kCoordinatorMs = 3000;
-// How long a coordinator says nothing to a member that waits for it before the member doubts it. A
-// busy one answers in a few milliseconds.
+// Longest silence, in ms, of a coordinator before a member that waits for it doubts it. A busy
+// coordinator answers in a few milliseconds.
 inline constexpr uint64_t kDoubtMs = 300;
-// How long a coordinator does not answer kPing before a member succeeds it. A process that gets any
-// CPU answers sooner.
+// Longest time, in ms, without an answer to kPing before a member succeeds the coordinator. A
+// process that gets any CPU answers sooner.
 inline constexpr uint64_t kSilentMs = 1000;
-// How often a member with a doubt looks whether another member has succeeded the coordinator.
+// Interval, in ms, at which a member in doubt checks whether another member has succeeded the
+// coordinator.
 inline constexpr uint64_t kDoubtLookMs = 100;
-// How often a member tells others of its doubt, and a successor tells members that have not come.
+// Interval, in ms, at which a member informs others of its doubt, and a successor informs members
+// that have not come yet.
 inline constexpr uint64_t kDoubtTellMs = 500;
-// Names of a port's meeting place, one for each rank: so many coordinators, less one, can be
-// stopped at a time.
+// Number of names of a port's meeting place, one per rank. So at most one coordinator less than
+// this can be stopped at a time.
 inline constexpr uint32_t kRanksMax = 4;
-// How long the kernel's answer is used again, who has a rank of a meeting place at which too many
-// wait: it lists all Unix sockets, which may take milliseconds, and coordinators look before each
-// input.
+// Time, in ms, for which the kernel's answer about the owner of a rank is reused when too many
+// connections wait at its meeting place. The kernel lists all Unix sockets, which may take
+// milliseconds, and coordinators check before each input.
 inline constexpr uint64_t kRankOwnerMs = 100;
-// How often a coordinator whose rank is above 0 tries to take a lower one that nobody has.
+// Interval, in ms, at which a coordinator of a rank above 0 tries to take a free lower rank.
 inline constexpr uint64_t kDescentMs = 100;
-// How long a program that asks for the state of a port waits for the coordinator, and the
-// coordinator for the members.
+// Longest time, in ms, that a program that queries the state of a port waits for the coordinator,
+// and that the coordinator waits for the members.
 inline constexpr uint64_t kStateMs = 2000;
-// How long the meeting place of a port in use may be free: its members compete for it at once.
+// Longest time, in ms, that the meeting place of a port in use may be free: its members compete for
+// it at once.
 inline constexpr uint64_t kElectionMs = 200;
-// How long a registration waits for members that do not confirm it.
+// Longest time, in ms, that a registration waits for members that do not confirm it.
 inline constexpr uint64_t kConfirmMs = 500;
-// How long a member that has taken a prefix back, perhaps its last one, keeps telling that while
-// coordinators end one after the other. Two elections take some milliseconds.
+// Time, in ms, for which a member that has removed a prefix, perhaps its last one, repeats the
+// removal to new coordinators if coordinators end one after the other. Two elections take some
+// milliseconds.
 inline constexpr uint64_t kRemovalMs = 2000;
-// How long a new coordinator waits for the members that it knows of to come back.
+// Longest time, in ms, that a new coordinator waits for the known members to come back.
 inline constexpr uint64_t kReunionMs = 1000;
 // Longest time that requests wait for a restarted owner (server.close({ restart: true, waitMs })).
 inline constexpr uint32_t kAbsentMsMax = 300'000;
-// How long the prefixes of a process that died, or whose successor has not come in time, answer
-// 503. Supervisors restart processes sooner. Afterwards the prefixes are free.
+// Time, in ms, for which the prefixes of a process answer 503 if it died, or if its successor has
+// not come in time. Supervisors restart processes sooner. Afterwards the prefixes are free.
 inline constexpr uint32_t kOfflineMs = 10'000;
-// Time in which JavaScript begins nothing, although it could, after which it counts as blocked:
-// other owners of a queue get new requests. Longer than most handlers run, shorter than anybody
-// notices.
+// JavaScript counts as blocked if it begins no request for this time, in ms, although one waits:
+// other owners of its queue get new requests. Longer than most handlers run, too short to be
+// noticed.
 inline constexpr uint64_t kBlockedMs = 10;
-// The same if its thread works. A thread that waits for a CPU will begin at once when it has one.
+// Like kBlockedMs, if the JavaScript thread has a CPU. A thread that waits for a CPU will begin as
+// soon as it gets one.
 inline constexpr uint64_t kBusyMs = 6;
-// The same if its thread sleeps: in a call of the system, or until another thread wakes it. So
-// short that 64 requests that were given to it are answered by others within 20 ms.
+// Like kBlockedMs, if the JavaScript thread sleeps: in a system call, or until another thread wakes
+// it. Short enough for other owners to answer 64 of its requests within 20 ms.
 inline constexpr uint64_t kAsleepMs = 3;
-// The same after which a lane is in haste if the thread sleeps: the lane must be there in time.
+// If JavaScript has begun nothing for this time, in ms, and its thread sleeps, its lane runs in
+// haste: the lane must notice in time that JavaScript is blocked.
 inline constexpr uint64_t kRestlessMs = 1;
-// Time for which JavaScript that waits for a CPU keeps what it has not begun.
+// Time, in ms, for which JavaScript that waits for a CPU keeps the requests that it has not begun.
 inline constexpr uint64_t kStarvedMs = 30;
-// Moves of a connection for which its owner must have been blocked for no longer than kBusyMs: that
-// JavaScript sleeps for a moment, because other threads collect its garbage, is not always told
-// from a block.
+// Number of moves of a connection that need an owner blocked for kBusyMs only. Later moves need
+// more, because a short sleep of JavaScript (other threads collect its garbage) can look like a
+// block.
 inline constexpr int kBusyMoves = 3;
-// Moves of a connection between blocked owners, after which it waits where it is. For each further
-// move the owner must have been blocked for twice as long as for the move before (20 ms to 2.6 s),
-// so that connections do not go to and fro all the time between owners that are blocked in turn.
+// Most moves of a connection between blocked owners; then it waits where it is. For each further
+// move the owner must have been blocked for twice as long as before (20 ms to 2.6 s). Otherwise
+// connections would move to and fro between owners that are blocked in turn.
 inline constexpr uint8_t kBlockedHopsMax = 12;
 static_assert(kBlockedHopsMax < kHopsMax);
-// Times that a request is taken back from the same JavaScript, because the owner for which that was
-// done cannot be reached: then it stays. What three bits of a connection can count.
+// Most times that a request is taken back from the same JavaScript although its new owner then
+// cannot be reached; afterwards it stays. The largest value of the connection's three-bit counter.
 inline constexpr uint8_t kReclaimsMax = 7;
-// Requests that a lane takes back in one turn of its loop, which also has to serve others.
+// Most requests that a lane takes back per loop iteration: it also has to serve others.
 inline constexpr size_t kReclaimedMax = 128;
-// How many of them go to other members together.
+// Number of requests that were taken back and go to other members in one flush.
 inline constexpr size_t kReclaimedPerFlush = 8;
-// Longest request, head and body, that is kept while JavaScript has not begun it, so that another
-// owner of the queue can get it: what a browser sends with a form. Longer ones stay.
+// Longest request (head and body) that is kept until JavaScript begins it, so that another owner of
+// the queue can get it: the size of a browser's form. Longer requests stay.
 inline constexpr size_t kMovableBytesMax = 16 * 1024;
-// Memory that the list of unread requests keeps once it is empty: so many items, and so many bytes
-// for each.
+// Memory that the empty list of unread requests keeps: this many items, and this many bytes for
+// each.
 inline constexpr size_t kUnreadItemsKept = 1024;
 inline constexpr size_t kUnreadBytesKept = 2048;
-// Time after which an owner that has passed nothing on, and is not blocked, asks for its
-// connections back. Much longer than kBlockedMs, so that an owner that is blocked again and again
-// does not.
+// An owner that was blocked asks for its connections back after this time, in ms, if it is not
+// blocked and has passed nothing on since. Much longer than kBlockedMs: an owner that is blocked
+// again and again must not ask.
 inline constexpr uint64_t kUnblockedMs = 100;
-// How long a lane is in haste after requests were passed on to it, or by it, that have waited for
-// blocked JavaScript: by then other members have answered them.
+// A lane runs in haste for this time, in ms, after requests that had waited for blocked JavaScript
+// were passed to it, or by it. By then other members have answered them.
 inline constexpr uint64_t kHasteMs = 100;
-// How often waiting requests look for their owner by themselves: a look costs some microseconds for
-// each, so that more than kWaitingPerRetry look less often in proportion.
+// Interval, in ms, at which waiting requests look for their owner again. A look costs some
+// microseconds per request: if more than kWaitingPerRetry wait, the interval grows in proportion.
 inline constexpr uint64_t kWaitingRetryMs = 5;
 inline constexpr size_t kWaitingPerRetry = 1000;
 
 // -- Waking JavaScript.
 
-// Longest delay before JavaScript hears of the end of a connection that it has ended itself, if
-// nothing wakes it sooner. Nobody waits for that, and a wake costs as much as a request.
+// Longest delay, in ms, before JavaScript learns of the end of a connection that it has ended
+// itself, if nothing wakes it sooner. A wake costs as much as a request, and nothing waits for this
+// record.
 inline constexpr uint64_t kToldLateMs = 100;
-// Longest delay before JavaScript hears of a new TLS connection. The first request usually arrives
-// within it, so that both share one wake.
+// Longest delay, in ms, before JavaScript learns of a new TLS connection. The first request usually
+// arrives within it, and both share one wake.
 inline constexpr uint64_t kOpenToldLateMs = 2;
 
-// Longest time that a lane lets requests and replies gather while JavaScript works on a batch: far
-// below what a person notices, and some 30 requests of an Express application.
+// Longest time that a lane lets requests and replies gather while JavaScript works on a batch. Far
+// below what a person notices; some 30 requests of an Express application.
 inline constexpr uint64_t kNapUs = 500;
-// Naps before a lane looks at its sockets again. The second one keeps a lane from sending the
-// replies of a long batch one by one while JavaScript writes them.
+// Most naps of a lane before it polls its sockets again. The second nap keeps the lane from sending
+// the replies of a long batch one by one while JavaScript writes them.
 inline constexpr int kNapsPerPoll = 2;
-// Most waits that are skipped after a wait in vain (doubled each time, from 1). A lane's nap is in
-// vain if JavaScript did not even begin: other programs have its CPU, and the end of a nap is one
-// more wake among theirs. An acceptor's GiveWay() is in vain if it then found a single connection.
+// Most waits that are skipped after a useless wait (1, then doubled each time). A lane's nap is
+// useless if JavaScript did not even begin: other programs have its CPU, and the end of a nap is
+// one more wake among theirs. An acceptor's GiveWay() is useless if it then found a single
+// connection.
 inline constexpr int kWaitsSkippedMax = 31;
-// How often a lane looks for replies by itself while JavaScript works on its requests. A reply
-// written before a handler that blocks leaves within this time, without a wake per reply.
+// Shortest and longest interval, in ms, at which a lane checks for replies by itself while
+// JavaScript works on its requests. A reply that is written before a blocking handler leaves within
+// this time, without a wake per reply.
 inline constexpr uint64_t kPeekMs = 1;
 inline constexpr uint64_t kPeekMsMax = 8;
-// The same until JavaScript has begun, doubled each time: the replies are at most as late as
-// JavaScript itself.
+// Longest such interval, in ms, until JavaScript has begun (doubled each time): the replies are at
+// most as late as JavaScript itself.
 inline constexpr uint64_t kPeekIdleMsMax = 64;
 
-// Time that native code may take in one turn of the JavaScript event loop.
+// Most time, in ns, that native code may use in one turn of the JavaScript event loop.
 inline constexpr uint64_t kDrainNs = 10'000'000;
-// How long a terminated worker or a closing environment waits for accepted replies to leave.
+// Longest time, in ms, that a terminated worker or a closing environment waits until accepted
+// replies are sent.
 inline constexpr uint64_t kExitDrainMs = 1000;
-// How long the exit of the process waits for the I/O threads to stand still. They need microseconds
-// unless a disk makes one wait, or the machine is overloaded.
+// Longest time, in ms, that the exit of the process waits until the I/O threads stand still. They
+// need microseconds, unless a disk blocks one or the machine is overloaded.
 inline constexpr uint64_t kExitStopMs = 1000;
 
 }  // namespace httpsys::limits
