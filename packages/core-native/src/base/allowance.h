@@ -1,5 +1,5 @@
 #pragma once
-// A limit on how often a peer may do something that costs more than it brings.
+// Limits how often a client may do something that costs the server more than it is useful.
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@ struct Allowance {
   uint64_t second = 0;
 
   // Counts one event. Returns false if there were too many: more than `most` at once, or more than
-  // `per_second` in the long run.
+  // `per_second` on average.
   bool Take(uint64_t now_ms, uint32_t most, uint32_t per_second);
 };
 

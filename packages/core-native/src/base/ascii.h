@@ -1,5 +1,6 @@
 #pragma once
-// Letters and digits of ASCII, of which names in HTTP and URLs consist, independent of the locale.
+// Locale-independent functions for ASCII letters and digits, of which names in HTTP and URLs
+// consist.
 
 #include <cstddef>
 #include <string_view>
@@ -11,7 +12,7 @@ constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 constexpr char LowerCase(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
-// `lower` must be in lower case.
+// Returns true if the texts are equal except for case. `lower` must be in lower case.
 constexpr bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
   if (text.size() != lower.size()) return false;
   for (size_t i = 0; i < text.size(); i++) {
@@ -20,7 +21,7 @@ constexpr bool EqualsIgnoringCase(std::string_view text, std::string_view lower)
   return true;
 }
 
-// `lower` must be in lower case.
+// Returns true if `text` begins with `lower`, except for case. `lower` must be in lower case.
 constexpr bool StartsIgnoringCase(std::string_view text, std::string_view lower) {
   return text.size() >= lower.size() && EqualsIgnoringCase(text.substr(0, lower.size()), lower);
 }

@@ -28,7 +28,7 @@ void BlockPool::Put(Block block) {
   const std::lock_guard lock(mutex_);
   if (!is_open_ || block.capacity > limits::kPoolBytesMax) return;
   while (bytes_ > limits::kPoolBytesMax - block.capacity) {
-    // The oldest block is freed first: its size is one that is not needed any more.
+    // Free the oldest block first: its size has not been needed for longest.
     bytes_ -= blocks_.front().capacity;
     freed.push_back(std::move(blocks_.front()));
     blocks_.erase(blocks_.begin());

@@ -1,7 +1,7 @@
 #pragma once
-// A pool for the memory of large messages. A lane fills a block, JavaScript has it as a Buffer, and
-// when V8 frees that, the lane fills the block again. Fresh memory costs a page fault and zeroing
-// for each page, which is more than everything else that is done with the bytes.
+// A pool for the memory of large messages. A lane fills a block and JavaScript gets it as a Buffer;
+// when V8 frees the Buffer, the lane fills the block again. Fresh memory would cost a page fault
+// and zeroing for each page, more than all other work on the bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace httpsys {
 
-// Keeps blocks only while blocks have been asked for lately. Outlives its lane, because V8 frees a
-// Buffer whenever it likes. Thread: any.
+// Keeps blocks only while blocks are requested from time to time. Outlives its lane, because V8 may
+// free a Buffer at any time. Thread: any.
 class BlockPool {
  public:
-  // Returns a block that Fits() `bytes`, or an empty one if there is none. Its content is what the
-  // last owner left.
+  // Returns a block that Fits() `bytes`, or an empty one if there is none. The block still has its
+  // old content.
   Block Take(size_t bytes);
   // Takes a block back, or frees it if there is no room.
   void Put(Block block);
-  // Must be called from time to time. Frees what was not needed since the last call, and everything
-  // if no block was asked for. Returns false if it need not be called again before the next Take().
+  // Must be called from time to time. Frees the blocks that were not needed since the last call, or
+  // all if no block was requested. Returns false if no call is needed before the next Take().
   bool Trim();
 
   // Returns true if memory of `capacity` bytes can hold a message of `bytes` without much waste.
@@ -32,11 +32,11 @@ class BlockPool {
 
  private:
   std::mutex mutex_;
-  // In the order of Put(): the memory of the last one is most likely cached.
+  // In the order of Put(): the memory of the last block is most likely still in a CPU cache.
   std::vector<Block> blocks_;
   size_t bytes_ = 0;         // The bytes of all blocks.
-  size_t unused_bytes_ = 0;  // The bytes that were unused all the time since the last Trim().
-  bool is_wanted_ = false;   // A block was asked for since the last Trim().
+  size_t unused_bytes_ = 0;  // The smallest value of bytes_ since the last Trim().
+  bool is_wanted_ = false;   // True if a block was requested since the last Trim().
   bool is_open_ = false;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Memory that moves between threads, named by a number.
+// Memory blocks that move between threads, identified by numbers.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,10 +19,10 @@ struct FreeDeleter {
 struct Block {
   std::unique_ptr<uint8_t, FreeDeleter> memory;
   size_t bytes = 0;
-  size_t capacity = 0;  // The capacity of `memory`, if it may go to a BlockPool; otherwise 0.
+  size_t capacity = 0;  // Bytes of `memory` if a BlockPool may reuse it; otherwise 0.
 };
 
-// Blocks on their way to JavaScript (kBodyBlock, kOversize). Thread: any.
+// Blocks on their way from a lane to JavaScript, for kBodyBlock and kOversize records. Thread: any.
 class BlockStore {
  public:
   uint32_t Put(Block block);
@@ -35,7 +35,7 @@ class BlockStore {
   uint32_t next_id_ = 0;
 };
 
-// Memory of JavaScript into which a lane receives (Engine.lendBlock): V8 frees its own memory with
+// Memory of JavaScript into which a lane receives (Engine.lendBlock). V8 frees its own memory with
 // less work than external memory. Thread: any.
 class ReceiveBlocks {
  public:
@@ -47,10 +47,11 @@ class ReceiveBlocks {
   // Lends limits::kBlockBytes of memory, which must stay valid until a kBodyBlock record gives `id`
   // back.
   void Lend(uint32_t id, uint8_t* memory);
-  // Returns the memory lent last, which is most likely cached; empty if there is none.
+  // Returns the memory lent last, which is most likely in a CPU cache; an empty loan if there is
+  // none.
   Loan Take();
-  // Appends loans until there are `count`. Returns false if JavaScript lends no more at a time: the
-  // others come back when it has read its records.
+  // Appends loans until `loans` has `count`. Returns false if there are too few and JavaScript
+  // lends no more at a time: it lends the others again when it has read its records.
   bool TakeUpTo(size_t count, std::vector<Loan>* loans);
   // The number of loans that can be taken.
   size_t available() const;
@@ -58,15 +59,16 @@ class ReceiveBlocks {
  private:
   mutable std::mutex mutex_;
   std::vector<Loan> loans_;
-  size_t known_ = 0;  // Ids begin at 0, and each stays with its loan.
+  // Number of different blocks lent so far. Ids begin at 0, and a block keeps its id.
+  size_t known_ = 0;
 };
 
-// Memory of JavaScript from which a lane sends (Engine.sendBlock). An id is used again only after
-// all others, so that a kBlockDone that JavaScript has not read yet cannot mean a newer block.
-// Thread: any.
+// Memory of JavaScript from which a lane sends (Engine.sendBlock). An id is reused only after all
+// others: a kBlockDone record that JavaScript has not read yet cannot mean a newer block. Thread:
+// any.
 class LentMemory {
  public:
-  // The id of no block.
+  // An id that no block has.
   static constexpr uint32_t kNoBlock = 0xffffffffu;
 
   struct View {
@@ -77,11 +79,12 @@ class LentMemory {
   uint32_t Lend(const uint8_t* data, size_t bytes);
   // Finds a block for the lane. Returns false if there is no such block.
   bool Find(uint32_t id, View* view);
-  // The lane has used the first bytes of a block, at most all: Find() does not find them any more.
+  // Removes the first `bytes` of a block, at most all: the lane has used them, and Find() returns
+  // the rest.
   void Skip(uint32_t id, size_t bytes);
-  // The lane does not use the block any more.
+  // Forgets a block that the lane does not use any more.
   void Return(uint32_t id);
-  // Skips ids, so that a test sees what happens when they begin anew.
+  // Makes the next block get this id (for tests of the wrap-around).
   void set_next_id(uint32_t id) { next_id_ = id; }
 
  private:

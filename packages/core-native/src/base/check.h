@@ -1,6 +1,6 @@
 #pragma once
-// Assertions about our own code. They stay on in release builds; bytes from the wire never reach
-// one.
+// Assertions about our own code, also in release builds. Bytes from the network must never make one
+// fail.
 
 #include <cstdio>
 #include <cstdlib>

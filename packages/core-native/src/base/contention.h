@@ -1,6 +1,6 @@
 #pragma once
-// Decides which waits and looks a thread skips while other programs use its CPU: one more wake
-// among theirs would cost more than it brings.
+// Decides which waits and checks a thread skips while other programs use its CPU: one more wake
+// would then cost more than it gains.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,17 +11,18 @@
 
 namespace httpsys {
 
-// Learns from the last waits for others on this CPU whether the next one is worthwhile.
+// Decides whether the next wait for other threads on this CPU is worthwhile, by the result of the
+// last waits.
 class WaitBackoff {
  public:
-  // Returns true if the next wait must be skipped.
+  // Returns true if the caller must skip the next wait. Counts the call as one skipped wait.
   bool Skip() {
     if (left_ == 0) return false;
     --left_;
     return true;
   }
 
-  // True if the last wait was in vain.
+  // True if the last wait was useless.
   bool is_active() const { return skips_ != 0; }
   void OnWaited(bool is_in_vain) {
     skips_ = is_in_vain ? std::min(2 * skips_ + 1, limits::kWaitsSkippedMax) : 0;
@@ -33,8 +34,8 @@ class WaitBackoff {
   int left_ = 0;
 };
 
-// What a process that is not on duty at a port does about the connections that wait there. The
-// process on duty may only be waiting for the CPU, and accepts more at a time than all others
+// Decides what a process that is not on duty at a shared port does about waiting connections. The
+// process on duty may only be waiting for the CPU, and accepts more at a time than the others
 // together.
 class Standby {
  public:
@@ -44,7 +45,7 @@ class Standby {
     kRest,   // There is no load: wait to be woken.
   };
 
-  // Takes one look at a queue with `waiting` connections and room for `room`.
+  // Evaluates one look at an accept queue that has `waiting` connections and room for `room`.
   Step Look(size_t waiting, size_t room) {
     const bool is_less = waiting < std::exchange(before_, waiting);
     quiet_ = waiting == 0 ? quiet_ + 1 : 0;

@@ -1,10 +1,10 @@
 #pragma once
-// Numbers of descriptors that the engine keeps for itself.
+// Moves descriptors of the engine to high numbers.
 //
-// A program that closes a number once too often closes whatever has got that number meanwhile. The
-// system gives the smallest free number, so what the engine opens would be what is hit. Descriptors
-// that stay open are therefore moved to numbers that programs hardly ever have. Sockets of clients
-// keep theirs, as in Node. Thread: any.
+// A program that closes a number once too often closes the descriptor that has the number by then.
+// The system assigns the smallest free number, so the engine's new descriptors would be hit.
+// Therefore long-lived descriptors get numbers that programs hardly ever use. Client sockets keep
+// their numbers, as in Node. Thread: any.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,13 +13,14 @@
 
 namespace httpsys {
 
-// The smallest number of a descriptor that the engine keeps: beyond what a program opens beside
-// connections, and cheap for the kernel, whose table reaches to the highest number (8 KiB).
+// Smallest number of the engine's own descriptors: above the numbers of other descriptors of a
+// program that has few connections, and cheap for the kernel, whose table reaches to the highest
+// number (8 KiB).
 inline constexpr int kOwnDescriptorsFrom = 1024;
-// The same where the process may have fewer descriptors (ulimit -n).
+// Replaces kOwnDescriptorsFrom if the limit of the process (ulimit -n) is too low for it.
 inline constexpr int kOwnDescriptorsFromAtLeast = 64;
 
-// Returns a close-on-exec duplicate, or -1 and errno.
+// Returns a close-on-exec duplicate with a high number, or -1 and errno.
 inline int DuplicateAsOwn(int fd) {
   for (const int from : {kOwnDescriptorsFrom, kOwnDescriptorsFromAtLeast}) {
     const int copy = fcntl(fd, F_DUPFD_CLOEXEC, from);
@@ -28,8 +29,8 @@ inline int DuplicateAsOwn(int fd) {
   return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-// Moves a descriptor. Returns its new number; the same one if it is high already, or if there is no
-// room. A negative number, which is an error, is returned as it is.
+// Moves a descriptor to a high number. Returns its new number, or `fd` itself if its number is high
+// already, no number is free, or it is negative (an error).
 inline int MoveToOwn(int fd) {
   if (fd < 0 || fd >= kOwnDescriptorsFrom) return fd;
   const int copy = DuplicateAsOwn(fd);

@@ -1,14 +1,15 @@
 #pragma once
-// How eagerly a thread runs.
+// Scheduling of threads: SetPatient() and GiveWay().
 
 #include <pthread.h>
 #include <sched.h>
 
 namespace httpsys {
 
-// Makes the calling thread patient, or not. A patient thread that gets work does not interrupt the
-// thread that runs on the only free CPU: meanwhile more work arrives for it. Has no effect on
-// systems without this, or if somebody has chosen a scheduling policy for the process.
+// Turns patience of the calling thread on or off. A patient thread that gets work does not
+// interrupt the thread that runs on the only free CPU; meanwhile more work arrives for it. Has no
+// effect on systems without SCHED_BATCH, or if another scheduling policy was chosen for the
+// process.
 inline void SetPatient([[maybe_unused]] bool is_patient) {
 #ifdef SCHED_BATCH
   int policy = 0;

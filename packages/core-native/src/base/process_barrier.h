@@ -1,15 +1,14 @@
 #pragma once
-// A barrier that one thread makes for all threads of the process, so that others need none: if
-// thread A stores x and then reads y, while thread B stores y, makes the barrier and then reads x,
-// at least one of them sees what the other one has stored, although A has no barrier between the
-// two. Thread: any.
+// A memory barrier that one thread executes for all threads of the process. If thread A stores x
+// and then reads y, without a barrier, while thread B stores y, makes this barrier and then reads
+// x, at least one of them sees the other's store. Thread: any.
 
 namespace httpsys {
 
-// Returns false if there is no such barrier, or not yet: then A needs one of its own. The process
-// must register with the system, which takes some 10 ms, and begins to do so at the first call.
+// Returns true if MakeProcessBarrier() works. While it returns false, thread A needs a barrier of
+// its own. The first call begins the process' registration with the system, which takes some 10 ms.
 bool HasProcessBarrier();
-// Takes some microseconds. Must be called only if there is one.
+// Executes the barrier, in some microseconds. HasProcessBarrier() must have returned true.
 void MakeProcessBarrier();
 
 }  // namespace httpsys

@@ -1,4 +1,4 @@
-// Systems without a barrier for all threads of a process.
+// For systems without a barrier for all threads of a process.
 
 #include "base/process_barrier.h"
 

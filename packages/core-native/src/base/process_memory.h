@@ -1,6 +1,5 @@
 #pragma once
-// Memory that a process does not need: some of it stays with malloc(), the rest goes back to the
-// system.
+// Returns unneeded memory of the process to the system, or makes malloc() keep some of it.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,21 +9,22 @@ namespace httpsys {
 
 // Thread: any.
 
-// Gives the whole pages of memory whose bytes are not needed any more to the system. Reading them
+// Returns the whole pages within `memory` to the system. Their content is lost; reading them
 // afterwards is allowed.
 void ReleasePages(std::span<const uint8_t> memory);
 
-// -- What each system does by itself.
+// -- Implemented for each system.
 
-// The bytes of a page; 0 = pages cannot be given back.
+// Size of a page in bytes; 0 = the system does not take pages back.
 size_t PageBytes();
-// Like ReleasePages(), for memory that begins and ends with a page.
+// Like ReleasePages(), for memory that begins and ends at page boundaries.
 void ReleaseWholePages(std::span<const uint8_t> pages);
-// Gives the system what malloc() keeps of freed memory, where malloc() can be told to.
+// Returns freed memory that malloc() keeps to the system. Does nothing if malloc() has no function
+// for that.
 void TrimHeap();
-// Makes malloc() keep up to twice `bytes`, at most 32 MiB, that are free at the end of its heap:
-// for pieces that come and go by so many bytes. Without it, glibc gives all but 128 KiB back and
-// asks for them again, page by page.
+// Makes malloc() keep up to twice `bytes`, at most 32 MiB, at the end of its heap after they are
+// freed; for blocks of `bytes` that come and go. By default glibc keeps 128 KiB only, and asks for
+// the rest again, page by page.
 void KeepFreed(size_t bytes);
 
 }  // namespace httpsys

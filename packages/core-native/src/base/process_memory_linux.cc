@@ -7,7 +7,7 @@
 
 #include "base/process_memory.h"
 
-// glibc has it, musl has not.
+// Declared weak: glibc has malloc_trim(), musl has not.
 extern "C" __attribute__((weak)) int malloc_trim(size_t) noexcept;
 
 namespace httpsys {
@@ -22,11 +22,11 @@ void TrimHeap() {
   if (malloc_trim != nullptr) malloc_trim(0);
 }
 
-// A piece with a mapping of its own that is freed raises both thresholds of glibc, unless somebody
-// has set them: M_MMAP_THRESHOLD to its size and M_TRIM_THRESHOLD to twice that (mallopt(3)).
+// Freeing a piece with a mapping of its own raises both thresholds of glibc, unless the program has
+// set them: M_MMAP_THRESHOLD to its size and M_TRIM_THRESHOLD to twice that (mallopt(3)).
 void KeepFreed(size_t bytes) {
   if (malloc_trim == nullptr) return;
-  // Volatile: compilers leave out what is freed unused.
+  // Volatile, because compilers remove an allocation that is freed unused.
   void* volatile piece = std::malloc(bytes);
   std::free(piece);
 }

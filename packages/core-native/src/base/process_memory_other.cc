@@ -1,4 +1,4 @@
-// Memory of processes on systems without a file of their own.
+// Memory of processes on Unix systems other than Linux.
 
 #include <sys/mman.h>
 #include <unistd.h>

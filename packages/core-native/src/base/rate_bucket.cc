@@ -9,8 +9,8 @@ namespace {
 
 constexpr uint64_t kNsPerSecond = 1'000'000'000;
 constexpr uint64_t kMsPerSecond = 1000;
-// Longer times, and larger gaps, are counted as these: the products below fit 64 bits with every
-// rate of 32 bits.
+// Upper bounds for times and gaps: with them, the products below fit 64 bits at every rate of 32
+// bits.
 constexpr uint64_t kSecondsMax = uint64_t{1} << 31;
 constexpr uint64_t kGapBytesMax = uint64_t{1} << 33;
 
@@ -52,7 +52,7 @@ RateBucket::Taken RateBucket::Take(uint64_t want, uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
   Refill(now_ns);
   const uint64_t turn = std::min(want, turn_bytes_);
-  // Less than a turn is not worth a system call, unless it is all.
+  // Fewer bytes than a turn are not worth a system call, unless the caller wants no more.
   if (granted_ >= taken_ + turn) {
     const uint64_t bytes = std::min(want, granted_ - taken_);
     taken_ += bytes;

@@ -6,10 +6,10 @@
 
 namespace httpsys {
 
-// A token bucket with a queue. Bytes are granted in the order in which they were asked for: a taker
-// that finds too few gets a ticket for its next piece, and everybody who asks later stands behind
-// it. So the time that a taker waits depends on how many others take, not on how much they want.
-// The caller supplies the time, which never goes back. Thread: any.
+// A token bucket with a queue. Bytes are granted in the order of the requests: if too few are left,
+// the taker gets a ticket for its next piece, and later takers queue behind it. So a taker's wait
+// depends on the number of the others, not on the bytes that they want. The caller supplies the
+// time, which must never go back. Thread: any.
 class RateBucket {
  public:
   // `rate` is in bytes per second, at least 1.
@@ -17,20 +17,20 @@ class RateBucket {
   RateBucket(const RateBucket&) = delete;
   RateBucket& operator=(const RateBucket&) = delete;
 
-  // This bucket has one of `owners` equal parts of the rate and of the burst. Tickets keep their
-  // order, and are due according to the new part.
+  // Sets the number of equal owners; this bucket has one owner's part of the rate and of the burst.
+  // Tickets keep their order, and are due according to the new part.
   void SetOwners(uint64_t owners, uint64_t now_ns);
 
   struct Taken {
     uint64_t bytes = 0;
-    // 0 = the bytes may be sent now; otherwise when WaitNs() of the ticket is 0.
+    // 0 = the bytes may be sent now; otherwise they may be sent when WaitNs(ticket) returns 0.
     uint64_t ticket = 0;
   };
-  // Takes at least one byte and at most `want`, which is above 0.
+  // Grants at least one byte and at most `want`, which must be above 0.
   Taken Take(uint64_t want, uint64_t now_ns);
   // Returns the time until the ticket is due at the present rate; 0 = it is due.
   uint64_t WaitNs(uint64_t ticket, uint64_t now_ns);
-  // Gives bytes back that were taken and will not be sent. A ticket for them is void.
+  // Gives back bytes that were taken and will not be sent. If they had a ticket, it becomes void.
   void Return(uint64_t bytes, uint64_t now_ns);
 
  private:
@@ -39,15 +39,15 @@ class RateBucket {
 
   std::mutex mutex_;
   const uint64_t whole_rate_;
-  uint64_t rate_ = 0;         // Bytes per second of this part.
-  uint64_t burst_bytes_ = 0;  // The most that is left while nobody takes.
-  uint64_t turn_bytes_ = 0;   // The most that a ticket is for.
-  // Bytes since the bucket was made. Those that were taken, with tickets, are ahead of those that
-  // were granted while somebody waits.
+  uint64_t rate_ = 0;         // Bytes per second of this owner's part.
+  uint64_t burst_bytes_ = 0;  // Most bytes that are left after a pause.
+  uint64_t turn_bytes_ = 0;   // Most bytes of one ticket.
+  // Totals since the bucket was made: bytes taken (including those of tickets) and bytes granted.
+  // While a taker waits, taken_ is above granted_.
   uint64_t taken_ = 0;
   uint64_t granted_ = 0;
-  uint64_t refilled_ns_ = 0;  // The time up to which `granted_` is counted.
-  uint64_t rest_ = 0;         // Billionths of a byte beside `granted_`.
+  uint64_t refilled_ns_ = 0;  // Time up to which granted_ is counted.
+  uint64_t rest_ = 0;         // Fraction of the next granted byte, in billionths.
 };
 
 }  // namespace httpsys

@@ -1,6 +1,6 @@
 #pragma once
-// Blocks all signals on the calling thread while it exists: threads started meanwhile inherit that,
-// so that signals go to the application's threads.
+// Blocks all signals on the calling thread while the object exists. Threads started meanwhile
+// inherit that, and so signals go to the application's threads.
 
 #include <pthread.h>
 

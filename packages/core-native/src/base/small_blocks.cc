@@ -10,7 +10,7 @@
 namespace httpsys {
 namespace {
 
-// With AddressSanitizer no block is kept, so that it sees each of them end.
+// With AddressSanitizer no block is kept: it must see the end of each block.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kKeeps = false;
 #elif defined(__has_feature)
@@ -19,7 +19,8 @@ constexpr bool kKeeps = !__has_feature(address_sanitizer);
 constexpr bool kKeeps = true;
 #endif
 
-constexpr size_t kStep = sizeof(void*);  // Between two sizes; malloc(3) rounds up further.
+// Difference between two sizes; malloc(3) rounds up further.
+constexpr size_t kStep = sizeof(void*);
 
 struct FreeBlock {
   FreeBlock* next;
@@ -33,8 +34,8 @@ struct Kept {
   bool is_over = false;  // True once the thread ends: blocks freed later are not kept.
 };
 
-// Frees the blocks that a thread keeps when it ends. Kept itself has no destructor, so that it can
-// be used until the very end of the thread.
+// Its destructor frees the kept blocks when the thread ends. Kept itself has no destructor and
+// stays usable until the very end of the thread.
 struct AtThreadEnd {
   bool is_used = false;
 
@@ -71,7 +72,8 @@ void SmallBlocks::Free(void* block, size_t bytes) {
       kept.bytes + rounded > limits::kSmallBlocksKeptBytes) {
     return std::free(block);
   }
-  // Touching the object makes the thread run its destructor, which frees the kept blocks.
+  // Touching the object registers its destructor for the end of this thread; it frees the kept
+  // blocks.
   if (kept.bytes == 0) OfThread<AtThreadEnd>().is_used = true;
   kept.bytes += rounded;
   auto* freed = static_cast<FreeBlock*>(block);

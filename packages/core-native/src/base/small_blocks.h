@@ -1,5 +1,5 @@
 #pragma once
-// Memory for the six blocks that come and go with every stream of HTTP/2: malloc(3) is fast only
+// A cache of free blocks for the six allocations of every HTTP/2 stream: malloc(3) is fast only
 // while it has a handful of free blocks of each size. Each thread keeps the blocks that it frees,
 // up to limits::kSmallBlocksKeptBytes.
 
@@ -12,14 +12,14 @@ namespace httpsys {
 // Thread: any. A block may be freed on another thread.
 class SmallBlocks {
  public:
-  // Larger blocks come from malloc(3).
+  // Largest block that is kept; malloc(3) and free(3) handle larger ones.
   static constexpr size_t kBytesMax = 1024;
 
-  // Returns nullptr if out of memory. Aligned as by malloc(3).
+  // Returns a block aligned as by malloc(3), or nullptr if out of memory.
   static void* Allocate(size_t bytes);
-  // `bytes` must be the number that was asked for.
+  // Frees a block. `bytes` must be the number given to Allocate().
   static void Free(void* block, size_t bytes);
-  // The bytes that this thread keeps.
+  // Returns the bytes of free blocks that this thread keeps.
   static size_t KeptBytes();
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Differences between systems in calls on sockets.
+// Portable flags and error checks for socket calls.
 
 #include <sys/socket.h>
 
@@ -7,7 +7,8 @@
 
 namespace httpsys {
 
-// Flags for send(2) against SIGPIPE. Where it has none, sockets have an option (SuppressSigpipe()).
+// Flags for send(2) that prevent SIGPIPE. Where send(2) has no such flag, SuppressSigpipe() sets an
+// option of the socket instead.
 #ifdef MSG_NOSIGNAL
 inline constexpr int kSendFlags = MSG_NOSIGNAL;
 #else

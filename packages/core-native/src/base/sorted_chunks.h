@@ -1,5 +1,5 @@
 #pragma once
-// A sorted list of unique items whose copies share what they do not change.
+// A sorted list of unique items whose copies share unchanged chunks.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace httpsys {
 
-// Sorted by the member `kKey` of the items. A copy, and a change of it, cost a pointer per chunk
-// and the items of one or two chunks. Threads: as SharedChunks.
+// Items are sorted by their member `kKey`. A copy, and a change of it, cost a pointer per chunk and
+// the items of one or two chunks. Threads: as SharedChunks.
 template <typename Item, auto kKey>
 class SortedChunks {
  public:
   static constexpr size_t kChunkMax = 64;
-  // The longest list that few() returns: a walk through so few items is faster than a search.
+  // Most items for which few() returns the list: a loop over so few is faster than a search.
   static constexpr size_t kFewMax = 4;
 
   // A place in the list, valid until the list changes.
@@ -31,22 +31,22 @@ class SortedChunks {
   // True if there is exactly one item.
   bool has_one() const { return chunks_.size() == 1 && chunks_[0].size() == 1; }
   size_t chunk_count() const { return chunks_.size(); }
-  // All items in their order, if there are kFewMax at most; otherwise nothing.
+  // Returns all items in order if there are at most kFewMax; otherwise an empty span.
   std::span<const Item> few() const {
     if (chunks_.size() != 1 || chunks_[0].size() > kFewMax) return {};
     return chunks_[0];
   }
   Position begin() const { return {}; }
-  // nullptr at the end.
+  // Returns the item at a position; nullptr at the end.
   const Item* At(Position at) const {
     return at.chunk == chunks_.size() ? nullptr : &chunks_[at.chunk][at.index];
   }
-  // Returns the first item from `from` on whose key is not below `key`.
+  // Returns the position of the first item, searching from `from` on, whose key is not below `key`.
   template <typename Key>
   Position LowerBound(const Key& key, Position from = {}) const {
     const auto is_below = [&](const Item& item) { return item.*kKey < key; };
     size_t first = from.chunk;
-    // The last chunk is looked into anyway.
+    // The last chunk is searched in any case, so its key is not compared here.
     size_t last = chunks_.size() == 0 ? 0 : chunks_.size() - 1;
     while (first < last) {
       const size_t middle = first + (last - first) / 2;
@@ -64,7 +64,7 @@ class SortedChunks {
     if (found == chunk.end()) return {first + 1, 0};
     return {first, static_cast<size_t>(found - chunk.begin())};
   }
-  // Returns the item with that key, or nullptr.
+  // Returns the item with this key, or nullptr.
   template <typename Key>
   const Item* Find(const Key& key) const {
     if (has_one()) return chunks_[0][0].*kKey == key ? &chunks_[0][0] : nullptr;
@@ -78,7 +78,7 @@ class SortedChunks {
     }
   }
 
-  // Returns an item that this list alone has. Its key must stay the same.
+  // Returns an item for changing, in a chunk that no copy shares. Its key must stay the same.
   Item& Edit(Position at) { return chunks_.Edit(at.chunk)[at.index]; }
   // Inserts an item before the result of LowerBound() for its key. Returns the item.
   Item& Insert(Position at, Item item) {
@@ -106,7 +106,7 @@ class SortedChunks {
  private:
   using Chunk = std::vector<Item>;
 
-  // Makes room in a full chunk. Returns where the position is now. Lists are often filled in order:
+  // Splits a full chunk. Returns the new place of the position. Lists are often filled in order:
   // then the first chunk stays full.
   Position Split(Position at) {
     const bool is_at_end = at.index == kChunkMax;
@@ -119,7 +119,8 @@ class SortedChunks {
     return at.index < kept ? at : Position{at.chunk + 1, at.index - kept};
   }
 
-  // Two neighbours that fit into half a chunk become one: removals leave no crowd of small chunks.
+  // Merges two neighbours that together fill at most half a chunk. Otherwise removals would leave
+  // many small chunks.
   void MergeWithNext(size_t index) {
     const Chunk& next = chunks_[index + 1];
     if (chunks_[index].size() + next.size() > kChunkMax / 2) return;

@@ -21,7 +21,7 @@ ThreadWatch WatchThisThread() {
 
 uint64_t CpuNsOf(const ThreadWatch& thread) {
   timespec time{};
-  // Fails once the thread has ended.
+  // clock_gettime() fails if the thread has ended.
   if (thread.id == 0 || clock_gettime(thread.clock, &time) != 0) return 0;
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }

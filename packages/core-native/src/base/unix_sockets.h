@@ -1,5 +1,5 @@
 #pragma once
-// Opens Unix sockets, and tells who is at the other end of one.
+// Opens Unix sockets, and identifies the process at the other end of one.
 
 #include <cstdint>
 
@@ -11,11 +11,12 @@ namespace httpsys {
 int OpenUnixSocket();
 // Opens two sockets that are connected to each other. Returns false if that fails.
 bool OpenUnixPair(int* ends);
-// Reads whose process is at the other end of a connected socket. `pid` is 0 where the system does
-// not tell it. Returns false if the system tells nothing.
+// Reads user and process id of the other end of a connected socket. `pid` is 0 where the system
+// does not report it. Returns false if the system reports neither.
 bool ReadUnixPeer(int fd, uint32_t* uid, uint32_t* pid);
 
-// The same on systems that cannot give a socket its flags when it is opened. Works on every system.
+// Variants for systems that cannot set a socket's flags when they open it. They work on every
+// system.
 namespace portable {
 
 int OpenUnixSocket();
