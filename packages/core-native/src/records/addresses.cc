@@ -15,12 +15,12 @@
 namespace httpsys::engine {
 namespace {
 
-// Prefix of an IPv4 address that is mapped to IPv6.
+// Prefix of IPv6 addresses that stand for IPv4 addresses.
 constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 constexpr std::string_view kMappedText = "::ffff:";
 
-// Appends an IPv4 address as text. Nearly all clients have one, and uv_inet_ntop() formats it byte
-// by byte with snprintf().
+// Appends an IPv4 address as text. Written by hand because nearly all clients have one, and
+// uv_inet_ntop() formats byte by byte with snprintf().
 void SetIpv4Text(std::string_view before, std::span<const uint8_t, 4> address, std::string* text) {
   char name[kMappedText.size() + INET_ADDRSTRLEN];
   char* end = name + before.copy(name, before.size());

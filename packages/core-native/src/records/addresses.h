@@ -1,5 +1,6 @@
 #pragma once
-// The two ends of a connection, as text exactly like Node's remoteAddress and localAddress.
+// The addresses of both ends of a connection, as the same text as Node's remoteAddress and
+// localAddress.
 
 #include <cstdint>
 #include <string>
@@ -19,10 +20,11 @@ struct Addresses {
   LocalAddress local_ip;
 };
 
-// Describes a connection. `peer` is the address that accept() returned, or nullptr to ask the
-// socket. What cannot be found out (the connection is already reset) stays empty. Thread: any.
+// Describes a connection. `peer` is the client's address that accept() returned, or nullptr to ask
+// the socket. Fields that cannot be determined, because the connection is already reset, stay
+// empty. Thread: any.
 Addresses DescribeConnection(int fd, const sockaddr_storage* peer);
-// Returns the port of this end, or 0, and sets its address.
+// Returns the port of the local end, or 0, and sets its address.
 uint16_t LocalPort(int fd, LocalAddress* local);
 
 }  // namespace httpsys::engine

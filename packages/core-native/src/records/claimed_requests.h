@@ -1,6 +1,6 @@
 #pragma once
-// The requests that a lane has claimed back while they waited for JavaScript, which must not begin
-// them.
+// The requests that a lane has claimed back while they waited for JavaScript. JavaScript must not
+// begin them.
 
 #include <atomic>
 #include <cstddef>
@@ -14,28 +14,28 @@
 
 namespace httpsys {
 
-// A request is named by the position of its record in the lane's queue: RequestQueue::appended()
-// right behind it. No two requests have the same position, whichever connection or slot they have.
-// An entry is removed when JavaScript asks about its request or a later one, so a request that
-// JavaScript skips (its socket is destroyed) leaves nothing behind.
+// A request is identified by the position in the lane's queue behind its record:
+// RequestQueue::appended(). Positions are unique among all connections and slots. An entry is
+// removed when JavaScript asks about its request or a later one; so a request that JavaScript
+// skips, because its socket is destroyed, leaves no entry behind.
 //
-// Either the lane or JavaScript gets a request, never both. The lane stores the number of entries
-// and then reads the position of JavaScript; JavaScript stores its position and then reads the
-// number. A barrier between the two makes at least one of them see the other. The lane, which
-// claims rarely, makes it for both (MakeProcessBarrier()); where it cannot, JavaScript makes its
-// own for each request with kFlagClaimable. If the lane sees that JavaScript has come to the
-// request, it gives the claim up. If JavaScript sees an entry, it asks, and the mutex makes it wait
-// until the lane has decided.
+// Exactly one of lane and JavaScript gets a request. The lane stores the number of entries and then
+// reads the position of JavaScript; JavaScript stores its position and then reads the number. A
+// barrier between the two makes at least one of them see the other. The lane, which rarely claims,
+// makes the barrier for both (MakeProcessBarrier()); if it cannot, JavaScript makes its own for
+// each request with kFlagClaimable. If the lane sees that JavaScript has reached the request, it
+// gives the claim up. If JavaScript sees an entry, it asks, and the mutex makes it wait for the
+// lane's decision.
 class ClaimedRequests {
  public:
   using Claim = records::Claim;
 
-  // `count` is set to the number of entries. JavaScript reads it before it asks. `may_use_barrier`
-  // false: as where there is no barrier.
+  // Stores the number of entries in `count`, which JavaScript reads before it asks. With
+  // `may_use_barrier` false, acts as if there were no process barrier.
   explicit ClaimedRequests(std::atomic<uint32_t>* count, bool may_use_barrier = true)
       : count_(count), may_use_barrier_(may_use_barrier) {}
 
-  // True if requests that may be claimed need kFlagClaimable. Once false, it stays so.
+  // True if claimable requests need kFlagClaimable. Never becomes true again after it was false.
   bool needs_flag() const { return !may_use_barrier_ || !HasProcessBarrier(); }
 
   // Claims a request, which must have kFlagClaimable if needs_flag() was true. Must be called
@@ -52,7 +52,8 @@ class ClaimedRequests {
     return false;
   }
 
-  // Returns what has become of the request that JavaScript is about to begin. Thread: JavaScript.
+  // Returns whether, and how, the lane has claimed the request that JavaScript is about to begin.
+  // Thread: JavaScript.
   Claim Take(uint64_t end) {
     const std::lock_guard lock(mutex_);
     const auto found = claims_.find(end);

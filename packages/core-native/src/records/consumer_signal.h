@@ -1,5 +1,5 @@
 #pragma once
-// Wakes the JavaScript thread for new records, unless it is reading records anyway.
+// Wakes the JavaScript thread for new records, unless it is already reading records.
 
 #include <atomic>
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace httpsys {
 
-// No wake-up is lost: a producer publishes and then reads the flag, the consumer clears the flag
-// and then looks once more, and all accesses are sequentially consistent.
+// No wake-up is lost: the producer publishes records and then reads the flag; the consumer clears
+// the flag and then looks for records once more. All accesses are sequentially consistent.
 class ConsumerSignal {
  public:
   // `wake` must be callable on any thread.
@@ -21,8 +21,8 @@ class ConsumerSignal {
   // True while the consumer reads records. Thread: any.
   bool is_draining() const { return is_draining_.load(std::memory_order_seq_cst); }
 
-  // Enclose the reading of records. The consumer must look for records once more after EndDrain().
-  // Thread: the consumer.
+  // Mark the beginning and the end of reading records. After EndDrain() the consumer must look for
+  // records once more. Thread: the consumer.
   void BeginDrain() { is_draining_.store(true, std::memory_order_seq_cst); }
   void EndDrain() { is_draining_.store(false, std::memory_order_seq_cst); }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The words that a lane and JavaScript share beside the segments (records.h, ControlWord).
+// The 32-bit words that a lane and JavaScript share in addition to the segments (records.h,
+// ControlWord).
 
 #include <atomic>
 #include <cstdint>
@@ -8,9 +9,9 @@
 
 namespace httpsys {
 
-// A view of an Int32Array over a SharedArrayBuffer, which must outlive it. JavaScript uses Atomics
-// on the same words, which V8 compiles to plain lock-free instructions, as std::atomic is. Every
-// access is atomic. Thread: any.
+// A view of an Int32Array over a SharedArrayBuffer, which must outlive the view. JavaScript
+// accesses the same words by Atomics, which V8 compiles to plain lock-free instructions, as a C++
+// compiler does for std::atomic. Every access is atomic. Thread: any.
 class ControlBlock {
  public:
   explicit ControlBlock(int32_t* words) : words_(words) {}

@@ -81,13 +81,13 @@ InternTable::Result InternTable::Define(Kind kind, uint64_t hash, std::string_vi
   if (definitions_left_ == 0) return {};
   const size_t first = hash % limits::kInternSets * limits::kInternWays;
   const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(first);
-  // The victim is the least recently used entry, by age so that the counter may wrap.
+  // Evict the least recently used entry, compared by age because the counter may wrap.
   const auto victim =
       std::max_element(begin, begin + limits::kInternWays, [&](const Entry& a, const Entry& b) {
         return (a.kind == Kind::kNone ? UINT32_MAX : record_ - a.last_record) <
                (b.kind == Kind::kNone ? UINT32_MAX : record_ - b.last_record);
       });
-  // The record that is being written may use this id already.
+  // The record that is being written may already use this id.
   if (victim->kind != Kind::kNone && victim->last_record == record_) return {};
   --definitions_left_;
   if (victim->kind == Kind::kNone) victim->id = next_id_++;

@@ -1,11 +1,11 @@
 #pragma once
-// Ids for header lines, header names and targets that repeat, so that JavaScript need not make the
-// same strings again.
+// Assigns ids to header lines, header names and targets that repeat: JavaScript makes each such
+// string once.
 //
 // The table is bounded and set-associative. A text gets an id when it is seen for the second time.
-// Ids count from 0, so that they are indices of arrays without holes. A text that evicts another
-// one takes over its id, and a new kIntern record tells JavaScript. A peer can cause evictions,
-// never memory use or long searches; the hash is seeded, so that the peer cannot choose its
+// Ids count from 0, for use as indices of arrays without holes. A text that evicts another one
+// takes over its id, and a new kIntern record tells JavaScript. A client can cause evictions, but
+// neither memory use nor long searches; the hash is seeded, so the client cannot choose its
 // victims.
 
 #include <array>
@@ -38,7 +38,7 @@ class InternTable {
   // Begins a pass, which may define limits::kInternDefinitionsPerPass new ids.
   void BeginPass() { definitions_left_ = limits::kInternDefinitionsPerPass; }
 
-  // Finds the id of a whole line, and makes one if the line may have one.
+  // Returns the id of a whole line; assigns one if the line is eligible.
   Result FindLine(std::string_view name, std::string_view value);
   Result FindName(std::string_view name);
   Result FindTarget(std::string_view target);
@@ -68,8 +68,8 @@ class InternTable {
   uint32_t record_ = 1;
   uint32_t definitions_left_ = limits::kInternDefinitionsPerPass;
   uint32_t next_id_ = 0;
-  std::vector<Entry> entries_;  // Sets of kInternWays.
-  // Parts of the hashes of texts seen once; entries overwrite each other.
+  std::vector<Entry> entries_;  // Sets of kInternWays entries.
+  // Parts of the hashes of texts that were seen once. New entries overwrite old ones.
   std::vector<uint32_t> seen_;
 };
 

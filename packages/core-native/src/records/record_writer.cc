@@ -56,8 +56,8 @@ tls::HandshakeTerms TermsOf(std::string_view facts) {
   terms.protocol = static_cast<int>(LoadField<records::kSecureProtocol>(words));
   terms.is_asked = LoadField<records::kSecureHasAsked>(words) != 0;
   terms.is_verified = terms.is_asked && LoadField<records::kSecureVerifyResult>(words) == 0;
-  // The cipher comes behind the server's name and the protocol of ALPN. The sum of all parts is the
-  // text's length.
+  // The cipher's name follows the server's name and the ALPN protocol. The sum of all lengths must
+  // be the length of the text.
   const size_t at = records::kOpenSecureBytes + LoadField<records::kSecureServernameBytes>(words) +
                     LoadField<records::kSecureAlpnBytes>(words);
   terms.cipher = facts.substr(at, LoadField<records::kSecureCipherBytes>(words));
@@ -78,7 +78,8 @@ void RecordWriter::Open(uint32_t slot, uint32_t server_id, const Addresses& addr
   const size_t plain_bytes =
       AlignRecord(records::kOpenFixedBytes + addresses.remote.size() + addresses.local.size());
   if (!facts.empty()) flags |= records::kFlagSecure;
-  // close() refuses a connection without TLS that JavaScript has not heard of.
+  // A connection without TLS is announced at once: close() refuses such a connection if JavaScript
+  // does not know it yet.
   const Urgency urgency = facts.empty() ? Urgency::kNow : Urgency::kSoon;
   uint8_t* record = Append(plain_bytes + facts.size(), RequestType::kOpen, flags, slot, urgency);
   Copy(record + plain_bytes, facts);
@@ -198,7 +199,7 @@ uint8_t* RecordWriter::CopyLineWords(uint8_t* to) const {
 
 void RecordWriter::RequestHead(const http1::RequestHead& head, const Request& request) {
   HTTPSYS_CHECK(head.lines.size() <= UINT16_MAX);
-  // Ids are defined before the record that uses them.
+  // The kIntern records of new ids must precede the record that uses them.
   intern_.BeginRecord();
   const uint32_t target = EncodeTarget(head.target);
   const bool is_literal = (target & records::kInternBit) == 0;

@@ -18,12 +18,12 @@
 
 namespace httpsys::engine {
 
-// Encodes what a kOpen record says of TLS.
+// Encodes the facts about TLS for a kOpen record.
 std::string EncodeFacts(const tls::Facts& facts);
-// Returns true if bytes of another process have this form.
+// Returns true if bytes from another process have the format of EncodeFacts().
 bool AreFacts(std::string_view bytes);
-// Reads the terms of the handshake, without its trust. Malformed bytes give the terms of a
-// connection without TLS.
+// Reads the terms of the handshake, except its trust, from encoded facts. Malformed bytes give the
+// terms of a connection without TLS.
 tls::HandshakeTerms TermsOf(std::string_view facts);
 
 // How soon JavaScript is woken for a record: at once (kNow), or together with a later record but
@@ -53,29 +53,31 @@ class RecordWriter {
             std::string_view facts);
   void Hello(uint32_t id, uint32_t server_id, const tls::ClientHello& hello);
   void NewSession(uint32_t id, uint32_t server_id, const tls::NewSession& session);
-  // Writes nothing if `lines` is empty.
+  // Writes a kKeyLog record; nothing if `lines` is empty.
   void KeyLog(uint32_t slot, std::string_view lines);
   void TlsFailure(uint32_t slot, const tls::Failure& failure);
   void RequestHead(const http1::RequestHead& head, const Request& request);
   // Writes the bytes inline, or copies them into a block if they are large.
   void Body(uint32_t slot, std::string_view bytes);
-  // The certificates that a peer has shown when asked. `error` is the system's; the certificates
-  // are as with Open().
+  // Reports the certificates that a client has shown on request. `error` is the system's error
+  // code; the certificates are encoded as for Open().
   void PeerCertificate(uint32_t slot, uint32_t error, long verify_result,
                        std::string_view certificates);
   void BodyBlock(uint32_t slot, Block block);
-  // `loan_id` names a block that JavaScript has lent (ReceiveBlocks), of which `bytes` are filled.
+  // `loan_id` identifies a block that JavaScript has lent (ReceiveBlocks); its first `bytes` are
+  // filled.
   void BodyLent(uint32_t slot, uint32_t loan_id, size_t bytes);
   void BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& trailers);
   // `flags` is 0 or kFlagUndecided.
   void Eof(uint32_t slot, uint32_t flags = 0);
-  // `is_patient`: nobody waits for the record, so that it may come with later records.
+  // With `is_patient`, the record may wait for a wake by later records, because JavaScript does not
+  // need it soon.
   void Closed(uint32_t slot, int error, bool is_patient);
   void Credit(uint32_t slot, uint32_t bytes, uint32_t flags = 0);
   void Silence(uint32_t slot, uint32_t ms, uint32_t since_ms, uint32_t flags);
-  // Nobody waits for the record: it may come with later records.
+  // Does not wake JavaScript: the record is read together with later ones.
   void Unseen(uint32_t slot, uint32_t read, uint64_t written);
-  // Where a message is wrong, as kError has it.
+  // The place of the error in a malformed message, as a kError record describes it.
   struct Fault {
     std::string_view segment;
     std::string_view prefix;
@@ -83,7 +85,7 @@ class RecordWriter {
   };
   void Error(uint32_t slot, records::ErrorKind kind, const Fault& fault);
   void BlockDone(uint32_t block_id, int error, uint64_t sent = 0);
-  // Returns how soon JavaScript should be woken for the records since the last call.
+  // Returns the highest urgency of the records since the last call, and resets it.
   Urgency TakeUrgency() { return std::exchange(urgency_, Urgency::kLate); }
 
   // -- Records of a WebSocket.
@@ -101,7 +103,7 @@ class RecordWriter {
   // Appends a record whose payload is `bytes`. The caller writes the other fields.
   uint8_t* Piece(records::RequestType type, uint32_t flags, uint32_t slot, std::string_view bytes);
   void Intern(uint32_t id, std::string_view name, std::string_view value, bool is_name_only);
-  // Fills line_words_. Returns the bytes of the literal parts.
+  // Fills line_words_. Returns the size of the texts that have no id, in bytes.
   size_t EncodeLines(const std::vector<http1::HeaderLine>& lines);
   uint32_t EncodeTarget(std::string_view target);
   uint8_t* CopyLineWords(uint8_t* to) const;
@@ -109,7 +111,7 @@ class RecordWriter {
 
   RequestQueue* queue_;
   InternTable intern_;
-  std::vector<uint32_t> line_words_;  // Two per line.
+  std::vector<uint32_t> line_words_;  // Two words per line.
   Urgency urgency_ = Urgency::kLate;
 };
 

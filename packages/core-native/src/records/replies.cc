@@ -8,14 +8,15 @@ namespace {
 using records::Field;
 using records::ReplyType;
 
-// Reads the bytes of one record. A read that does not fit makes the record invalid for good.
+// Reads the bytes of one record. A read beyond its end marks the whole record as invalid.
 class Words {
  public:
   explicit Words(std::span<const uint8_t> record) : record_(record) {}
 
   bool is_good() const { return is_good_; }
 
-  // `last` is the last field that the type has.
+  // Returns true if the record is long enough for its fields up to `kLast`, the last one of its
+  // type.
   template <Field kLast>
   bool HasUpTo() {
     return Need((kLast.word + 1) * sizeof(uint32_t));

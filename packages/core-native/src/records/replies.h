@@ -1,5 +1,5 @@
 #pragma once
-// The contents of reply records, one struct for each form.
+// The contents of reply records, one struct per layout.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,24 +14,24 @@ namespace httpsys {
 
 struct ResponseReply {
   std::string_view head;
-  std::string_view body;  // The body follows the head in one piece of memory.
+  std::string_view body;  // The body, directly behind the head in the same memory.
   uint32_t idle_timeout_ms;
 
   std::string_view all() const { return {head.data(), head.size() + body.size()}; }
 };
 
-// kData and kTrailers.
+// For kData and kTrailers.
 struct BytesReply {
   std::string_view bytes;
   uint32_t idle_timeout_ms;
 };
 
-// kBlock and kFrameBlock.
+// For kBlock and kFrameBlock.
 struct BlockReply {
   uint32_t id;
 };
 
-// kEnd and kIdleTimeout.
+// For kEnd and kIdleTimeout.
 struct TimeoutReply {
   uint32_t ms;
 };
@@ -49,7 +49,7 @@ struct SocketOptionReply {
   uint32_t delay_s;
 };
 
-// kCachePolicy. JavaScript has checked the values.
+// For kCachePolicy. JavaScript has checked the values.
 struct CachePolicyReply {
   uint32_t kind;
   uint32_t seconds;
@@ -62,13 +62,13 @@ struct WebSocketReply {
   uint32_t chunks_max;
   uint32_t pongs_max;
   uint32_t threshold;
-  // Parameters of zlib for the two directions.
+  // Parameters of zlib: window bits of both directions, then those for compression.
   int8_t server_bits;
   int8_t client_bits;
   int8_t level;
   int8_t memory_level;
   int8_t strategy;
-  std::string_view head;  // The bytes that were read behind the request.
+  std::string_view head;  // Bytes that were read behind the request head.
 };
 
 struct FrameReply {
@@ -79,7 +79,7 @@ struct JumpReply {
   uint32_t segment;
 };
 
-// kBroadcast and kBroadcastBlock: a payload, and the slots of the connections that get it.
+// For kBroadcast and kBroadcastBlock: a payload, and the slots of the connections that receive it.
 struct BroadcastReply {
   std::string_view payload;  // Valid for kBroadcast.
   uint32_t block_id;         // Valid for kBroadcastBlock.
@@ -89,15 +89,15 @@ struct BroadcastReply {
   uint32_t slot(size_t index) const { return LoadWord(slots_at, index); }
 };
 
-// One reply record. Texts and payloads are views into the record's memory, and valid as long as
-// that. Each accessor may be called only for types with its struct.
+// One reply record. Texts and payloads are views into the record's memory, and become invalid with
+// it. Each accessor may be called only for record types that use its struct.
 class ReplyRecord {
  public:
-  // Reads a record. Returns false if it is shorter than its type or its lengths require, or no
-  // record at all. Reads each word once, because the writer may change it meanwhile. Of an unknown
-  // type, only the header is read.
+  // Reads a record. Returns false if the bytes are no record, or are fewer than its type or its
+  // lengths require. Reads each word once, because the writer may change it meanwhile. For an
+  // unknown type only the header is read.
   [[nodiscard]] static bool Read(std::span<const uint8_t> record, ReplyRecord* reply);
-  // Make records that JavaScript has not written, whose texts the caller keeps.
+  // These functions make records that JavaScript has not written. The caller must keep their texts.
   static ReplyRecord Response(uint32_t slot, uint32_t flags, const ResponseReply& response) {
     ReplyRecord reply(records::ReplyType::kResponse, slot, flags);
     reply.contents_ = response;

@@ -1,8 +1,8 @@
 #pragma once
 // Reads the reply records that JavaScript writes for one lane.
 //
-// JavaScript fills segments, jumps between them with kJump and counts published bytes in the
-// control block. Memory that was read stays valid until GiveBack().
+// JavaScript fills segments, continues in another one after a kJump record, and counts published
+// bytes in the control block. Memory that was read stays valid until GiveBack().
 
 #include <atomic>
 #include <cstddef>
@@ -16,14 +16,14 @@
 
 namespace httpsys {
 
-// A mistake for ReplyReader::End().
+// A message for ReplyReader::End(): the reply names a block that was not lent.
 inline constexpr const char* kUnknownBlock = "names a block that was not lent";
 
 class ReplyReader {
  public:
-  // While *is_held is true, Next() returns only records that it has already seen as published. So
-  // commands that were queued, with *is_held set, before a record was published are handled before
-  // the record. nullptr = never held.
+  // While *is_held is true, Next() returns only records that it has already seen as published. Use:
+  // set *is_held, queue commands, then publish a record; the lane handles the commands before that
+  // record. nullptr = never held.
   explicit ReplyReader(ControlBlock control, const std::atomic<bool>* is_held = nullptr)
       : control_(control), is_held_(is_held) {}
   ReplyReader(const ReplyReader&) = delete;
@@ -34,42 +34,42 @@ class ReplyReader {
 
   // -- Thread: the lane.
 
-  // True if Next() has not returned everything that was published. A full memory barrier.
+  // True if Next() has not returned all published records. Also a full memory barrier.
   bool HasMore() const {
     return control_[records::kReplyPublished].load(std::memory_order_seq_cst) != read_total_;
   }
   enum class Result : uint8_t { kReply, kNone, kMalformed };
-  // Reads the next reply, and follows kJump. kNone: no reply was published, or is_held. kMalformed:
-  // the record is longer than its segment or than what was published, or its contents are longer
-  // than the record. All later calls return kMalformed, too, and all calls after End().
+  // Reads the next reply, and follows kJump. Returns kNone if no reply was published or *is_held is
+  // true. Returns kMalformed if the record is longer than its segment or than the published bytes,
+  // or its contents are longer than the record. After kMalformed or End(), all calls return
+  // kMalformed.
   Result Next(ReplyRecord* reply);
-  // Next() for the loop that handles replies: a malformed one is a mistake as in End(). Returns
-  // false if there is no reply.
+  // Like Next(), but calls End() for a malformed reply. Returns false if there is no reply.
   bool NextOrEnd(ReplyRecord* reply) {
     const Result result = Next(reply);
     if (result == Result::kMalformed) End("is malformed");
     return result == Result::kReply;
   }
-  // Must be called for a reply that JavaScript must not write: one that is malformed, names what
-  // JavaScript does not have, or comes where it means nothing. Our own JavaScript has a mistake
-  // then, and the process ends; no other function ends it for a reply. The caller must go on as if
-  // the reply had not come: a process that serves the applications of others ends the attachment
-  // only, of which nothing is read any more. `mistake` continues "a reply ...".
+  // Must be called for a reply that JavaScript must not write: it is malformed, names an unknown
+  // object, or is not allowed in the current state. That is a bug in our JavaScript, and the
+  // process ends; no other function ends it for a reply. The caller must continue as if the reply
+  // had not come: a process that serves other people's applications ends only the attachment and
+  // reads nothing more of it. `mistake` continues the sentence "a reply ...".
   void End(const char* mistake);
-  // Makes End() end the attachment only.
+  // Makes End() end only the attachment, not the process.
   void set_outlives_mistakes() { outlives_mistakes_ = true; }
   bool is_over() const { return is_over_; }
-  // The bytes that Next() has read so far, as far as 32 bits count them.
+  // The number of bytes that Next() has read so far, modulo 2^32.
   uint32_t read_total() const { return read_total_; }
-  // Must be called when nothing refers to the records of Next() any more. Gives the pages of
-  // segments beyond the first limits::kReplySegmentsKept back to the system, so that a flood does
-  // not keep its memory.
+  // Must be called when nothing refers to the records of Next() any more. Returns the pages of
+  // segments beyond the first limits::kReplySegmentsKept to the system, so the memory of a flood
+  // does not stay allocated.
   void GiveBack();
 
  private:
-  // Returns false if no such segment was added.
+  // Continues in another segment. Returns false if no segment has this id.
   bool EnterSegment(uint32_t id);
-  // Reads the next record, kJump included.
+  // Reads the next record, which may be a kJump.
   Result ReadRecord(ReplyRecord* reply);
 
   ControlBlock control_;
@@ -79,14 +79,14 @@ class ReplyReader {
 
   std::span<const uint8_t> segment_;
   uint32_t segment_id_ = 0;
-  // Segments that were left since the last GiveBack() and need not keep their pages.
+  // Segments left since the last GiveBack() whose pages will be returned to the system.
   std::vector<std::span<const uint8_t>> surplus_;
   size_t offset_ = 0;
   uint32_t read_total_ = 0;
   uint32_t seen_total_ = 0;
   uint32_t left_ = 0;
   uint32_t given_back_ = 0;
-  size_t reply_at_ = 0;  // Where in its segment the last reply began.
+  size_t reply_at_ = 0;  // Offset of the last reply in its segment.
   bool is_over_ = false;
   bool outlives_mistakes_ = false;
 };

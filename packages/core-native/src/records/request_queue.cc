@@ -108,7 +108,8 @@ bool RequestQueue::Publish() {
     is_waiting_.store(false, std::memory_order_seq_cst);
     FlushBacklog();
     if (backlog_bytes_ != 0) {
-      // A release between the first look and this store would go unnoticed, so look again.
+      // A segment that was released between the first look and this store would go unnoticed: look
+      // again.
       is_waiting_.store(true, std::memory_order_seq_cst);
       FlushBacklog();
       if (backlog_bytes_ == 0) is_waiting_.store(false, std::memory_order_seq_cst);
@@ -141,8 +142,8 @@ bool RequestQueue::Next(Region* region) {
 
 void RequestQueue::BeginReading() {
   const uint64_t total = consumed_total_.load(std::memory_order_relaxed) - read_offset_;
-  // The total is stored after the offset: a reader that sees this total does not see the offset of
-  // the segment before.
+  // Stored after the offset: a reader that sees this total does not see the offset in the previous
+  // segment.
   segment_total_.store(total, std::memory_order_release);
 }
 
@@ -150,15 +151,15 @@ uint64_t RequestQueue::begun() const {
   for (;;) {
     const uint64_t total = segment_total_.load(std::memory_order_acquire);
     const uint32_t offset = reading_ == nullptr ? 0 : reading_->load(std::memory_order_seq_cst);
-    // If the offset is that of the next segment, the total has changed.
+    // If the offset is already that of the next segment, the total has changed: read both again.
     if (segment_total_.load(std::memory_order_acquire) != total) continue;
-    // Between two segments the offset may be 0 already. All earlier bytes are consumed then.
+    // Between two segments the offset may already be 0. Then all earlier bytes are consumed.
     return std::max(consumed(), total + offset);
   }
 }
 
 void RequestQueue::ReleaseSegment(uint32_t published) {
-  // The lane reuses the segment only after it has seen released_.
+  // The order is safe: the lane reuses the segment only after it has seen released_.
   segments_[read_segment_].published.store(0, std::memory_order_relaxed);
   released_.fetch_add(1, std::memory_order_seq_cst);
   read_segment_ = (published & ~kSealed) >> kNextShift;
@@ -167,7 +168,8 @@ void RequestQueue::ReleaseSegment(uint32_t published) {
 
 bool RequestQueue::Consume(uint32_t offset) {
   HTTPSYS_CHECK(offset >= read_offset_ && offset <= segment_bytes_);
-  // With AskForWake(): the lane sees the total, or this thread sees that the lane waits.
+  // Pairs with AskForWake(): either the lane sees this total, or this thread sees that the lane
+  // waits.
   consumed_total_.store(consumed_total_.load(std::memory_order_relaxed) + (offset - read_offset_),
                         std::memory_order_seq_cst);
   read_offset_ = offset;

@@ -1,5 +1,5 @@
 #pragma once
-// Access to the fields of records, which are 32-bit words in host byte order within byte memory.
+// Reads and writes the fields of records: 32-bit words in host byte order within byte memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,7 @@ constexpr uint32_t PartOf(uint32_t word) {
   }
 }
 
-// Returns a word with only this field set. A value that is too large is cut.
+// Returns a word in which only this field is set. A value that is too large is truncated.
 template <records::Field kField>
 constexpr uint32_t Part(uint32_t value) {
   static_assert(kField.bits < 32);
