@@ -24,7 +24,7 @@ std::string_view Extension(SSL* ssl, unsigned type) {
   return {reinterpret_cast<const char*>(bytes), size};
 }
 
-// Takes the first protocol off a list; empty at the end.
+// Removes the first protocol from a list and returns it; empty at the end of the list.
 std::string_view NextProtocol(std::string_view* list) {
   if (list->empty()) return {};
   const size_t size = static_cast<uint8_t>(list->front());
@@ -69,8 +69,8 @@ std::string_view ChooseProtocol(std::string_view ours, std::string_view theirs) 
   }
 }
 
-// The rest of a pattern behind its last `*` is tried at each character of the label, so that the
-// time is at most the product of the lengths.
+// Tries the rest of the pattern behind its last `*` at each character of the label. So the time is
+// at most the product of the lengths.
 bool MatchesHost(std::string_view pattern, std::string_view host) {
   size_t at = 0;
   size_t star = std::string_view::npos;

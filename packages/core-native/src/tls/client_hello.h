@@ -1,5 +1,5 @@
 #pragma once
-// Reads a ClientHello, and finds what fits it.
+// Reads a ClientHello, and matches its protocols and host name with the server's.
 
 #include <openssl/types.h>
 
@@ -17,12 +17,12 @@ ClientHello ReadClientHello(SSL* ssl);
 // Returns the protocol list in the body of an ALPN extension.
 std::string_view AlpnOf(std::string_view extension);
 
-// Returns the first protocol of `ours` that is in `theirs`; empty if there is none. Both are lists
-// in wire format; they are read up to the first malformed entry.
+// Returns the first protocol of `ours` that `theirs` contains; empty if there is none. Both are
+// ALPN lists in wire format, and are read up to the first malformed entry.
 std::string_view ChooseProtocol(std::string_view ours, std::string_view theirs);
 
-// Returns true if a host matches a pattern, in which `*` stands for one label or a part of it. Case
-// does not matter.
+// Returns true if the host matches the pattern. `*` in the pattern stands for one label or a part
+// of it. Case does not matter.
 bool MatchesHost(std::string_view pattern, std::string_view host);
 
 }  // namespace httpsys::tls

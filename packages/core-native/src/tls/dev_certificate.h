@@ -1,5 +1,5 @@
 #pragma once
-// A self-signed certificate for development, trusted by nobody.
+// Makes self-signed certificates for development; no client trusts them.
 
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 namespace httpsys::tls {
 
 struct KeyPair {
-  std::string key;  // PEM; empty if it could not be made.
+  std::string key;  // PEM; empty if making it failed.
   std::string certificate;
 };
 

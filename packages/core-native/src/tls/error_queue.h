@@ -1,5 +1,5 @@
 #pragma once
-// OpenSSL's queue of errors, which each thread has, and the failures that are made of it.
+// OpenSSL's error queue (one per thread), and failures made from its errors.
 
 #include <openssl/err.h>
 
@@ -7,13 +7,13 @@
 
 namespace httpsys::tls {
 
-// Clears the queue, as OpenSSL requires before each of its calls. The queue is nearly always empty,
-// and looking is cheaper than clearing.
+// Clears the queue, as OpenSSL requires before each of its calls. It is nearly always empty, and
+// peeking is cheaper than clearing.
 inline void ForgetErrors() {
   if (ERR_peek_error() != 0) ERR_clear_error();
 }
 
-// Records a failure for which OpenSSL is not the reason. `error` is a positive errno.
+// Records a failure whose cause is not OpenSSL. `error` is a positive errno.
 void Fail(int error, Failure* failure);
 // Records the errors of the queue as a failure (EPROTO), and clears the queue.
 void FailWithQueue(Failure* failure);

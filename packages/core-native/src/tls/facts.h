@@ -1,31 +1,32 @@
 #pragma once
-// Facts about TLS connections. Free of OpenSSL's headers, because not every backend has OpenSSL.
+// Facts about TLS connections. Includes no header of OpenSSL, because not every backend has
+// OpenSSL.
 
 #include <string>
 #include <string_view>
 
 namespace httpsys::tls {
 
-// What a client asks for in its ClientHello.
+// The parts of a ClientHello that the server or its JavaScript uses.
 struct ClientHello {
   std::string servername;  // The server name; empty = none.
   std::string alpn;        // The protocols, each after its length; empty = none.
-  std::string session_id;  // The session to resume, or a meaningless one (TLS 1.3).
+  std::string session_id;  // The session to resume; meaningless in TLS 1.3.
   bool has_ticket = false;
   bool wants_status = false;  // The client wants an OCSP response.
 };
 
-// A new session that JavaScript may keep.
+// A new session, for JavaScript's store of sessions.
 struct NewSession {
   std::string id;
-  std::string data;  // ASN.1.
+  std::string data;  // The session in ASN.1.
 };
 
-// Why a connection failed, as JavaScript tells it.
+// Why a TLS connection failed, for the error that JavaScript reports.
 struct Failure {
   int error = 0;     // A positive errno; EPROTO for an error of OpenSSL.
   int reason = 0;    // OpenSSL's reason code within its library.
-  std::string text;  // The error as OpenSSL prints it. The following texts are parts of it.
+  std::string text;  // The complete error text of OpenSSL. The texts below are parts of it.
   std::string library;
   std::string function;
   std::string reason_text;
@@ -40,9 +41,10 @@ struct Facts {
   std::string_view servername;
   std::string_view alpn;
   std::string_view cipher;           // The cipher's name in OpenSSL.
-  std::string_view cipher_standard;  // The cipher's name in the standard.
+  std::string_view cipher_standard;  // The cipher's name in the TLS standards.
   std::string_view cipher_version;   // The TLS version that introduced the cipher.
-  std::string certificates;  // The peer's certificates (DER), each after its length in four bytes.
+  // The client's certificates (DER), each after its length in four bytes.
+  std::string certificates;
 };
 
 }  // namespace httpsys::tls

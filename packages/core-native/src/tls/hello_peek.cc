@@ -19,7 +19,7 @@ constexpr size_t kExtensionServername = 0;
 constexpr size_t kNameTypeHost = 0;
 constexpr size_t kServernameBytesMax = 255;  // OpenSSL's TLSEXT_MAXLEN_host_name.
 
-// Reads numbers and vectors; after the first bytes that are missing everything is empty.
+// Reads numbers and vectors. After a read beyond the end, all later reads return 0 or empty.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -39,7 +39,7 @@ class Reader {
     rest_.remove_prefix(bytes);
     return taken;
   }
-  // Returns a vector whose length stands before it in `length_bytes` bytes.
+  // Returns a vector; its length precedes it in `length_bytes` bytes.
   std::string_view Vector(size_t length_bytes) { return Take(Number(length_bytes)); }
   bool is_empty() const { return rest_.empty(); }
   bool is_good() const { return is_good_; }
@@ -49,7 +49,7 @@ class Reader {
   bool is_good_ = true;
 };
 
-// Gathers the body of the handshake message from as many records as it takes.
+// Concatenates the body of the handshake message from the records that contain it.
 PeekStatus GatherHello(std::string_view bytes, std::string* hello) {
   std::string message;
   while (!bytes.empty()) {

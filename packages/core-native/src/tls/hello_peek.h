@@ -1,7 +1,7 @@
 #pragma once
-// Reads the server name in a ClientHello without consuming it. On a shared port the name decides
-// which process has the certificate, before any process answers (RFC 8446, sections 4.1.2 and 5.1;
-// RFC 6066, section 3).
+// Reads the server name in a ClientHello without consuming the bytes. On a shared port the name
+// decides which process has the certificate, before any process answers (RFC 8446, sections 4.1.2
+// and 5.1; RFC 6066, section 3).
 
 #include <cstdint>
 #include <string>
@@ -11,18 +11,18 @@ namespace httpsys::tls {
 
 enum class PeekStatus : uint8_t {
   kNeedMore,
-  kHello,  // The ClientHello has been found; an empty name = it has none.
+  kHello,  // The ClientHello was found; an empty name = it names no server.
   // The bytes do not begin a TLS connection, or the ClientHello is too long: the process that
-  // accepted refuses the connection.
+  // accepted the connection refuses it.
   kOther,
 };
 
-// Returns the name in the body of a server_name extension, as received; empty if the extension is
-// not what OpenSSL takes: one host name and nothing behind it. Thread: any.
+// Returns the name in the body of a server_name extension, as received. Empty if OpenSSL would
+// refuse the extension: it must have exactly one host name and nothing behind it. Thread: any.
 std::string_view ServernameOf(std::string_view extension);
 
-// Examines the first bytes of a connection. Never fails, whatever the bytes are. `servername` is
-// that of ServernameOf(), in lower case and without a final dot. Thread: any.
+// Examines the first bytes of a connection, whatever they are. `servername` is set to the name of
+// ServernameOf(), in lower case and without a final dot. Thread: any.
 PeekStatus PeekServername(std::string_view bytes, std::string* servername);
 
 }  // namespace httpsys::tls

@@ -32,7 +32,7 @@ void Negotiation::PrepareContext(SSL_CTX* context, bool logs_keys) {
 void Negotiation::PrepareServer(SSL_CTX* context, const ContextSettings& settings) {
   SSL_CTX_set_client_hello_cb(context, OnClientHello, nullptr);
   SSL_CTX_set_tlsext_ticket_key_evp_cb(context, OnTicketKey);
-  // Sessions are in their tickets, or JavaScript keeps them, so OpenSSL needs no cache.
+  // OpenSSL needs no session cache: sessions are in their tickets, or JavaScript stores them.
   const auto cache =
       SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL | SSL_SESS_CACHE_NO_AUTO_CLEAR;
   SSL_CTX_set_session_cache_mode(context, settings.tells_sessions ? cache : SSL_SESS_CACHE_OFF);
@@ -43,18 +43,17 @@ void Negotiation::PrepareServer(SSL_CTX* context, const ContextSettings& setting
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_ENABLE_PARTIAL_WRITE);
   SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
-  // The end of the socket without a goodbye is a normal end, and no reason for an alert.
+  // The end of the socket without close_notify is a normal end, and causes no alert.
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
-  // With read-ahead, a read costs one call of the kernel instead of one for the head of a record
-  // and one for the rest.
+  // With read-ahead, one system call reads both the header and the rest of a record.
   SSL_CTX_set_read_ahead(context, 1);
   int mode = SSL_VERIFY_NONE;
   if (settings.requests_certificate) {
     mode = SSL_VERIFY_PEER;
     if (settings.rejects_unauthorized) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   }
-  // The handshake goes on after a verification error, as on Node. The error is reported, or the
-  // client rejected, when the handshake is done.
+  // Continue the handshake after a verification error, as Node does. After the handshake the error
+  // is reported, or the client rejected.
   SSL_CTX_set_verify(context, mode, [](int, X509_STORE_CTX*) { return 1; });
 }
 
@@ -83,8 +82,8 @@ HandshakeStatus Negotiation::Continue() {
   if (result == 1) {
     is_shaken_ = true;
     if (new_sessions_.empty()) return Finish();
-    // The last bytes wait, as on Node: the peer cannot use a session before the store of sessions
-    // has it.
+    // Hold back the last bytes, as Node does: the client must not use a session before JavaScript
+    // has stored it.
     wire_->HoldSealed();
     return HandshakeStatus::kTelling;
   }
@@ -104,7 +103,7 @@ HandshakeStatus Negotiation::Continue() {
   if (failure_->error != 0) {
     wire_->Flush();
   } else if (wire_->is_at_end() || error != 0) {
-    wire_->Flush();  // A peer that has ended only its own direction may still read.
+    wire_->Flush();  // A client that has ended only its own direction may still read.
     Fail(error != 0 ? error : ECONNRESET, failure_);
   } else {
     FailWithQueue(failure_);
@@ -115,11 +114,12 @@ HandshakeStatus Negotiation::Continue() {
 
 HandshakeStatus Negotiation::Finish() {
   is_established_ = true;
-  // OpenSSL calls OnInfo() from here on, so only for messages after the handshake.
+  // From here on OpenSSL calls OnInfo(): it sees only messages after the handshake.
   SSL_set_info_callback(ssl_, OnInfo);
   new_sessions_.clear();
   wire_->ForgetBarren();
-  // These bytes are tickets, as a rule. They leave with the first response if there is one at once.
+  // In TLS 1.3 these bytes are usually tickets. They wait for the first response, if one comes at
+  // once.
   const bool may_wait = SSL_version(ssl_) == TLS1_3_VERSION;
   if (may_wait && !wire_->has_kept() && wire_->has_sealed()) {
     wire_->HoldSealed();
@@ -161,13 +161,13 @@ int Negotiation::ReadHello(int* alert) {
     *alert = SSL_AD_INTERNAL_ERROR;
     return SSL_CLIENT_HELLO_ERROR;
   }
-  // The host is set already after a HelloRetryRequest.
+  // After a HelloRetryRequest the host is already set.
   if (host_ != nullptr) return SSL_CLIENT_HELLO_SUCCESS;
   return UseHost(settings.asks_host ? answer_.host : context_->FindHost(hello_.servername));
 }
 
-// Selects the host's context. This runs before OpenSSL looks at any session, so that a session is
-// one of this host's.
+// Selects the host's context. Runs before OpenSSL looks a session up: only sessions of this host
+// are found.
 int Negotiation::UseHost(std::shared_ptr<const HostContext> host) {
   if (host == nullptr) return SSL_CLIENT_HELLO_SUCCESS;
   const std::string id = context_->SessionIdContext(host.get());
@@ -249,8 +249,8 @@ int Negotiation::OnNewSession(SSL* ssl, SSL_SESSION* session) {
   return 0;
 }
 
-// Counts the messages after the handshake that make OpenSSL answer. Data between two such messages
-// does not reset the count, and the bytes that answer them are not credited.
+// Counts the messages after the handshake that make OpenSSL answer. Data between two of them does
+// not reset the count, and the bytes of the answers do not count as useful.
 void Negotiation::OnInfo(const SSL* ssl, int where, int) {
   Negotiation* self = Of(ssl);
   const bool is_new_key = where == SSL_CB_ACCEPT_LOOP && SSL_get_state(ssl) == TLS_ST_SR_KEY_UPDATE;

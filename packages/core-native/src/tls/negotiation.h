@@ -1,5 +1,5 @@
 #pragma once
-// The handshake of a TLS session: what the client asks for in its hello, and what it gets.
+// The handshake of a TLS session: the client's requests in its hello, and the server's decisions.
 
 #include <openssl/types.h>
 
@@ -22,52 +22,54 @@ namespace httpsys::tls {
 // What JavaScript decides about a ClientHello.
 struct HelloAnswer {
   bool is_refused = false;
-  std::string reason;                       // The text of the failure, if is_refused.
-  std::shared_ptr<const HostContext> host;  // The certificate to use; nullptr = the server's own.
+  std::string reason;  // The text of the failure, if is_refused.
+  // The host whose certificate is used; nullptr = the server's own certificate.
+  std::shared_ptr<const HostContext> host;
   bool has_alpn = false;
-  std::string alpn;  // The protocol; empty = none of those offered. Valid if has_alpn.
-  // The session with the id hello().session_id, as in NewSession::data; empty = none.
+  std::string alpn;  // The chosen protocol; empty = none of the offered ones. Valid if has_alpn.
+  // The stored session with the id hello().session_id, in the format of NewSession::data; empty =
+  // none.
   std::string session;
   std::string status;  // The OCSP response; empty = none.
 };
 
 enum class HandshakeStatus : uint8_t {
   kDone,
-  kWaiting,  // The peer has to send more.
-  kAsking,   // JavaScript has to answer hello(): Answer() must be called.
-  // Done, but JavaScript must hear of new_sessions() first; then Continue() must be called once
-  // more.
+  kWaiting,  // The client has to send more.
+  kAsking,   // JavaScript has to decide about hello(): the caller must call Answer().
+  // The handshake is done, but JavaScript must store new_sessions() first; then the caller must
+  // call Continue() once more.
   kTelling,
   kFailed,
 };
 
-// Makes the handshake of one session, answers OpenSSL's callbacks meanwhile, and bounds the
-// messages of a handshake that the peer may send afterwards. Thread: the lane.
+// Makes the handshake of one session, answers OpenSSL's callbacks during it, and limits the
+// handshake messages that the client may send afterwards. Thread: the lane.
 class Negotiation {
  public:
-  // `ssl`, `wire` and `failure`, which gets the reason of a failure, must live as long as the
-  // negotiation. Tickets are sealed with `ticket_keys`.
+  // `ssl`, `wire` and `failure` must live as long as the negotiation; `failure` receives the reason
+  // of a failure. Tickets are encrypted with `ticket_keys`.
   Negotiation(SSL* ssl, std::shared_ptr<const ServerContext> context,
               std::shared_ptr<TicketKeys> ticket_keys, Wire* wire, Failure* failure);
   Negotiation(const Negotiation&) = delete;
   Negotiation& operator=(const Negotiation&) = delete;
 
-  // Lets OpenSSL's callbacks find the negotiation. Returns false if out of memory.
+  // Makes the negotiation available to OpenSSL's callbacks. Returns false if out of memory.
   bool Attach();
-  // Continues the handshake with what the socket has.
+  // Continues the handshake with the bytes that the socket has.
   HandshakeStatus Continue();
   const ClientHello& hello() const { return hello_; }
-  // Answers hello(). Continue() must be called then.
+  // Answers hello(). Afterwards Continue() must be called.
   void Answer(HelloAnswer answer);
   const std::vector<NewSession>& new_sessions() const { return new_sessions_; }
-  // Returns the secrets known so far, as lines in the format of SSLKEYLOGFILE, and forgets them.
+  // Returns the secrets since the last call, as lines in the format of SSLKEYLOGFILE.
   std::string TakeKeyLog() { return std::exchange(key_log_, {}); }
   bool is_established() const { return is_established_; }
   const ServerContext& context() const { return *context_; }
-  // The host whose certificate is used; nullptr = the server's own.
+  // The host whose certificate is used; nullptr = the server's own certificate.
   const HostContext* host() const { return host_.get(); }
 
-  // Sets what every context of a lane needs: callbacks, and options that save memory.
+  // Sets callbacks, and options that save memory, in a context; needed for every context of a lane.
   static void PrepareContext(SSL_CTX* context, bool logs_keys);
   static void PrepareServer(SSL_CTX* context, const ContextSettings& settings);
 
@@ -102,7 +104,7 @@ class Negotiation {
   std::string key_log_;
   Allowance rekeys_;  // Budget of key updates and renegotiation requests after the handshake.
   Hello hello_state_ = Hello::kNone;
-  bool is_shaken_ = false;  // OpenSSL has completed the handshake.
+  bool is_shaken_ = false;  // True if OpenSSL has completed the handshake.
   bool is_established_ = false;
 };
 

@@ -19,7 +19,8 @@
 namespace httpsys::tls {
 namespace {
 
-// SHA-256 over parts, encoded so that no part can be taken for another.
+// A SHA-256 digest of parts. The encoding is unambiguous: different parts never give the same
+// bytes.
 class Digest {
  public:
   Digest() : context_(EVP_MD_CTX_new()) { EVP_DigestInit_ex(context_, EVP_sha256(), nullptr); }
@@ -59,15 +60,15 @@ std::string DigestOf(const Object* object, int (*encode)(const Object*, unsigned
   return digest.Finish();
 }
 
-// Adds digests in sorted order. The order in which authorities were given means nothing, and
-// OpenSSL changes the order in a store when it first looks something up.
+// Adds digests in sorted order. The order of authorities has no meaning, and OpenSSL changes it in
+// a store at the first look-up.
 void AddSorted(std::vector<std::string> digests, Digest* digest) {
   std::sort(digests.begin(), digests.end());
   for (const std::string& each : digests) digest->Add(each);
 }
 
-// Adds the folders in which OpenSSL looks for authorities if it has its own store of them. The
-// numbers of a folder are the same under all its names.
+// Adds the folders in which OpenSSL looks for authorities if it has its own store of them. A folder
+// is identified by its device and inode, which are the same under all its names.
 void AddFolders(Digest* digest) {
   const char* set = EnvironmentVariable(X509_get_default_cert_dir_env());
   const std::string_view folders = set != nullptr ? set : X509_get_default_cert_dir();
@@ -105,9 +106,9 @@ void AddTrust(SSL_CTX* context, Digest* digest) {
   digests.clear();
   STACK_OF(X509)* chain = nullptr;
   SSL_CTX_get0_chain_certs(context, &chain);
-  // Node names to clients the authorities that it was given (`ca`, `pfx`), not those of a store. A
-  // store with `ca` in it has nothing else; one with those of `pfx`, which are in the chain, too,
-  // may have the folders.
+  // Node sends clients the names of the authorities that were given as `ca` or `pfx`, not of those
+  // in a store. A store made from `ca` has nothing else. A store with authorities from `pfx`, which
+  // are also in the chain, may have the folders, too.
   bool has_own = false;
   bool has_others = false;
   X509_STORE* store = SSL_CTX_get_cert_store(context);
@@ -131,14 +132,14 @@ void AddTrust(SSL_CTX* context, Digest* digest) {
   // No function tells whether the store also looks into folders (node --use-openssl-ca). If it may,
   // the folders are part of the digest.
   if (!has_own || has_others) AddFolders(digest);
-  // Node's allowPartialTrustChain: an authority in the middle of a chain is good enough.
+  // With Node's allowPartialTrustChain, an authority in the middle of a chain is trusted, too.
   const unsigned long flags = X509_VERIFY_PARAM_get_flags(X509_STORE_get0_param(store));
   if ((flags & X509_V_FLAG_PARTIAL_CHAIN) != 0) digest->Add("partial chain");
-  // `@SECLEVEL` of Node's ciphers: keys and signatures of certificates that are too weak.
+  // `@SECLEVEL` in Node's ciphers decides which keys and signatures of certificates are too weak.
   digest->Add(std::to_string(SSL_CTX_get_security_level(context)));
 }
 
-// Calls `use` for each kind of key that the context has a certificate of.
+// Calls `use` for each kind of key for which the context has a certificate.
 template <typename Function>
 bool ForEachCertificate(SSL_CTX* context, Function use) {
   bool is_fine = true;
@@ -175,9 +176,8 @@ std::shared_ptr<const HostContext> HostContext::Copy(SSL_CTX* from, bool logs_ke
   host->context_.reset(SSL_CTX_new(TLS_server_method()));
   SSL_CTX* to = host->context_.get();
   if (to == nullptr) return nullptr;
-  // The copy has the parts of a context that matter after the ClientHello: its certificates and its
-  // trusted authorities. Versions, ciphers and all other settings stay those of the server, as on
-  // Node.
+  // Copies the parts of a context that matter after the ClientHello: certificates and trusted
+  // authorities. Versions, ciphers and all other settings remain the server's, as in Node.
   SSL_CTX_set_security_level(to, 0);
   const bool is_copied = ForEachCertificate(from, [&](X509* certificate, EVP_PKEY* key) {
     STACK_OF(X509)* chain = nullptr;
@@ -225,14 +225,14 @@ std::shared_ptr<const HostContext> ServerContext::FindHost(std::string_view serv
   return nullptr;
 }
 
-// Finds the ciphers of each version, once for each version of the settings, so that a request costs
-// one look-up. The function asks OpenSSL, because SSL_OP_NO_…, security levels and sigalgs decide,
-// too, beside the names of versions and ciphers. OpenSSL does not report one rule here: versions
-// before TLS 1.2 sign with SHA-1, which OpenSSL 3 allows at security level 0 only.
+// Finds the ciphers of each version, once for each version of the settings: a request then costs
+// one look-up. Asks OpenSSL, because SSL_OP_NO_…, security levels and sigalgs also decide. OpenSSL
+// does not report one rule: versions before TLS 1.2 sign with SHA-1, which OpenSSL 3 allows at
+// security level 0 only.
 void ServerContext::FindCiphers() {
   const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context_.get()), SSL_free);
   if (ssl == nullptr) return;
-  // A bound of 0 means no bound.
+  // 0 means that there is no bound.
   const int min = static_cast<int>(SSL_get_min_proto_version(ssl.get()));
   const int max = static_cast<int>(SSL_get_max_proto_version(ssl.get()));
   const bool has_old = SSL_get_security_level(ssl.get()) == 0;
@@ -274,7 +274,7 @@ OwnerTerms ServerContext::TermsFor(std::string_view host, const HandshakeTerms& 
   if (!terms.asks) return terms;
   terms.rejects_unauthorized = settings_.rejects_unauthorized;
   terms.is_known = !settings_.asks_host;
-  // A ClientHello names no addresses (RFC 6066, section 3).
+  // A ClientHello never names an IP address (RFC 6066, section 3).
   std::array<uint8_t, 16> ip;
   const bool is_name = !host.empty() && host.front() != '[' && !ParseIpAddress(host, &ip);
   terms.trust = TrustOf(is_name ? FindHost(host).get() : nullptr);
@@ -297,7 +297,7 @@ std::string ServerContext::TermsDigest(const UrlPrefix& prefix, std::string_view
     digest.Add(TrustOf(FindHost(prefix.host).get()));
     return digest.Finish();
   }
-  // Clients may name any host.
+  // The prefix is for any host: clients may name every one of them.
   digest.Add(trust_);
   const bool is_same_for_all = std::all_of(
       settings_.hosts.begin(), settings_.hosts.end(),

@@ -1,6 +1,6 @@
 #pragma once
-// The TLS settings of a server, for lanes. Node has read and checked the options and made OpenSSL's
-// contexts.
+// The TLS settings of a server, as lanes use them. Node has parsed and checked the options and made
+// OpenSSL's contexts.
 
 #include <openssl/types.h>
 
@@ -22,17 +22,17 @@ struct ContextDeleter {
 };
 using ContextPtr = std::unique_ptr<SSL_CTX, ContextDeleter>;
 
-// The certificates of one host, and the authorities it trusts. Immutable.
+// The certificates of one host, and its trusted authorities. Immutable.
 class HostContext {
  public:
-  // Copies a context of Node, which may still be used there. With `logs_keys`, sessions keep their
-  // key log. Returns nullptr if out of memory. Thread: the one that uses `from`.
+  // Copies a context of Node, which Node may still use. With `logs_keys`, sessions record their key
+  // log. Returns nullptr if out of memory. Thread: the one that uses `from`.
   static std::shared_ptr<const HostContext> Copy(SSL_CTX* from, bool logs_keys = false);
 
   SSL_CTX* context() const { return context_.get(); }
-  // Identifies the certificates and the trust.
+  // A digest of the certificates and the trusted authorities.
   const std::string& identity() const { return identity_; }
-  // Identifies the trust alone.
+  // A digest of the trusted authorities alone.
   const std::string& trust() const { return trust_; }
 
  private:
@@ -47,17 +47,21 @@ struct ContextSettings {
     std::shared_ptr<const HostContext> context;
   };
 
-  SSL_CTX* context = nullptr;               // Used by lanes only. Not taken over.
-  std::vector<Host> hosts;                  // The last host that matches is used.
-  std::shared_ptr<TicketKeys> ticket_keys;  // nullptr = those of the connection's port.
+  // A context that lanes only use. The caller keeps its reference.
+  SSL_CTX* context = nullptr;
+  std::vector<Host> hosts;                  // If several hosts match, the last one is used.
+  std::shared_ptr<TicketKeys> ticket_keys;  // nullptr = the keys of the connection's port.
   std::string session_id_context;
-  std::string alpn;  // The server's protocols by preference, each after its length; empty = none.
-  bool asks_host = false;       // JavaScript chooses the certificate by server name.
-  bool asks_alpn = false;       // JavaScript chooses the protocol.
-  bool asks_session = false;    // JavaScript looks up sessions that have no ticket.
-  bool asks_status = false;     // JavaScript provides the OCSP response.
-  bool tells_sessions = false;  // JavaScript hears of new sessions, and the handshake waits for it.
-  bool logs_keys = false;       // JavaScript gets the secrets (Session::TakeKeyLog()).
+  // The server's protocols in order of preference, each after its length; empty = none.
+  std::string alpn;
+  bool asks_host = false;     // JavaScript chooses the certificate by server name.
+  bool asks_alpn = false;     // JavaScript chooses the protocol.
+  bool asks_session = false;  // JavaScript looks up sessions that have no ticket.
+  bool asks_status = false;   // JavaScript provides the OCSP response.
+  // JavaScript gets new sessions, and the handshake waits until it has stored them.
+  bool tells_sessions = false;
+  // JavaScript gets the secrets of handshakes (Session::TakeKeyLog()).
+  bool logs_keys = false;
   bool requests_certificate = false;
   bool rejects_unauthorized = true;
   uint64_t handshake_timeout_ms = 0;
@@ -71,25 +75,25 @@ class ServerContext {
 
   const ContextSettings& settings() const { return settings_; }
   SSL_CTX* context() const { return context_.get(); }
-  // Returns the context for a server name; nullptr = the server's own.
+  // Returns the host of a server name; nullptr = the server's own context.
   std::shared_ptr<const HostContext> FindHost(std::string_view servername) const;
-  // The session id context. It binds sessions to their host, so that a session made for host A is
+  // Returns the session id context. It binds sessions to their host: a session made for host A is
   // never resumed for host B.
   std::string SessionIdContext(const HostContext* host) const;
-  // Identifies the authorities that a client's certificate must come from. The same for the same
-  // authorities in all processes.
+  // Returns a digest of the authorities that must have signed a client's certificate. Equal for the
+  // same authorities in all processes.
   const std::string& TrustOf(const HostContext* host) const {
     return host == nullptr ? trust_ : host->trust();
   }
-  // What the server demands of a handshake that another server has made, for requests to `host`: a
-  // name without a port, an IP address, or an empty text.
+  // Returns what the server requires of a handshake that another server has made, for requests to
+  // `host`: a name without a port, an IP address, or an empty text.
   OwnerTerms TermsFor(std::string_view host, const HandshakeTerms& handshake) const;
-  // A digest of the rules by which clients of a prefix are asked for certificates: equal for
-  // servers that ask by the same rules, and for servers that do not ask. `unique` names the server:
-  // if JavaScript chooses by name, nobody else has the same digest.
+  // Returns a digest of the rules by which clients of a prefix are asked for certificates. Equal
+  // for servers with the same rules, and for all servers that do not ask. `unique` identifies the
+  // server: if JavaScript chooses by name, no other server gets the same digest.
   std::string TermsDigest(const UrlPrefix& prefix, std::string_view unique) const;
   // A digest of the versions and ciphers that clients may negotiate. If two servers have the same
-  // one, each would have made every handshake that the other has made.
+  // digest, each would have accepted every handshake of the other.
   const std::string& negotiation() const { return negotiation_; }
 
  private:

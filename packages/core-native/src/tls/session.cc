@@ -18,7 +18,7 @@ constexpr size_t kRecordBytes = limits::kTlsRecordBytes;
 
 }  // namespace
 
-// -- Life.
+// -- Creation and destruction.
 
 void SslDeleter::operator()(SSL* ssl) const { SSL_free(ssl); }
 
@@ -86,18 +86,19 @@ ssize_t Session::Read(void* memory, size_t bytes) {
 // Returns 0 at the end of the data, otherwise a positive errno.
 int Session::OnReadResult(int result) {
   if (has_failed()) {
-    // The peer has asked for too many new keys. The answers must leave by this connection.
+    // The client has requested too many new keys. The shared buffer has answers for this
+    // connection: send them now.
     wire_.Flush();
     return failure_.error;
   }
   const int why = SSL_get_error(ssl_.get(), result);
   if (why == SSL_ERROR_ZERO_RETURN || (wire_.is_at_end() && wire_.error() == 0)) {
-    // The alert about an end without a goodbye must leave by this connection.
+    // The shared buffer may have an alert for this connection, about an end without close_notify.
     if (wire_.has_sealed()) wire_.Flush();
     return 0;
   }
   if (why == SSL_ERROR_WANT_READ) {
-    // The bytes answer a new key, or a renegotiation request, which is refused.
+    // The shared buffer has the answer to a new key, or to a refused renegotiation request.
     if (wire_.has_sealed()) wire_.Flush();
     if (wire_.barren_bytes() <= limits::kTlsBarrenBytesMax) return EAGAIN;
     Fail(EPROTO, &failure_);
@@ -146,7 +147,7 @@ ssize_t Session::Write(const iovec* vectors, int count, bool is_end) {
   return static_cast<ssize_t>(taken);
 }
 
-// Seals until there are enough bytes for one call of the kernel.
+// Encrypts records until there are enough bytes for one system call.
 int Session::Seal(const iovec* vectors, int count, size_t skip, size_t* taken) {
   int at = 0;
   while (at < count && skip >= vectors[at].iov_len) skip -= vectors[at++].iov_len;
@@ -155,7 +156,7 @@ int Session::Seal(const iovec* vectors, int count, size_t skip, size_t* taken) {
     const char* from = static_cast<const char*>(vectors[at].iov_base) + skip;
     size_t bytes = vectors[at].iov_len - skip;
     if (bytes < kRecordBytes && at + 1 < count) {
-      // Several pieces make one full record.
+      // Copy several pieces together to make one full record.
       size_t have = 0;
       size_t offset = skip;
       for (int i = at; i < count && have < kRecordBytes; ++i, offset = 0) {
@@ -197,7 +198,7 @@ void Session::Reject() { Fail(ECONNRESET, &failure_); }
 
 void Session::TimeOut() {
   Fail(ETIMEDOUT, &failure_);
-  // What is unsent must not look like the end of a handshake.
+  // Drop unsent bytes: the client must not take them for the end of a handshake.
   if (!is_established()) wire_.DropUnsent();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The TLS of one connection: plain bytes on the application's side, records on the socket's.
+// The TLS of one connection: plain bytes on the application's side, TLS records on the socket's.
 
 #include <openssl/types.h>
 #include <sys/types.h>
@@ -26,20 +26,19 @@ struct SslDeleter {
 };
 using SslPtr = std::unique_ptr<SSL, SslDeleter>;
 
-// The server that makes a handshake, and how many times it had called listen() again after close()
-// by then.
+// The server that makes a handshake, and its number of listen() calls after close() at that time.
 struct Maker {
   uint32_t server_id = 0;
   uint32_t listening = 0;
 };
 
-// The TLS session of one connection: Negotiation makes its handshake, and Wire moves its records.
+// The TLS session of one connection. Negotiation makes its handshake, and Wire moves its records.
 // Thread: the lane.
 class Session {
  public:
-  // Uses the descriptor, which stays the caller's. `sealed` must outlive the session and be empty
-  // between calls. Tickets are sealed with the keys of the context or, if it has none, of the port.
-  // Returns nullptr if out of memory.
+  // Uses the descriptor, which the caller still owns. `sealed` must outlive the session and be
+  // empty between calls. Tickets are encrypted with the keys of the context or, if it has none, of
+  // the port. Returns nullptr if out of memory.
   static std::unique_ptr<Session> Create(std::shared_ptr<const ServerContext> context, int fd,
                                          WireBuffer* sealed, uint16_t port = 0, Maker maker = {});
   Session(const Session&) = delete;
@@ -47,60 +46,62 @@ class Session {
 
   // -- The handshake.
 
-  // Continues the handshake with what the socket has.
+  // Continues the handshake with the bytes that the socket has.
   HandshakeStatus Handshake();
   const ClientHello& hello() const { return negotiation_.hello(); }
-  // Answers hello(). Handshake() must be called then.
+  // Answers hello(). Afterwards Handshake() must be called.
   void Answer(HelloAnswer answer) { negotiation_.Answer(std::move(answer)); }
   const std::vector<NewSession>& new_sessions() const { return negotiation_.new_sessions(); }
-  // Returns the secrets known so far, as lines in the format of SSLKEYLOGFILE, and forgets them.
+  // Returns the secrets since the last call, as lines in the format of SSLKEYLOGFILE.
   std::string TakeKeyLog() { return negotiation_.TakeKeyLog(); }
   bool is_established() const { return negotiation_.is_established(); }
 
   // -- Data.
 
   // Reads plain bytes like recv(2) without blocking: returns -1 and sets errno (EPROTO: see
-  // failure()), or 0 at the end of the peer's data.
+  // failure()), or 0 at the end of the client's data.
   ssize_t Read(void* memory, size_t bytes);
-  // True if there may be bytes to Read() that the socket does not report.
+  // True if Read() may return bytes although the socket is not readable.
   bool has_pending() const { return has_pending_; }
-  // Writes plain bytes like sendmsg(2) without blocking. Bytes that were taken may still be unsent.
-  // `is_end`: Shutdown() follows if everything is taken; its close_notify goes into the same call.
+  // Writes plain bytes like sendmsg(2) without blocking. Accepted bytes may still be unsent.
+  // `is_end` announces that Shutdown() follows if everything is accepted; close_notify then goes
+  // into the same system call.
   ssize_t Write(const iovec* vectors, int count, bool is_end = false);
-  // True if the socket did not take all sealed records. Flush() must be called when it takes more.
+  // True if the socket did not accept all encrypted records. Flush() must be called when it is
+  // writable.
   bool has_unsent() const { return wire_.has_unsent(); }
   size_t unsent_bytes() const { return wire_.unsent_bytes(); }
-  // True if the handshake has ended with records that leave with the next bytes. They must not wait
-  // for these longer than the lane's turn: ReleaseHeld() makes them unsent ones, for Flush().
+  // True if the handshake has ended with records that wait for the next bytes. They must not wait
+  // longer than this turn of the lane: ReleaseHeld() makes Flush() send them.
   bool has_held() const { return wire_.has_held(); }
   void ReleaseHeld() { wire_.ReleaseHeld(); }
-  // Sends sealed records. Returns 0 or a positive errno; EAGAIN if some are left.
+  // Sends encrypted records. Returns 0 or a positive errno; EAGAIN if some are left.
   int Flush() { return wire_.Flush(); }
-  // Sends close_notify, once. Returns false if it is left unsent.
+  // Sends close_notify, unless it was sent before. Returns false if it is left unsent.
   bool Shutdown();
 
   // -- Failures and facts.
 
-  // Records a failure: the peer was rejected, or was too slow.
+  // Records a failure: the client was rejected, or was too slow.
   void Reject();
   void TimeOut();
   const Failure& failure() const { return failure_; }
   bool has_failed() const { return failure_.error != 0; }
-  // True if the peer's first bytes were a request without TLS.
+  // True if the client's first bytes were a request without TLS.
   bool is_plain_http() const;
   const ServerContext& context() const { return negotiation_.context(); }
   Facts Describe() const;
-  // Returns true if the certificate shown to the peer covers this host, a name or an address.
+  // Returns true if the server's certificate of this session covers the host, a name or an address.
   bool CoversHost(std::string_view host) const { return tls::CoversHost(ssl_.get(), host); }
-  // Identifies the authorities by which the peer was asked for a certificate; see
+  // Identifies the authorities by which the client was asked for a certificate; see
   // ServerContext::TrustOf().
   const std::string& trust() const { return context().TrustOf(negotiation_.host()); }
   HandshakeTerms terms() const;
-  // terms().is_asked, without the rest.
+  // True if the client was asked for a certificate: terms().is_asked, at less cost.
   bool requests_certificate() const { return context().settings().requests_certificate; }
   const Maker& maker() const { return maker_; }
   std::string_view alpn() const { return ChosenProtocol(ssl_.get()); }
-  // Answers a question of JavaScript; empty = no answer.
+  // Answers a question of JavaScript about the connection; empty = no answer.
   std::string Ask(Question question, std::string_view argument) const {
     return AnswerQuestion(ssl_.get(), question, argument);
   }
@@ -118,8 +119,8 @@ class Session {
   Negotiation negotiation_;
   Maker maker_;
   bool has_pending_ = false;
-  bool is_shut_ = false;  // close_notify is sealed.
-  SslPtr ssl_;            // Freed first: OpenSSL knows the members above.
+  bool is_shut_ = false;  // True once close_notify was encrypted.
+  SslPtr ssl_;            // Destroyed first, because OpenSSL uses the members above.
 };
 
 }  // namespace httpsys::tls

@@ -117,7 +117,8 @@ HandshakeTerms TermsOf(const SSL* ssl, bool has_asked) {
     terms.cipher = Text(SSL_CIPHER_get_name(cipher));
   }
   terms.is_asked = has_asked;
-  // If the client has no certificate, OpenSSL reports a good result.
+  // Without this check a client without a certificate would pass: OpenSSL reports a good result for
+  // it.
   terms.is_verified = has_asked && SSL_get0_peer_certificate(ssl) != nullptr &&
                       SSL_get_verify_result(ssl) == X509_V_OK;
   return terms;

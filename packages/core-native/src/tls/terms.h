@@ -6,29 +6,31 @@
 
 namespace httpsys::tls {
 
-// What a handshake has settled, in whichever process it took place. The views live as long as its
-// connection.
+// The result of a handshake that matters for client certificates, whichever process made it. The
+// views live as long as its connection.
 struct HandshakeTerms {
   int protocol = 0;          // 0x0304 = TLS 1.3; 0 = the connection has no TLS.
-  std::string_view cipher;   // OpenSSL's name.
+  std::string_view cipher;   // The cipher's name in OpenSSL.
   bool is_asked = false;     // The client was asked for a certificate.
   bool is_verified = false;  // The client has shown a valid certificate.
-  // ServerContext::TrustOf() of the server that asked: its authorities and lists.
+  // ServerContext::TrustOf() of the server that asked: identifies its authorities and revocation
+  // lists.
   std::string_view trust;
 };
 
-// What a server demands of a connection for one host name.
+// What a server requires of a connection for one host name.
 struct OwnerTerms {
-  bool is_negotiable = false;  // The server would negotiate this version and cipher, too.
+  bool is_negotiable = false;  // True if the server would negotiate this version and cipher itself.
   bool asks = false;
   bool rejects_unauthorized = false;
-  // False if JavaScript chooses by name (SNICallback), so that the terms cannot be foreseen.
+  // False if JavaScript chooses the certificate by name (SNICallback): the requirements are then
+  // unknown.
   bool is_known = true;
-  std::string_view trust;  // Identifies the authorities that a certificate must come from.
+  std::string_view trust;  // Identifies the authorities that must have signed a certificate.
 };
 
-// Returns true if the handshake is as good as one that the owner would have made for that name. A
-// server does not ask this about its own handshakes. Thread: any.
+// Returns true if the handshake meets the owner's requirements for the name. A server must not call
+// this for its own handshakes. Thread: any.
 constexpr bool Admits(const OwnerTerms& owner, const HandshakeTerms& handshake) {
   if (!owner.is_negotiable) return false;
   if (!owner.asks) return true;

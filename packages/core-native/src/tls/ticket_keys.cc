@@ -71,10 +71,10 @@ bool TicketKeys::MakeKey(uint64_t now_ms, Key* key) {
          RAND_bytes(key->cipher_key.data(), static_cast<int>(key->cipher_key.size())) == 1;
 }
 
-// Makes a new key if it is due. If that fails, the next call tries again.
+// Makes a new key if the current one is too old. If that fails, the next call tries again.
 void TicketKeys::Rotate(uint64_t now_ms) {
   if (keys_.front().made_ms == 0) keys_.front().made_ms = now_ms;
-  // If the keys came from another member, that member gets a little more time to send new ones.
+  // Keys from another member are replaced later: that member gets some time to send new ones.
   const uint64_t due_ms = limits::kTicketKeyMs + (is_learned_ ? 2 * limits::kTicketTellMs : 0);
   if (AgeOf(keys_.front(), now_ms) >= due_ms) {
     Key next;
@@ -96,7 +96,7 @@ void TicketKeys::Trim(uint64_t now_ms) {
                                       limits::kTicketKeyMs * limits::kTicketKeysKept;
                              }),
               keys_.end());
-  // The limit counts twice: keys of a port that was joined, and keys from before.
+  // Twice the limit: the keys of a port that this process joined, and its own keys from before.
   if (keys_.size() > 2 * limits::kTicketKeysKept) keys_.resize(2 * limits::kTicketKeysKept);
 }
 

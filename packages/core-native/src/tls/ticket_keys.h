@@ -1,6 +1,6 @@
 #pragma once
-// The keys of session tickets, in memory only. All lanes that serve a port share one set, so that a
-// session can be resumed on any of them; the processes of a shared port tell each other their keys.
+// The keys of session tickets, in memory only. All lanes that serve a port share one set: a session
+// can be resumed on any of them. The processes of a shared port send each other their keys.
 
 #include <openssl/types.h>
 
@@ -15,9 +15,9 @@
 namespace httpsys::tls {
 
 inline constexpr size_t kTicketNameBytes = 16;
-// The keys in Node's format: name, key of the HMAC, key of AES-128-CBC.
+// Size of keys in Node's format: name, HMAC key, AES-128-CBC key.
 inline constexpr size_t kTicketKeysBytes = 48;
-// A key in the format of the peer protocol: the name, and two keys of 32 bytes.
+// Size of a key in the protocol between processes: the name, and two keys of 32 bytes.
 inline constexpr size_t kToldKeyBytes = 80;
 
 // Thread: any.
@@ -28,25 +28,27 @@ class TicketKeys {
     uint64_t age_ms = 0;
   };
 
-  // Makes random keys, which are replaced regularly (limits::kTicketKeyMs). Returns nullptr without
-  // randomness.
+  // Makes random keys, which are replaced regularly (limits::kTicketKeyMs). Returns nullptr if the
+  // random generator fails.
   static std::shared_ptr<TicketKeys> Create();
   // Returns the keys of a port of this process, made on first use.
   static std::shared_ptr<TicketKeys> OfPort(uint16_t port);
-  // Makes keys that are never replaced. Returns nullptr unless there are kTicketKeysBytes.
+  // Makes keys that are never replaced. Returns nullptr if `bytes` has another size than
+  // kTicketKeysBytes.
   static std::shared_ptr<TicketKeys> Fixed(std::string_view bytes);
 
-  // The clock of the calls below.
+  // The clock for `now_ms` below.
   static uint64_t NowMs();
-  // Returns the keys that others on the port need to open tickets made here, the newest first.
-  // Replaces keys that are due.
+  // Returns the keys that other processes of the port need to decrypt tickets made here, the newest
+  // first. Replaces expired keys before.
   std::vector<Told> Tell(uint64_t now_ms);
-  // Seals with the first of these keys from now on. The keys that exist can still open tickets.
+  // Makes the first of these keys encrypt tickets from now on. The existing keys can still decrypt
+  // tickets.
   void Learn(uint64_t now_ms, const std::vector<Told>& told);
 
-  // Serve the callback of SSL_CTX_set_tlsext_ticket_key_evp_cb(). They return below 0 for a
-  // failure; 0 if the key is not ours (a full handshake follows); 1 for success; 2 for success if
-  // the client should get a new ticket.
+  // Implement the callback of SSL_CTX_set_tlsext_ticket_key_evp_cb(). They return a negative number
+  // for a failure; 0 if the key is unknown (a full handshake follows); 1 for success; 2 for success
+  // if the client should get a new ticket.
   int Seal(uint64_t now_ms, uint8_t* name, uint8_t* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac);
   int Open(uint64_t now_ms, const uint8_t* name, const uint8_t* iv, EVP_CIPHER_CTX* cipher,
            EVP_MAC_CTX* mac);
@@ -70,8 +72,9 @@ class TicketKeys {
 
   std::mutex mutex_;
   bool is_fixed_ = false;
-  bool is_learned_ = false;  // Another process decides when keys are replaced. Guarded by mutex_.
-  std::vector<Key> keys_;    // The newest first. Guarded by mutex_.
+  // True if another process decides when keys are replaced. Guarded by mutex_.
+  bool is_learned_ = false;
+  std::vector<Key> keys_;  // The newest first. Guarded by mutex_.
 };
 
 }  // namespace httpsys::tls

@@ -74,7 +74,7 @@ int Wire::OnRead(BIO* bio, char* to, int size) {
   return -1;
 }
 
-// Takes all bytes: the writer has checked before how much there is.
+// Always takes all bytes: the writer has limited their number before.
 int Wire::OnWrite(BIO* bio, const char* from, int size) {
   auto* self = static_cast<Wire*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
