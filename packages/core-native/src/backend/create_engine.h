@@ -12,7 +12,7 @@ namespace httpsys {
 
 inline constexpr BackendCapabilities kEngineCapabilities = {
     .name = "engine",
-    .lanes_max = 64,  // Beyond this, threads only take memory from each other.
+    .lanes_max = 64,  // More lanes would only take memory from each other.
     .listens_on_sockets = true,
     .keeps_header_lines = true,
     .sees_connections = true,
@@ -39,28 +39,28 @@ inline constexpr BackendCapabilities kEngineCapabilities = {
 // a thread cannot be started.
 std::unique_ptr<SocketBackend> CreateEngine(BackendOptions options, int* status);
 
-// Opens the error log of the process if it is not open. Returns 0; or, once, the positive errno why
-// it cannot be opened. Sets the path.
+// Opens the error log of the process if it is not open, and sets its path. Returns 0 or, for the
+// first failure only, a positive errno.
 int OpenErrorLog(std::string* path);
 
-// Lets the process write lines about refused requests to stderr, unless its error log is open.
-// `page` says where they are explained.
+// Enables lines about refused requests on stderr, unless the error log of the process is open.
+// `page` is the documentation that the lines refer to.
 void TellRefusals(const std::string& page);
 
 // Returns the codings in which stored answers can be compressed, as
-// BackendCapabilities::cache_codings: those whose encoders the running program has.
+// BackendCapabilities::cache_codings: the codings for which the running program has encoders.
 uint32_t CacheCodings();
 
-// Returns true if the running program has the functions that HTTP/2 needs.
+// Returns true if the running program has the functions of nghttp2.
 bool HasHttp2();
 
-// Chooses the directory of all names under which members of a shared port find each other, as
+// Sets the directory in which members of a shared port find each other; see
 // sharing::UseRuntimeDirectory().
 int ChooseRuntimeDirectory(const std::string& path);
-// The name of the meeting place of a port, as sharing::PortName().
+// Returns the name of a port's meeting place; see sharing::PortName().
 std::string MeetingPlaceOf(uint16_t port);
-// A question to the output caches of a port: nothing; entries, up to `limit` of each member; or
-// that they forget entries.
+// A request to the output caches of a port: nothing, a list of entries (up to `limit` of each
+// member), or the removal of entries.
 struct CacheQuestion {
   enum class Wants : uint8_t { kNothing, kEntries, kFlush, kFlushBelow };
 
@@ -69,12 +69,13 @@ struct CacheQuestion {
   std::string url;  // Empty = everything.
 };
 
-// Asks who listens on a port, as sharing::QueryState(). Blocks for up to limits::kStateMs.
+// Asks for the servers and prefixes on a port; see sharing::QueryState(). Blocks for up to
+// limits::kStateMs.
 int AskServiceState(uint16_t port, const CacheQuestion& question, std::string* text);
 
-// A self-signed certificate for development, trusted by nobody.
+// A self-signed certificate for development; no client trusts it.
 struct DevCertificate {
-  std::string key;  // PEM; empty if it could not be made.
+  std::string key;  // PEM; empty if making it failed.
   std::string certificate;
 };
 

@@ -15,7 +15,7 @@ struct CertificateBinding {
   std::string store = "MY";
 };
 
-// Who may register URLs below a prefix.
+// The users who may register URLs below a prefix.
 struct ReservedUrl {
   std::string prefix;
   std::string sddl;  // A security descriptor as text.
@@ -23,9 +23,9 @@ struct ReservedUrl {
 
 // Statuses are 0 or the system's error code. Thread: any.
 
-// Bindings of host names come last.
+// Lists all bindings; those of host names come last.
 uint32_t ListCertificateBindings(std::vector<CertificateBinding>* bindings);
-// Finds the binding of exactly this host and port, and fills the rest.
+// Finds the binding of exactly this host and port, and fills in the other members.
 uint32_t FindCertificateBinding(CertificateBinding* binding);
 uint32_t AddCertificateBinding(const CertificateBinding& binding);
 uint32_t DeleteCertificateBinding(const CertificateBinding& binding);

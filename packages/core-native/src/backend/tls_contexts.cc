@@ -11,7 +11,7 @@
 namespace httpsys {
 namespace {
 
-// What the numbers of one kind mean. Thread: any.
+// Objects of one kind, by their ids. Thread: any.
 template <typename Id, typename Object>
 class Table {
  public:

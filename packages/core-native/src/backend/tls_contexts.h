@@ -1,6 +1,6 @@
 #pragma once
-// The TLS settings that JavaScript has made for its servers. Others name them by numbers: a pointer
-// means nothing in another process.
+// The TLS settings that JavaScript has made for its servers. They have numbers as ids, because a
+// pointer means nothing in another process.
 
 #include <openssl/types.h>
 
@@ -19,7 +19,7 @@ class ServerContext;
 
 namespace httpsys {
 
-// What a context is made of, beside Node's own.
+// The settings of a context, in addition to Node's own.
 struct TlsSettings {
   struct Host {
     std::string pattern;  // A pattern of MatchesHost().
@@ -31,16 +31,18 @@ struct TlsSettings {
     }
   };
 
-  std::vector<Host> hosts;     // The last host that matches is used.
-  TicketKeysId ticket_keys{};  // kNone = those of the connection's port.
+  std::vector<Host> hosts;     // If several hosts match, the last one is used.
+  TicketKeysId ticket_keys{};  // kNone = the keys of the connection's port.
   std::string session_id_context;
-  std::string alpn;  // The server's protocols by preference, each after its length; empty = none.
-  bool asks_host = false;       // JavaScript chooses the certificate by server name.
-  bool asks_alpn = false;       // JavaScript chooses the protocol.
-  bool asks_session = false;    // JavaScript looks up sessions that have no ticket.
-  bool asks_status = false;     // JavaScript provides the OCSP response.
-  bool tells_sessions = false;  // JavaScript hears of new sessions, and the handshake waits for it.
-  bool logs_keys = false;       // JavaScript gets the secrets (kKeyLog).
+  // The server's protocols in order of preference, each after its length; empty = none.
+  std::string alpn;
+  bool asks_host = false;     // JavaScript chooses the certificate by server name.
+  bool asks_alpn = false;     // JavaScript chooses the protocol.
+  bool asks_session = false;  // JavaScript looks up sessions that have no ticket.
+  bool asks_status = false;   // JavaScript provides the OCSP response.
+  // JavaScript gets new sessions, and the handshake waits until it has stored them.
+  bool tells_sessions = false;
+  bool logs_keys = false;  // JavaScript gets the secrets of handshakes (kKeyLog).
   bool requests_certificate = false;
   bool rejects_unauthorized = true;
   uint64_t handshake_timeout_ms = 0;
@@ -53,8 +55,8 @@ struct TlsSettings {
   }
 };
 
-// Each Make function returns kNone if a part is missing or out of memory. What it has made can be
-// named until Forget(); whoever uses it then keeps it. Thread: any.
+// Each Make function returns kNone if a part is missing or out of memory. The object can be found
+// by its id until Forget(); users of the object keep it alive. Thread: any.
 
 TicketKeysId MakeTicketKeys(std::string_view bytes);
 // Copies the certificates of one of Node's contexts. Thread: the one that uses `from`.
@@ -65,7 +67,7 @@ void Forget(TicketKeysId id);
 void Forget(TlsHostId id);
 void Forget(TlsContextId id);
 
-// Return nullptr for kNone and for numbers that mean nothing any more.
+// Each returns nullptr for kNone and for ids that were forgotten.
 std::shared_ptr<const tls::HostContext> FindTlsHost(TlsHostId id);
 std::shared_ptr<const tls::ServerContext> FindTlsContext(TlsContextId id);
 

@@ -13,7 +13,7 @@ inline uint32_t Number(const Napi::CallbackInfo& info, size_t index) {
   return info[index].IsNumber() ? info[index].As<Napi::Number>().Uint32Value() : 0;
 }
 
-// The bytes of an array, in V8's memory.
+// Returns the bytes of an array, in V8's memory.
 inline std::span<uint8_t> MemoryOf(Napi::Uint8Array array) {
   return {array.Data(), array.ByteLength()};
 }

@@ -129,7 +129,7 @@ void EngineWrap::OnEnvironmentEnd() {
 
 void EngineWrap::CloseAll() {
   if (backend_ != nullptr) {
-    // The threads end first: they use the memory that is released below.
+    // Close the backend first: its threads use the memory that is released below.
     const std::unique_ptr<HostBackend> backend = std::move(backend_);
     backend->Close();
     Napi::ObjectWrap<EngineWrap>::Unref();

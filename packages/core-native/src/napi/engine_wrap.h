@@ -17,9 +17,9 @@ class EngineWrap;
 
 using EngineMethod = Napi::ClassPropertyDescriptor<EngineWrap>;
 
-// Keeps itself and all memory given to it alive until close() or the end of the environment,
-// because threads use both. The methods are functions of the files *_methods.cc, by what JavaScript
-// does with them; after close() they do nothing. Thread: JavaScript.
+// Keeps itself and all given memory alive until close() or the end of the environment, because
+// threads use both. Its methods are functions of the files *_methods.cc, grouped by subject; after
+// close() they do nothing. Thread: JavaScript.
 class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
  public:
   static Napi::Function Define(Napi::Env env);
@@ -27,11 +27,12 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   explicit EngineWrap(const Napi::CallbackInfo& info);
   ~EngineWrap() override;
 
-  // Replaces ObjectWrap's, which ends the process while worker.terminate() is under way: N-API
-  // refuses calls then, and errors cannot be thrown. nullptr makes a method return undefined.
+  // Replaces ObjectWrap::Unwrap(), which aborts the process while worker.terminate() is in
+  // progress: N-API then refuses calls, and errors cannot be thrown. If it returns nullptr, a
+  // method returns undefined.
   static EngineWrap* Unwrap(Napi::Object object);
 
-  // Makes a method of a function (EngineWrap&, const Napi::CallbackInfo&).
+  // Turns a function (EngineWrap&, const Napi::CallbackInfo&) into a method.
   template <auto kFunction>
   static EngineMethod Method(const char* name) {
     return InstanceMethod<&EngineWrap::Call<kFunction>>(name);
@@ -39,7 +40,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
 
   // -- For the methods.
 
-  // nullptr after close().
+  // The backend; nullptr after close().
   HostBackend* backend() const { return backend_.get(); }
   RecordDispatch& dispatch() { return dispatch_; }
   // JavaScript's function for results of registrations; may be empty.
@@ -56,7 +57,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
     return kFunction(*this, info);
   }
 
-  // Fills the options' lanes and `controls`. Returns false if they have another form.
+  // Fills in the options' lanes and `controls`. Returns false if an element has another form.
   bool ReadLanes(Napi::Array lanes, BackendOptions* options, std::vector<int32_t*>* controls);
   void OnEnvironmentEnd();
 

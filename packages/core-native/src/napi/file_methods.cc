@@ -12,7 +12,7 @@
 namespace httpsys {
 namespace {
 
-// Writes what JavaScript wants to know of a file into the array that it has given. Returns the id.
+// Copies the facts about a file into the array that JavaScript has passed. Returns the id.
 Napi::Value Tell(Napi::Env env, const KeptFile& kept, const Napi::Value& facts) {
   if (kept.id != 0 && facts.IsTypedArray() && facts.As<Napi::Float64Array>().ElementLength() >= 2) {
     Napi::Float64Array array = facts.As<Napi::Float64Array>();
@@ -49,14 +49,15 @@ Napi::Value PinFile(EngineWrap& engine, const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), int{engine.backend()->files().Pin(Number(info, 0))});
 }
 
-// Asks no file system. What has no position, such as a pipe, stands at its beginning.
+// Returns a descriptor's position, without a request to the file system; 0 if it has no position,
+// as a pipe.
 Napi::Value PositionOf(EngineWrap&, const Napi::CallbackInfo& info) {
   const off_t at =
       info[0].IsNumber() ? lseek(info[0].As<Napi::Number>().Int32Value(), 0, SEEK_CUR) : -1;
   return Napi::Number::New(info.Env(), at < 0 ? 0 : static_cast<double>(at));
 }
 
-// Fills the array that JavaScript gives, or nothing of it.
+// Fills the array that JavaScript passes, completely or not at all. Returns true if it was filled.
 Napi::Value ReadFileNow(EngineWrap& engine, const Napi::CallbackInfo& info) {
   bool has_read = false;
   if (engine.backend() != nullptr && info[1].IsNumber() && info[2].IsTypedArray()) {

@@ -1,5 +1,5 @@
 #pragma once
-// The files that JavaScript has open in the engine's table.
+// Methods of `Engine` for the files that JavaScript has open in the engine's table.
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-// The backend of the system that the addon is compiled for: the only place where that is decided.
+// The backend of the system for which the addon is compiled. No other file makes this choice.
 
 #include <memory>
 #include <utility>

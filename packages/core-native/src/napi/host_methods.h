@@ -1,6 +1,6 @@
 #pragma once
-// What the addon has beside the methods that every backend has. Defined in socket_methods.cc or
-// url_methods.cc, whichever is compiled.
+// The parts of the addon that differ between backends. Defined in socket_methods.cc or
+// url_methods.cc, of which one is compiled.
 
 #include <napi.h>
 
@@ -14,9 +14,9 @@ namespace httpsys {
 std::vector<EngineMethod> HostMethods();
 // Adds the functions that need no engine to the addon's exports.
 void AddHostExports(Napi::Env env, Napi::Object exports);
-// Called after each batch of records. The backend may be closed in it.
+// Must be called after each batch of records. It may close the backend.
 void AfterBatch(EngineWrap* engine);
-// Called when the environment of the backend ends, before what is published is sent.
+// Must be called when the environment of the backend ends, before published replies are sent.
 void BeforeEnd(HostBackend* backend);
 
 }  // namespace httpsys

@@ -11,7 +11,7 @@
 namespace httpsys {
 namespace {
 
-// Keeps a lane's memory alive while V8 has it as an ArrayBuffer.
+// Keeps a lane's memory alive while V8 uses it in an ArrayBuffer.
 struct Lease {
   Lease(std::shared_ptr<BlockPool> pool, size_t capacity)
       : pool(std::move(pool)), capacity(capacity) {}
@@ -43,7 +43,7 @@ Napi::Value AddReplySegment(EngineWrap& engine, const Napi::CallbackInfo& info) 
   return Napi::Number::New(info.Env(), id);
 }
 
-// JavaScript keeps the memory of blocks alive: its dispatch function leads to it, and outlives the
+// The block's memory stays valid: JavaScript's dispatch function references it, and outlives the
 // lanes' threads.
 Napi::Value SendBlock(EngineWrap& engine, const Napi::CallbackInfo& info) {
   size_t lane;
@@ -90,7 +90,8 @@ Napi::Value TakeBlock(EngineWrap& engine, const Napi::CallbackInfo& info) {
     (void)lease.release();
     return {info.Env(), buffer};
   }
-  // A runtime without external memory gets a copy; an environment that is being terminated nothing.
+  // V8 accepts no external memory: a runtime without it gets a copy, and an environment that is
+  // being terminated gets nothing.
   void* copy = nullptr;
   if (napi_create_arraybuffer(info.Env(), block.bytes, &copy, &buffer) != napi_ok) {
     return info.Env().Undefined();

@@ -1,6 +1,6 @@
 #pragma once
-// Methods of `Engine` for the sockets and connections of servers, and the requests that they give
-// up.
+// Methods of `Engine` for the sockets and connections of servers, and for requests that servers
+// give up.
 
 #include <vector>
 

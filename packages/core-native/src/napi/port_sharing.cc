@@ -41,7 +41,7 @@ bool FlagOf(Napi::Object from, const char* name) {
   return value.IsBoolean() && value.As<Napi::Boolean>();
 }
 
-// Names of conflicts, which lib/listen/registrations.js turns into texts of errors.
+// Names of conflicts. lib/listen/registrations.js turns them into error messages.
 const char* NameOf(ConflictReason reason) {
   switch (reason) {
     case ConflictReason::kNone:

@@ -69,7 +69,7 @@ void RecordDispatch::OpenTurn(size_t lane) {
   if (wakeup_ == nullptr || backend() == nullptr) return;
   seen_[lane] = ControlBlock(controls_[lane])[records::kReplyPublished].load();
   backend()->Wake(lane);
-  // Libuv runs it before it waits for I/O, the callbacks of which are in the next turn.
+  // libuv runs this handle before it waits for I/O; the callbacks for I/O belong to the next turn.
   uv_prepare_start(&wakeup_->turn_end, [](uv_prepare_t* handle) {
     uv_prepare_stop(handle);
     RecordDispatch* dispatch = static_cast<Wakeup*>(handle->data)->dispatch;
@@ -77,7 +77,8 @@ void RecordDispatch::OpenTurn(size_t lane) {
   });
 }
 
-// The lane announces that it sleeps before it reads kTurnOpen, so one of the two sees the other.
+// No reply is missed: the lane announces that it sleeps before it reads kTurnOpen, so either the
+// lane or this thread sees the other's store.
 void RecordDispatch::EndTurns() {
   for (size_t lane = 0; lane < controls_.size(); ++lane) {
     const ControlBlock control(controls_[lane]);
@@ -106,7 +107,7 @@ bool RecordDispatch::DrainRecords() {
   bool is_raised = false;
   for (;;) {
     bool found = false;
-    // A batch that ends with its time goes on with the next lane: the first lanes may always have
+    // If time runs out, the next batch begins with the next lane: the first lanes may always have
     // more.
     for (size_t count = backend()->lane_count(), looks = 0; looks < count; ++looks) {
       const size_t lane = next_lane_ % count;
@@ -130,7 +131,7 @@ bool RecordDispatch::DrainRecords() {
     }
     if (found) continue;
     if (!is_raised) return false;
-    // Records that were published until here have raised no signal, so look once more.
+    // Records published until here have raised no signal: look once more.
     signal.EndDrain();
     is_raised = false;
   }
@@ -147,7 +148,7 @@ RecordDispatch::Dispatched RecordDispatch::DispatchRegion(size_t lane,
   napi_create_uint32(env, region.end, &arguments[3]);
   const ControlBlock control(controls_[lane]);
   std::atomic<uint32_t>& resume = control[records::kDispatchResume];
-  // A lane that sees this offset sees what was consumed before (RequestQueue::begun()).
+  // A lane that sees this offset also sees the bytes consumed before (RequestQueue::begun()).
   resume.store(region.start, std::memory_order_release);
   control[records::kBatchOpen].store(1, std::memory_order_relaxed);
   backend()->requests(lane).BeginReading();
@@ -164,7 +165,8 @@ RecordDispatch::Dispatched RecordDispatch::DispatchRegion(size_t lane,
     return reached == region.end ? Dispatched::kAll : Dispatched::kSome;
   }
   reached = resume.load(std::memory_order_relaxed);
-  // Without this check, a throw before the first record would repeat for ever.
+  // If JavaScript throws before the first record, drop the whole region: the throw would repeat
+  // endlessly.
   if (reached <= region.start || reached > region.end) reached = region.end;
   EndBatch(lane, reached);
   bool is_pending = false;
@@ -176,7 +178,8 @@ RecordDispatch::Dispatched RecordDispatch::DispatchRegion(size_t lane,
   return Dispatched::kSome;
 }
 
-// The lane announces that it sleeps before it reads kBatchOpen, so one of the two sees the other.
+// No reply is missed: the lane announces that it sleeps before it reads kBatchOpen, so either the
+// lane or this thread sees the other's store.
 void RecordDispatch::EndBatch(size_t lane, uint32_t reached) {
   const bool is_awaited = backend()->requests(lane).Consume(reached);
   ControlBlock(controls_[lane])[records::kBatchOpen].store(0, std::memory_order_seq_cst);

@@ -33,17 +33,19 @@ class RecordDispatch {
   RecordDispatch& operator=(const RecordDispatch&) = delete;
 
   // `controls` are the control blocks of the lanes. Returns false if the event loop cannot be
-  // watched; Close() must be called then, too.
+  // watched; Close() must also be called then.
   bool Open(Napi::Env env, Napi::Function dispatch, std::vector<int32_t*> controls);
-  // Returns what wakes the JavaScript thread: a function for any thread, valid until Close().
+  // Returns a function that wakes the JavaScript thread. It may be called on any thread until
+  // Close().
   std::function<void()> wake() const;
   // Idempotent.
   void Close();
 
-  // The turn of the event loop has a reply for the lane, and kTurnOpen is set.
+  // Must be called when JavaScript has written a reply for the lane in this turn of the event loop
+  // and has set kTurnOpen.
   void OpenTurn(size_t lane);
 
-  // Whether the event loop stays alive for new records. At first it does not.
+  // Make new records keep the event loop alive, or not. At first they do not.
   void Ref();
   void Unref();
 
@@ -63,10 +65,10 @@ class RecordDispatch {
   HostBackend* backend() const { return owner_.backend->get(); }
   void OnWake();
   void EndTurns();
-  // Returns true if the event loop must get its turn before the remaining records.
+  // Returns true if records are left and the event loop must run first.
   bool DrainRecords();
   Dispatched DispatchRegion(size_t lane, const RequestQueue::Region& region);
-  // The records up to `reached` are done with, and the lane may send the replies to them.
+  // Consumes the records up to `reached`, and wakes the lane for the replies to them.
   void EndBatch(size_t lane, uint32_t reached);
 
   const Owner owner_;
@@ -74,8 +76,9 @@ class RecordDispatch {
   bool is_draining_ = false;
   Napi::FunctionReference dispatch_;
   std::vector<int32_t*> controls_;
-  size_t next_lane_ = 0;        // The lane behind the one that was looked at last.
-  std::vector<uint32_t> seen_;  // For each lane: kReplyPublished when it was woken for its turn.
+  size_t next_lane_ = 0;  // The lane that is looked at next.
+  // For each lane: the value of kReplyPublished when OpenTurn() woke it.
+  std::vector<uint32_t> seen_;
 };
 
 }  // namespace httpsys

@@ -1,5 +1,5 @@
 #pragma once
-// Methods of `Engine` for servers, whichever the backend is.
+// Methods of `Engine` for servers, on every backend.
 
 #include <vector>
 

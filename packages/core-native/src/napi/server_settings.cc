@@ -10,7 +10,7 @@ bool ReadNumber(Napi::Object from, const char* name, Number* to) {
   const Napi::Value value = from.Get(name);
   if (!value.IsNumber()) return false;
   const double number = value.As<Napi::Number>().DoubleValue();
-  // Infinity, and every number beyond exact integers, counts as this one.
+  // Infinity, and every number beyond exact integers, is read as this one.
   constexpr auto kMost = static_cast<double>(uint64_t{1} << 53);
   const double limit = sizeof(Number) > 4 ? kMost : static_cast<double>(UINT32_MAX);
   *to = number >= limit ? static_cast<Number>(limit) : number > 0 ? static_cast<Number>(number) : 0;

@@ -13,8 +13,8 @@ namespace httpsys {
 // Returns false if a member is missing or has another type. JavaScript has checked the ranges.
 bool ReadServerSettings(Napi::Object config, ServerSettings* settings);
 
-// Reads the members for one kind of backend: TLS in tls_settings.cc, or a kernel that serves by
-// itself in url_methods.cc, whichever is compiled.
+// Reads the members that only one kind of backend has: TLS in tls_settings.cc, or settings of a
+// kernel that serves by itself in url_methods.cc, of which one is compiled.
 bool ReadBackendSettings(Napi::Object config, ServerSettings* settings);
 
 // Appends an array of `{ id, text }`. Returns false if an element is anything else.

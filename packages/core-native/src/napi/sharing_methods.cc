@@ -148,7 +148,7 @@ void DeliverResults(EngineWrap* engine) {
     bool is_pending = false;
     napi_is_exception_pending(env, &is_pending);
     if (!is_pending) {
-      // The environment is being terminated, so nobody has taken the sockets.
+      // The environment is being terminated: JavaScript has not received the sockets.
       for (const int fd : result.sockets) close(fd);
       return;
     }

@@ -9,7 +9,7 @@ namespace httpsys {
 
 std::vector<EngineMethod> SharingMethods();
 
-// Gives JavaScript the results of registrations that other members had to decide on.
+// Passes the results of registrations that other members had to decide to JavaScript.
 void DeliverResults(EngineWrap* engine);
 
 }  // namespace httpsys

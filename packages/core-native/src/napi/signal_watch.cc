@@ -7,8 +7,8 @@
 namespace httpsys {
 namespace {
 
-// One watched signal. The object lives until libuv has closed its handle, after a call of the stop
-// function or with the environment.
+// One watched signal. Freed when libuv has closed its handle, after a call of the stop function or
+// with the environment.
 struct SignalWatch {
   uv_signal_t handle{};
   Napi::FunctionReference callback;
@@ -19,8 +19,7 @@ struct SignalWatch {
 void Close(SignalWatch* watch) {
   if (watch->is_closing) return;
   watch->is_closing = true;
-  // Stopping comes before closing: until the watch has stopped, the signal's default action is not
-  // restored.
+  // Stop before closing: until the watch has stopped, the signal's default action is not restored.
   uv_signal_stop(&watch->handle);
   uv_close(reinterpret_cast<uv_handle_t*>(&watch->handle), [](uv_handle_t* handle) {
     auto* closed = static_cast<SignalWatch*>(handle->data);
@@ -59,7 +58,7 @@ Napi::Value WatchSignal(const Napi::CallbackInfo& info) {
     return env.Undefined();
   }
   uv_unref(reinterpret_cast<uv_handle_t*>(&raw->handle));
-  // The watch may be gone when this is called a second time, so JavaScript calls it once.
+  // The watch may already be freed when this is called a second time: JavaScript calls it once.
   return Napi::Function::New(env, [raw](const Napi::CallbackInfo&) { Close(raw); });
 }
 

@@ -1,4 +1,4 @@
-// Watches signals of the process without being one of its listeners.
+// Watches signals of the process without adding a listener to it.
 
 #ifndef HTTPSYS_NAPI_SIGNAL_WATCH_H_
 #define HTTPSYS_NAPI_SIGNAL_WATCH_H_
@@ -7,11 +7,11 @@
 
 namespace httpsys {
 
-// JavaScript: watchSignal(signal number, callback), which returns a function that ends it, or
-// undefined when the system refuses. The callback runs on the environment's event loop, which it
-// does not keep alive. While a signal is watched its default action does not happen;
-// `process.listenerCount(signal)` does not count the watch, because programs decide by that number
-// who ends them.
+// JavaScript: watchSignal(signal number, callback). Returns a function that ends the watch, or
+// undefined if the system refuses. The callback runs on the environment's event loop, which the
+// watch does not keep alive. A watched signal has no default action.
+// `process.listenerCount(signal)` does not count the watch: programs use that number to decide
+// whether they must end the process themselves.
 Napi::Value WatchSignal(const Napi::CallbackInfo& info);
 
 }  // namespace httpsys

@@ -1,4 +1,4 @@
-// What the addon has for a backend that is given sockets; url_methods.cc has it for URLs.
+// The addon's parts for a backend that is given sockets; url_methods.cc has those for URLs.
 
 #include <string>
 #include <vector>

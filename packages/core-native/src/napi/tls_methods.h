@@ -1,5 +1,6 @@
 #pragma once
-// Methods of `Engine` for what JavaScript decides in TLS handshakes, and asks of TLS connections.
+// Methods of `Engine` for JavaScript's decisions in TLS handshakes, and its questions about TLS
+// connections.
 
 #include <vector>
 

@@ -12,7 +12,7 @@
 namespace httpsys {
 namespace {
 
-// A handle keeps what it names.
+// Makes a handle, which keeps the object of the id alive.
 template <typename Id>
 Napi::Value Wrap(Napi::Env env, Id id) {
   if (id == Id::kNone) return env.Undefined();
@@ -27,16 +27,16 @@ Id Unwrap(Napi::Value value) {
   return value.IsExternal() ? *value.As<Napi::External<Id>>().Data() : Id::kNone;
 }
 
-// Node's own handle of a context of OpenSSL. Node-API reads no externals but its own (it expects a
-// wrapper behind them), so V8's reader is asked, under the name that it has in this version.
+// Returns the OpenSSL context in Node's own handle. Node-API reads only externals that it has made
+// (it expects a wrapper behind the pointer), so this calls V8's reader by its symbol name, which
+// depends on the version.
 SSL_CTX* ContextOf(Napi::Value value) {
   if (!value.IsExternal()) return nullptr;
   napi_value raw = value;
   if (void* reader = dlsym(RTLD_DEFAULT, "_ZNK2v88External5ValueEv")) {
     return static_cast<SSL_CTX*>(reinterpret_cast<void* (*)(napi_value)>(reader)(raw));
   }
-  // Tag of V8's external values. V8 needs one since version 14; Node's values have this one by
-  // default.
+  // Tag of V8's external values, required since V8 14; Node's values have this default.
   constexpr uint16_t kDefaultTag = 0;
   if (void* reader = dlsym(RTLD_DEFAULT, "_ZNK2v88External5ValueEt")) {
     return static_cast<SSL_CTX*>(

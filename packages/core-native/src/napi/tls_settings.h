@@ -1,5 +1,5 @@
 #pragma once
-// Makes objects of the TLS options, which JavaScript keeps as handles.
+// Makes handles for JavaScript from its TLS options.
 
 #include <napi.h>
 

@@ -1,4 +1,4 @@
-// What the addon has for a backend that is told URLs; socket_methods.cc has it for sockets.
+// The addon's parts for a backend that is given URLs; socket_methods.cc has those for sockets.
 
 #include <string>
 #include <utility>
@@ -76,8 +76,7 @@ void AfterBatch(EngineWrap*) {}
 
 void BeforeEnd(HostBackend*) {}
 
-// Reads the settings that the operating system needs. Certificates are not among them, because it
-// has its own.
+// Reads the settings that the operating system needs, except certificates: it has its own.
 bool ReadBackendSettings(Napi::Object config, ServerSettings* settings) {
   const Napi::Value value = config.Get("kernel");
   if (!value.IsObject()) return false;
