@@ -59,7 +59,7 @@ inline const char* SkipToken(const char* p, const char* end) {
   return SkipClass<kTokenChar>(p, end);
 }
 
-// Returns the first byte that may not stand in a field value: a control character other than HTAB.
+// Returns the first byte that must not be in a field value: a control character other than HTAB.
 inline const char* SkipFieldValue(const char* p, const char* end) {
   while (end - p >= 16) {
     const __m128i bytes = sse2::Load(p);

@@ -34,7 +34,7 @@ ParseError ChunkedDecoder::CountExtension() {
                                                       : ParseError::kNone;
 }
 
-// `c` should be the CR that ends the line of a chunk size.
+// Expects the CR at the end of a line with a chunk size. Returns `otherwise` for other bytes.
 ParseError ChunkedDecoder::EndSizeLine(char c, ParseError otherwise) {
   if (c != '\r') return c == '\n' ? ParseError::kCrExpected : otherwise;
   state_ = State::kSizeLineFeed;
@@ -55,7 +55,7 @@ ParseError ChunkedDecoder::TakeSize(char c) {
   return ParseError::kNone;
 }
 
-// Names and values of extensions, outside quotes.
+// Reads a byte of a chunk extension outside quotes.
 ParseError ChunkedDecoder::TakeExtension(char c) {
   if (state_ == State::kExtensionStart) {
     if (c == ' ' || c == '\r') return ParseError::kStrict;
@@ -155,7 +155,7 @@ std::string ChunkedDecoder::Position() const {
   }
   const bool has_begun = state_ != State::kExtensionStart && state_ != State::kExtensionName;
   if (extension_bytes_ == 0 && !has_begun) return text + ';';
-  // The bytes of an extension count, not what they say.
+  // Only the number of the extension's bytes matters, not their content.
   const size_t name_bytes = std::clamp<size_t>(extension_bytes_, 1, kChunkExtensionBytesMax);
   const bool is_quoted = state_ == State::kQuoted || state_ == State::kQuotedPair;
   text.append(";").append(name_bytes, 'a');
@@ -175,7 +175,7 @@ ChunkedDecoder::Step ChunkedDecoder::TakeData(std::string_view input, size_t pos
   return {DecodeStatus::kBody, position + bytes, input.substr(position, bytes)};
 }
 
-// The trailers are read line by line, so that nothing behind them is copied.
+// Trailers are read line by line: bytes behind them are not copied.
 ChunkedDecoder::Step ChunkedDecoder::TakeTrailers(std::string_view input, size_t position) {
   while (position < input.size()) {
     const size_t line_feed = std::min(input.find('\n', position), input.size() - 1);

@@ -13,19 +13,19 @@
 
 namespace httpsys::http1 {
 
-// Most bytes of names and values in the extensions of one chunk. Node has the same fixed limit:
-// extensions are not used, and without a limit a peer could send them for ever.
+// Most bytes of names and values in the extensions of one chunk. Node has the same fixed limit.
+// Extensions are not used, and without a limit a client could send them endlessly.
 inline constexpr size_t kChunkExtensionBytesMax = 16 * 1024;
 
 enum class DecodeStatus : uint8_t { kNeedMore, kBody, kEnd, kError };
 
-// Resumable state machine that keeps no more than a partial trailer section (bounded by
+// A resumable state machine. It keeps no more than a partial trailer section (bounded by
 // `trailer_bytes_max`, counted as in a head). Thread: any, one at a time.
 class ChunkedDecoder {
  public:
   struct Step {
     DecodeStatus status;
-    size_t consumed_bytes;  // The bytes of the input that were used.
+    size_t consumed_bytes;  // The number of input bytes that were used.
     std::string_view body;  // A view into the input.
   };
 
@@ -33,22 +33,23 @@ class ChunkedDecoder {
   ChunkedDecoder(ChunkedDecoder&&) = default;
   ChunkedDecoder& operator=(ChunkedDecoder&&) = default;
 
-  // Must be called before the first Next().
+  // Must be called before the first Next() for a body.
   void Reset(size_t trailer_bytes_max, size_t trailer_lines_max = kAnyLines);
 
   // Takes one step. Must be called again with the rest of the input until it returns kNeedMore.
   // After kEnd or kError, Reset() must be called first.
   [[nodiscard]] Step Next(std::string_view input);
 
-  // After kEnd: trailer lines; views into memory of this decoder, valid until Reset().
+  // The trailer lines, after kEnd. Views into memory of this decoder, valid until Reset().
   const std::vector<HeaderLine>& trailers() const { return trailers_; }
-  // After kEnd: a trailer line says `Connection: close`. Node reads no further message then.
+  // After kEnd: true if a trailer line says `Connection: close`. Node then reads no further
+  // message.
   bool closes_connection() const { return fields_.connection().close; }
   ParseError error() const { return error_; }
-  // Returns the shortest body that brings another decoder to where this one is. After kError: to
-  // where it was before the byte that is wrong, or before the trailers.
+  // Returns the shortest body that brings another decoder to the same state. After kError: to the
+  // state before the wrong byte, or before the trailers.
   std::string Position() const;
-  // The trailers as far as they have come.
+  // The part of the trailers that has arrived.
   std::string_view trailer_text() const { return {trailer_text_.data(), trailer_text_.size()}; }
 
  private:
@@ -69,7 +70,7 @@ class ChunkedDecoder {
     kEnd,
   };
 
-  // Takes one byte outside of data and trailers.
+  // Reads one byte outside of data and trailers.
   ParseError Take(char c);
   ParseError TakeSize(char c);
   ParseError TakeExtension(char c);
@@ -80,7 +81,8 @@ class ChunkedDecoder {
   Step TakeTrailers(std::string_view input, size_t position);
 
   std::vector<HeaderLine> trailers_;
-  // A vector, because views into it must survive a move, which those into a short string do not.
+  // A vector, not a string: views into it must survive a move of the decoder, and a short string
+  // stores its bytes inside.
   std::vector<char> trailer_text_;
   FieldScanner fields_;
   uint64_t chunk_bytes_left_ = 0;

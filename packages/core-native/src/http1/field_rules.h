@@ -1,6 +1,6 @@
 #pragma once
 // The meaning of the header fields that frame a message, exactly as Node reads them. Values include
-// the white space behind them, because llhttp examines it.
+// the white space behind them, which llhttp examines, too.
 
 #include <cstdint>
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace httpsys::http1 {
 
-// The fields that the parser itself obeys.
+// Fields that control the parser itself.
 enum class KnownField : uint8_t {
   kOther,
-  kConnection,  // Or Proxy-Connection.
+  kConnection,  // Connection or Proxy-Connection.
   kContentLength,
   kExpect,
   kHost,
@@ -25,8 +25,7 @@ KnownField FindKnownField(std::string_view name);
 // Parses digits followed by spaces. An empty `value` is refused only if it is `complete`.
 ParseError ParseContentLength(std::string_view value, bool complete, uint64_t* length);
 
-// Accepts `chunked` only, which is stricter than Node: the end of another coding could not be
-// found.
+// Accepts only `chunked`. Stricter than Node, because the end of another coding could not be found.
 ParseError CheckTransferEncoding(std::string_view value, bool complete);
 
 struct ConnectionOptions {
@@ -38,7 +37,7 @@ struct ConnectionOptions {
 // Adds the options of one line.
 void ReadConnection(std::string_view value, ConnectionOptions* options);
 
-// Returns true if the value has the word `100-continue` anywhere, as Node tests it.
+// Returns true if the value contains the word `100-continue`, as Node checks it.
 bool ExpectsContinue(std::string_view value);
 
 }  // namespace httpsys::http1

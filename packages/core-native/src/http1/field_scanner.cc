@@ -5,8 +5,8 @@
 namespace httpsys::http1 {
 namespace {
 
-// If a value stops in the middle, only this much of its beginning is checked again with the next
-// bytes, so that the work stays linear.
+// If a value is incomplete, at most so many bytes of its beginning are checked again with the next
+// bytes; so the work stays linear.
 constexpr size_t kRecheckedValueBytesMax = 64;
 
 std::string_view TrimEnd(std::string_view value) {
@@ -33,7 +33,8 @@ void FieldScanner::Reset(Section section, size_t position, HeadBudget budget) {
   expects_continue_ = repeats_host_ = false;
 }
 
-// A body has one length. A trailer section comes after it and cannot tell another one.
+// Refuses a second statement of the body's length, and any in a trailer section, which comes after
+// the body.
 ParseError FieldScanner::EndName(std::string_view name) {
   if (!budget_.Take(name.size())) return ParseError::kHeaderOverflow;
   name_bytes_ = name.size();
@@ -119,8 +120,7 @@ ParseError FieldScanner::ScanName(std::string_view text) {
   return EndName({begin, static_cast<size_t>(p - begin)});
 }
 
-// Skips the space before a value, which is not part of it. Returns false if there is more than the
-// limit.
+// Skips the space before a value. Returns false if there is more than the limit.
 bool FieldScanner::SkipSpace(std::string_view text) {
   const size_t begin = position_;
   while (position_ < text.size() && (text[position_] == ' ' || text[position_] == '\t')) {
@@ -152,7 +152,7 @@ ParseError FieldScanner::ScanValue(std::string_view text) {
                                               : ParseError::kInvalidHeaderToken;
 }
 
-// Scans one phase. `text` has at least one byte to look at.
+// Scans one phase. `text` must have at least one byte at position_.
 ParseError FieldScanner::Step(std::string_view text) {
   const char c = text[position_];
   switch (phase_) {
@@ -195,7 +195,8 @@ ParseError FieldScanner::Step(std::string_view text) {
                    : Phase::kLineStart;
       ++position_;
       return ParseError::kNone;
-    // Node judges an empty length with the first byte of the next line, which could have folded it.
+    // Node refuses an empty length only at the first byte of the next line, which could have
+    // continued the value.
     case Phase::kBehindEmptyLength:
       return ParseError::kInvalidContentLength;
     case Phase::kLastLineFeed:
@@ -206,9 +207,9 @@ ParseError FieldScanner::Step(std::string_view text) {
   return ParseError::kNone;
 }
 
-// Takes whole lines of the common form `Name: value`, as Step() does in several steps. Leaves the
-// first other line to Step(): one that is not complete, that breaks a rule or a limit, or that says
-// how long the body is. Returns true if the section ends behind the lines.
+// Reads whole lines of the common form `Name: value`, each of which would take several calls of
+// Step(). Stops before the first other line: incomplete, against a rule or limit, or about the
+// body's length. Returns true if the section ends behind the lines.
 bool FieldScanner::TakeCommonLines(std::string_view text) {
   const char* const end = text.data() + text.size();
   const char* line = text.data() + position_;

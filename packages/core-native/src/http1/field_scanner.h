@@ -13,25 +13,25 @@
 
 namespace httpsys::http1 {
 
-// Most white space that is not counted in the size of a head: line ends before a request, spaces in
-// the request line, and spaces before values. Node skips it without a limit, so that a peer could
-// make one head grow for ever. The limit is Node's default for the counted bytes.
+// Most white space of a head that does not count in its size: line ends before a request, spaces in
+// the request line, and spaces before values. Node skips them without a limit, and a client could
+// make one head grow endlessly. The limit is Node's default for the counted bytes.
 inline constexpr size_t kPaddingBytesMax = 16 * 1024;
 
-// Largest header limit; larger ones count as this one (256 MiB). Offsets in a head have 32 bits,
-// and a name of one byte takes five bytes in a head.
+// Largest header limit, 256 MiB; larger ones are reduced to it. Offsets in a head have 32 bits, and
+// a name of one byte takes five bytes in a head.
 inline constexpr size_t kHeaderBytesCeiling = size_t{256} << 20;
 
-// No limit on the number of lines, except by their bytes.
+// The number of lines is not limited, only their bytes.
 inline constexpr size_t kAnyLines = SIZE_MAX;
 
-// How much more a section of a message may take up.
+// Bytes and lines that a section of a message may still have.
 struct HeadBudget {
-  size_t counted_bytes = 0;  // Bytes of target, names and values. Fewer than this may come.
+  size_t counted_bytes = 0;  // Bytes of target, names and values. Fewer than this may follow.
   size_t padding_bytes = kPaddingBytesMax;
   size_t lines_max = kAnyLines;  // The number of lines in the whole section.
 
-  // Returns true if `bytes` more fit. Node refuses a message that reaches the limit.
+  // Returns true if `bytes` more are allowed. Like Node, refuses a message that reaches the limit.
   bool Fits(size_t bytes) const { return bytes < counted_bytes; }
   bool Take(size_t bytes) {
     if (!Fits(bytes)) return false;
@@ -47,19 +47,20 @@ struct HeadBudget {
 
 enum class Section : uint8_t { kHead, kTrailers };
 
-// Resumable at every byte, linear in the bytes, independent of where the text lies in memory.
-// Thread: any, one at a time.
+// Resumable at every byte, linear in the number of bytes; the text may move in memory between
+// calls. Thread: any, one at a time.
 class FieldScanner {
  public:
   enum class Status : uint8_t { kNeedMore, kDone, kError };
 
-  // The section begins at `position` of the text that Scan() will be given.
+  // Prepares for a section that begins at `position` of the text for Scan().
   void Reset(Section section, size_t position, HeadBudget budget);
 
-  // `text` holds everything received so far. After kDone or kError: Reset() first.
+  // `text` must have all bytes received so far. After kDone or kError, Reset() must be called
+  // first.
   [[nodiscard]] Status Scan(std::string_view text);
 
-  // After kDone: where the section ends, blank line included.
+  // The end of the section, blank line included. Valid after kDone.
   size_t position() const { return position_; }
   ParseError error() const { return error_; }
 
@@ -93,7 +94,7 @@ class FieldScanner {
     kLastLineFeed,
   };
 
-  // Offsets, because the text may move between calls. The limits keep heads below
+  // Offsets, because the text may move between calls. 32 bits suffice: the limits keep heads below
   // 4 GiB.
   struct LineOffsets {
     uint32_t name;
@@ -116,7 +117,7 @@ class FieldScanner {
   std::vector<LineOffsets> lines_;
   HeadBudget budget_;
   size_t position_ = 0;
-  size_t span_begin_ = 0;  // Where the name or value that is being scanned begins.
+  size_t span_begin_ = 0;  // The beginning of the name or value that is being scanned.
   size_t name_begin_ = 0;
   size_t name_bytes_ = 0;
   uint64_t content_length_ = 0;

@@ -14,9 +14,9 @@ class MethodTable {
  public:
   explicit MethodTable(std::vector<std::string> methods);
 
-  // Index of a method, or -1. Methods are case-sensitive (RFC 9110, section 9.1).
+  // Returns the index of a method, or -1. Methods are case-sensitive (RFC 9110, section 9.1).
   int Find(std::string_view method) const;
-  // Returns true if some method starts with these bytes: so a wrong method is refused at its first
+  // Returns true if some method starts with these bytes. So a wrong method is refused at its first
   // wrong byte.
   bool IsPrefix(std::string_view bytes) const;
   std::string_view Name(uint16_t index) const { return methods_[index]; }

@@ -25,7 +25,7 @@ enum class ParseError : uint8_t {
   kChunkExtensionsOverflow,
 };
 
-// "HPE_INVALID_METHOD" and so on.
+// Returns "HPE_INVALID_METHOD" and so on.
 const char* ParseErrorCode(ParseError error);
 
 }  // namespace httpsys::http1

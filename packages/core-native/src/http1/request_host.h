@@ -1,5 +1,5 @@
 #pragma once
-// The host that a request is for (RFC 9112, sections 3.2 and 3.3).
+// The host for which a request is meant (RFC 9112, sections 3.2 and 3.3).
 
 #include "http1/request_parser.h"
 #include "url/host_name.h"
@@ -7,10 +7,10 @@
 namespace httpsys::http1 {
 
 // Returns the host of an absolute-form target or of CONNECT's target, otherwise that of the Host
-// line. Returns an invalid one if the request has several Host lines (even equal ones); if it is
+// line. Returns an invalid host if the request has several Host lines (even equal ones); if it is
 // HTTP/1.1 or later and has none; if the line's value or the target's authority is malformed; or if
-// CONNECT names no port. A server of URL prefixes refuses such a request. The result views the same
-// memory as `head`. Thread: any.
+// CONNECT names no port. A server with URL prefixes refuses such a request. The result views the
+// same memory as `head`. Thread: any.
 [[nodiscard]] HostName HostOf(const RequestHead& head);
 
 }  // namespace httpsys::http1

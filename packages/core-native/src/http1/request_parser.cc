@@ -9,12 +9,12 @@ namespace httpsys::http1 {
 namespace {
 
 constexpr std::string_view kGetAndSpace = "GET ";
-// The end of a request line; the minor version stands at kMinorAt.
+// The end of a request line. The minor version is at kMinorAt.
 constexpr std::string_view kVersion11 = "HTTP/1.1\r\n";
 constexpr size_t kSlashAt = 4;
 constexpr size_t kMinorAt = 7;
 constexpr size_t kLineFeedAt = 9;
-// The longest head that is remembered: a longer one is likely to differ from the next.
+// Longest head that is remembered for Repeat(). Longer heads usually differ from the next one.
 constexpr size_t kRememberedBytesMax = 1024;
 
 ParseError WrongVersionByte(size_t at) {
@@ -46,8 +46,7 @@ ParseStatus RequestParser::Fail(ParseError error) {
   return ParseStatus::kError;
 }
 
-// Moves on to the first byte that is neither `first` nor `second`. Returns false if the limit is
-// reached.
+// Skips bytes equal to `first` or `second`. Returns false if the limit is reached.
 bool RequestParser::SkipPadding(std::string_view message, char first, char second) {
   const size_t begin = position_;
   while (position_ < message.size() &&
@@ -58,10 +57,10 @@ bool RequestParser::SkipPadding(std::string_view message, char first, char secon
 }
 
 ParseError RequestParser::ScanMethod(std::string_view message) {
-  // The scan looks at no more bytes than a method and its space, however often the bytes come in
-  // pieces.
+  // Look at no more bytes than the longest method and its space: the work stays bounded if the
+  // bytes come in small pieces.
   const std::string_view bytes = message.substr(position_, methods_->longest_bytes() + 1);
-  // Most messages have this method.
+  // Most requests have the method GET.
   if (bytes.starts_with(kGetAndSpace) && methods_->get() >= 0) {
     BeginTarget(methods_->get(), kGetAndSpace.size());
     return ParseError::kNone;
@@ -77,7 +76,7 @@ ParseError RequestParser::ScanMethod(std::string_view message) {
   return ParseError::kNone;
 }
 
-// `bytes` are those of the method and its space.
+// `bytes` is the length of the method and its space.
 void RequestParser::BeginTarget(int method, size_t bytes) {
   head_.method = static_cast<uint16_t>(method);
   target_.Reset(method == methods_->connect());
@@ -93,7 +92,7 @@ ParseError RequestParser::ScanTarget(std::string_view message) {
   if (p == end) {
     return budget_.Fits(target_bytes_) ? ParseError::kNone : ParseError::kHeaderOverflow;
   }
-  // A line end here would make it HTTP/0.9.
+  // A line end here would mean HTTP/0.9.
   if (*p != ' ' || !target_.may_end()) return ParseError::kInvalidUrl;
   if (!budget_.Take(target_bytes_)) return ParseError::kHeaderOverflow;
   ++position_;
@@ -101,8 +100,8 @@ ParseError RequestParser::ScanTarget(std::string_view message) {
   return ParseError::kNone;
 }
 
-// Leaves position_ at the first letter until the line is complete: ten bytes are compared again
-// faster than a position in them is kept.
+// Leaves position_ at the first letter until the line is complete: comparing ten bytes again is
+// faster than keeping a position within them.
 ParseError RequestParser::ScanVersion(std::string_view message) {
   const std::string_view bytes = message.substr(position_, kVersion11.size());
   if (bytes != kVersion11) {
@@ -119,8 +118,8 @@ ParseError RequestParser::ScanVersion(std::string_view message) {
   return ParseError::kNone;
 }
 
-// Parses one phase, and those behind it as far as they are complete. `message` has at least one
-// byte to look at.
+// Parses one phase, and directly following phases that are complete. `message` must have at least
+// one byte at position_.
 ParseError RequestParser::Step(std::string_view message) {
   ParseError error = ParseError::kNone;
   switch (phase_) {

@@ -18,17 +18,17 @@ namespace httpsys::http1 {
 enum class BodyKind : uint8_t { kNone, kLength, kChunked };
 enum class Expectation : uint8_t { kNone, kContinue, kOther };
 
-// Views point into the buffer given to the last Parse() call and die with it.
+// Views point into the buffer of the last Parse() call, and are valid as long as that.
 struct RequestHead {
   uint16_t method = 0;              // Index into the MethodTable.
   uint8_t version_minor = 1;        // HTTP/1.x
-  BodyKind body = BodyKind::kNone;  // kNone for CONNECT, whatever its lines say.
+  BodyKind body = BodyKind::kNone;  // kNone for CONNECT, whatever its fields say.
   Expectation expect = Expectation::kNone;
-  bool keep_alive = true;   // The result of llhttp_should_keep_alive().
+  bool keep_alive = true;   // Keep the connection open: the result of llhttp_should_keep_alive().
   bool upgrade = false;     // `Connection: upgrade` with an Upgrade line, or CONNECT.
   bool is_connect = false;  // CONNECT, whose target is a host and a port.
   bool has_host = false;
-  bool repeats_host = false;  // More than one Host line, which is an error: HostOf().
+  bool repeats_host = false;  // More than one Host line; HostOf() treats that as an error.
   uint64_t content_length = 0;
   std::string_view target;
   std::string_view host;  // The value of the first Host line.
@@ -37,24 +37,24 @@ struct RequestHead {
 
 enum class ParseStatus : uint8_t { kNeedMore, kDone, kError };
 
-// Resumable: each call gets the message from its first byte on and goes on where the last one
-// stopped, so that the work is linear in the bytes however they arrive. Errors are found with the
-// byte that makes them certain. No I/O, no clock. Thread: any, one at a time.
+// Resumable: each call gets the message from its first byte on, and continues where the last call
+// stopped. So the work is linear in the number of bytes, however they arrive. Errors are found at
+// the byte that makes them certain. No I/O, no clock. Thread: any, one at a time.
 class RequestParser {
  public:
   explicit RequestParser(const MethodTable* methods) : methods_(methods) {}
 
-  // Prepares for a new message. `header_bytes_max` counts as Node's maxHeaderSize does: target,
-  // names and values (with the white space behind them) must stay below it. kPaddingBytesMax bounds
-  // the rest.
+  // Prepares for a new message. `header_bytes_max` counts as Node's maxHeaderSize: target, names
+  // and values (with the white space behind them) must stay below it. kPaddingBytesMax limits the
+  // rest.
   void Reset(size_t header_bytes_max, size_t lines_max = kAnyLines);
 
-  // `message` starts at the first byte of the message and holds everything received so far.
+  // `message` must start at the first byte of the message and have all bytes received so far.
   [[nodiscard]] ParseStatus Parse(std::string_view message);
 
-  // The same as Reset() and Parse() for a message that begins with the head that was parsed last,
-  // if that was remembered and the limits are the same: returns false otherwise, and changes
-  // nothing. Clients that send many requests at once send mostly the same ones.
+  // Does the work of Reset() and Parse() if the message begins with the remembered head and the
+  // limits are the same, and returns true; otherwise changes nothing and returns false. Clients
+  // that send many requests at once mostly send identical heads.
   [[nodiscard]] bool Repeat(std::string_view message, size_t header_bytes_max, size_t lines_max) {
     if (remembered_.empty()) return false;
     const bool is_same = message.starts_with(remembered_) &&
@@ -63,21 +63,21 @@ class RequestParser {
     if (is_same) FillHead(message);
     return is_same;
   }
-  // After kDone, with the message of the last Parse(): remembers the head for Repeat(). A head ends
-  // with its last byte, so what follows it cannot change what it means.
+  // Remembers the head for Repeat(). Must be called after kDone, with the message of the last
+  // Parse(). Bytes behind a head cannot change its meaning.
   void Remember(std::string_view message);
 
-  // A number that the owner gives the head after Parse(); Repeat() keeps it.
+  // A number that the owner of the parser assigns to the head after Parse(); Repeat() keeps it.
   uint64_t number() const { return number_; }
   void set_number(uint64_t number) { number_ = number; }
 
-  // After kDone. Valid until the buffer changes or Reset().
+  // The head, after kDone. Valid until the buffer changes or Reset() is called.
   const RequestHead& head() const { return head_; }
-  // After kDone: length of the head, blank line included.
+  // The length of the head, blank line included. Valid after kDone.
   size_t head_bytes() const { return position_; }
   // The error. Valid after kError.
   ParseError error() const { return error_; }
-  // True once a byte of the message that is not an ignored leading CRLF was seen.
+  // True once a byte of the message was seen, except ignored leading CRLFs.
   bool started() const { return started_; }
 
  private:
@@ -104,7 +104,7 @@ class RequestParser {
   const MethodTable* methods_;
   RequestHead head_;
   uint64_t number_ = 0;
-  std::string remembered_;  // The head that was parsed last; empty = it is not remembered.
+  std::string remembered_;  // The head for Repeat(); empty = none.
   size_t remembered_bytes_max_ = 0;
   size_t remembered_lines_max_ = 0;
   FieldScanner fields_;

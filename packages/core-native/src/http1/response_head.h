@@ -11,13 +11,13 @@
 
 namespace httpsys::http1 {
 
-// Views point into the text.
+// Views point into the parsed text.
 struct ResponseHead {
   uint16_t status = 0;
   std::string_view reason;
   std::vector<HeaderLine> lines;
 
-  // 1xx but 101: another head follows.
+  // True for 1xx except 101: another head follows.
   bool is_interim() const { return status < 200 && status != 101; }
 };
 

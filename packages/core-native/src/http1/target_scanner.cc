@@ -52,7 +52,7 @@ const char* TargetScanner::Skip(const char* p, const char* end) {
     state_ = State::kPath;
     p = SkipTarget(p + 1, end);
   }
-  // No part of a target has a space.
+  // A space ends the target.
   while (p != end && *p != ' ') {
     bool accepted;
     state_ = Next(*p, &accepted);

@@ -1,6 +1,6 @@
 #pragma once
-// Checks the bytes of a request target (RFC 9112, section 3.2) as Node's llhttp does: which bytes
-// may follow which, not what they mean.
+// Checks the bytes of a request target (RFC 9112, section 3.2) as Node's llhttp does. Checks their
+// sequence, not their meaning.
 
 #include <cstdint>
 
@@ -9,17 +9,17 @@ namespace httpsys::http1 {
 // Resumable at every byte. Thread: any, one at a time.
 class TargetScanner {
  public:
-  // `is_authority`: the target of CONNECT, which begins with a host.
+  // With `is_authority`, expects the target of CONNECT, which begins with a host.
   void Reset(bool is_authority) { state_ = is_authority ? State::kAuthority : State::kStart; }
 
   // Returns the first byte of [p, end) that does not belong to the target, or `end`.
   const char* Skip(const char* p, const char* end);
 
-  // True when a target may end where the last Skip() stopped.
+  // True if a target may end at the position of the last Skip().
   bool may_end() const { return state_ >= State::kAuthority; }
 
  private:
-  // The states in which a target may end come last.
+  // States in which a target may end come last.
   enum class State : uint8_t {
     kStart,
     kScheme,
@@ -32,7 +32,7 @@ class TargetScanner {
     kFragment,
   };
 
-  // The state after `c`, or the same one with *accepted = false.
+  // Returns the state after `c`, or the same state with *accepted = false.
   State Next(char c, bool* accepted) const;
 
   State state_ = State::kStart;

@@ -13,7 +13,7 @@ namespace {
 
 bool IsHexDigit(char c) { return IsDigit(c) || (LowerCase(c) >= 'a' && LowerCase(c) <= 'f'); }
 
-// `unreserved` and `sub-delims` of RFC 3986: what a registered name is made of, beside escapes.
+// Bytes of a registered name, beside escapes: `unreserved` and `sub-delims` of RFC 3986.
 constexpr std::array<bool, 256> kNameBytes = [] {
   std::array<bool, 256> table{};
   for (int c = 0; c < 128; ++c) {
@@ -31,7 +31,7 @@ bool BeginsWithEscape(std::string_view text) {
   return text.size() >= 3 && text[0] == '%' && IsHexDigit(text[1]) && IsHexDigit(text[2]);
 }
 
-// Length of the registered name or IPv4 address that `text` begins with.
+// Returns the length of the registered name or IPv4 address at the beginning of `text`.
 size_t NameBytes(std::string_view text) {
   const char* const end = text.data() + text.size();
   const char* at = text.data();
@@ -43,7 +43,7 @@ size_t NameBytes(std::string_view text) {
   return static_cast<size_t>(at - text.data());
 }
 
-// Length of the bracketed IPv6 address that `text` begins with, 0 when it is none.
+// Returns the length of the bracketed IPv6 address at the beginning of `text`; 0 if there is none.
 size_t AddressBytes(std::string_view text) {
   const size_t bracket = text.find(']');
   if (bracket == std::string_view::npos) return 0;
@@ -53,8 +53,8 @@ size_t AddressBytes(std::string_view text) {
   return is_ipv6 ? bracket + 1 : 0;
 }
 
-// Returns true for an empty text, and for a colon with any number of digits: `a.test:` has the
-// default port.
+// Returns true for an empty text, and for a colon with any number of digits; in `a.test:` the port
+// is the default one.
 bool IsPortOrNothing(std::string_view text) {
   if (text.empty()) return true;
   return text[0] == ':' && std::all_of(text.begin() + 1, text.end(), IsDigit);

@@ -1,7 +1,7 @@
 #pragma once
-// Reads host names: of Host fields, authorities and TLS server names. All rules about hosts (URL
-// prefixes, 421, the choice of a certificate) use this one reading: two readings of one value would
-// let a request reach the handler of one host by the rules of another.
+// Reads host names of Host fields, authorities and TLS server names. All rules about hosts (URL
+// prefixes, 421, the choice of a certificate) use this one function: with two readings of one
+// value, a request could reach the handler of one host by the rules of another.
 
 #include <string_view>
 
@@ -9,19 +9,19 @@ namespace httpsys {
 
 struct HostName {
   // The name without port and final dot, in its original case; an IPv6 address with brackets. Empty
-  // if no host is named.
+  // if the text names no host.
   std::string_view name;
-  bool is_valid = false;  // When false, `name` is empty.
+  bool is_valid = false;  // If false, `name` is empty.
 };
 
 // Reads `uri-host [ ":" port ]` (RFC 9110, section 7.2): a registered name, an IPv4 address or an
-// IPv6 literal without a zone. An empty `authority` is valid and names no host. User information, a
-// port that is no number, a port alone and bytes that no name has make it invalid. `name` is a part
-// of `authority`. Linear in the length, allocates nothing. Thread: any.
+// IPv6 literal without a zone. An empty `authority` is valid and names no host. It is invalid with
+// user information, a port that is no number, a port alone, or bytes that no name may have. `name`
+// is a part of `authority`. Linear in the length, allocates nothing. Thread: any.
 [[nodiscard]] HostName ReadHost(std::string_view authority);
 
-// Returns `name` without the dot of the DNS root: `a.test.` and `a.test` are the same host. Thread:
-// any.
+// Returns `name` without the final dot, which stands for the DNS root: `a.test.` and `a.test` are
+// the same host. Thread: any.
 [[nodiscard]] std::string_view WithoutFinalDot(std::string_view name);
 
 // Returns true if two names of ReadHost() or WithoutFinalDot() are the same host; case does not

@@ -15,7 +15,7 @@ int HexValue(char c) {
   return -1;
 }
 
-// The byte that `text` begins with as %XX, or -1.
+// Returns the byte of the %XX escape at the beginning of `text`, or -1.
 int EscapedByte(std::string_view text) {
   if (text.size() < 3 || text[0] != '%') return -1;
   const int high = HexValue(text[1]);
@@ -23,7 +23,7 @@ int EscapedByte(std::string_view text) {
   return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-// Length of the UTF-8 sequence that `lead` begins, 0 when none does.
+// Returns the length of the UTF-8 sequence that begins with `lead`; 0 if no sequence does.
 size_t SequenceBytes(int lead) {
   if (lead < 0x80) return 1;
   if (lead >= 0xC2 && lead <= 0xDF) return 2;
@@ -32,7 +32,8 @@ size_t SequenceBytes(int lead) {
   return 0;
 }
 
-// Second bytes that would make a sequence overlong, a surrogate or larger than U+10FFFF.
+// Returns true if `second` may follow `lead`. Other second bytes would make the sequence overlong,
+// a surrogate or larger than U+10FFFF.
 bool IsSecondByte(int lead, int second) {
   if ((second & 0xC0) != 0x80) return false;
   if (lead == 0xE0) return second >= 0xA0;
@@ -42,10 +43,10 @@ bool IsSecondByte(int lead, int second) {
   return true;
 }
 
-// Characters in UTF-8, byte by byte.
+// Reads characters of UTF-8 byte by byte.
 class Utf8 {
  public:
-  // Returns false if `byte` cannot stand there. No further byte may be added then.
+  // Adds a byte. Returns false if it is invalid at this place; no further byte may be added then.
   [[nodiscard]] bool Add(int byte) {
     if (left_ == 0) {
       const size_t bytes = SequenceBytes(byte);
@@ -58,7 +59,7 @@ class Utf8 {
     --left_;
     return std::exchange(is_second_, false) ? IsSecondByte(lead_, byte) : (byte & 0xC0) == 0x80;
   }
-  // The character that was begun is complete.
+  // True if no character is incomplete.
   bool is_whole() const { return left_ == 0; }
 
  private:
@@ -67,8 +68,8 @@ class Utf8 {
   bool is_second_ = false;
 };
 
-// Appends the character that `text` begins with as escapes; returns the bytes of `text` it takes,
-// 0 when there is none to decode.
+// Decodes the escaped character at the beginning of `text`, and appends it to `out`. Returns the
+// number of its bytes in `text`; 0 if there is no such character.
 size_t DecodeCharacter(std::string_view text, std::string* out) {
   Utf8 utf8;
   char sequence[4];
@@ -96,7 +97,7 @@ std::string PercentDecode(std::string_view path) {
   return out;
 }
 
-// The character that `text` begins with as %uXXXX, or -1.
+// Returns the UTF-16 unit of the %uXXXX escape at the beginning of `text`, or -1.
 int EscapedUnit(std::string_view text) {
   if (text.size() < 6 || text[1] != 'u') return -1;
   int unit = 0;
@@ -114,8 +115,8 @@ bool IsWindows1252(int byte) {
   return byte != 0x81 && byte != 0x8D && byte != 0x8F && byte != 0x90 && byte != 0x9D;
 }
 
-// UTF-16 units of the segment that `path` begins with, and its end. An escape that is no whole
-// character of UTF-8 counts as one of the system's code page.
+// Returns the number of UTF-16 units of the first segment of `path`, and sets its end. If the
+// escapes are not UTF-8, each counts as one character of the system's code page.
 size_t UnitsOfSegment(std::string_view path, bool is_utf8, size_t* end) {
   size_t units = 0;
   size_t at = 0;
@@ -123,7 +124,7 @@ size_t UnitsOfSegment(std::string_view path, bool is_utf8, size_t* end) {
     const int byte = EscapedByte(path.substr(at));
     if (path[at] != '%' || byte < 0) {
       units += 1;
-      // A percent sign that begins no byte begins a unit of UTF-16 in four digits.
+      // An escape that is no %XX is %uXXXX, one UTF-16 unit.
       at += path[at] == '%' ? 6 : 1;
       continue;
     }
@@ -135,9 +136,10 @@ size_t UnitsOfSegment(std::string_view path, bool is_utf8, size_t* end) {
   return units;
 }
 
-// True if a path whose escapes are complete has no more and no longer segments than HTTP.SYS takes.
+// Returns true if the number of segments and their lengths are within HTTP.SYS' limits. All escapes
+// in `path` must be complete.
 bool HasStrictSegments(std::string_view path, bool is_utf8) {
-  // Shorter ones have neither too many nor too long ones: nearly all paths.
+  // So short a path, as nearly all are, cannot exceed a limit.
   if (path.size() <= std::min(kUrlSegmentUnitsMax, kUrlSegmentsMax)) return true;
   size_t segments = 0;
   while (path.starts_with('/')) {
@@ -145,7 +147,7 @@ bool HasStrictSegments(std::string_view path, bool is_utf8) {
     size_t end = 0;
     if (UnitsOfSegment(path, is_utf8, &end) > kUrlSegmentUnitsMax) return false;
     path.remove_prefix(end);
-    // Behind the last slash there is none.
+    // A final slash begins no segment.
     if (end != 0 || !path.empty()) segments += 1;
   }
   return segments <= kUrlSegmentsMax;
@@ -155,13 +157,13 @@ bool IsStrictPath(std::string_view path) {
   Utf8 utf8;
   bool is_utf8 = true;
   bool is_windows_1252 = true;
-  size_t end = 0;  // End of the previous escape.
+  size_t end = 0;  // The end of the previous escape.
   for (size_t at = path.find('%'); at != std::string_view::npos; at = path.find('%', end)) {
     const std::string_view rest = path.substr(at);
     const int byte = EscapedByte(rest);
     const int character = byte >= 0 ? byte : EscapedUnit(rest);
     if (character < 0 || IsControl(character)) return false;
-    // The text has something else within a character.
+    // Something else than a %XX escape follows within a character.
     if (!utf8.is_whole() && (at != end || byte < 0)) is_utf8 = false;
     if (byte >= 0) {
       is_utf8 = is_utf8 && utf8.Add(byte);
@@ -173,10 +175,11 @@ bool IsStrictPath(std::string_view path) {
   return (is_utf8 || is_windows_1252) && HasStrictSegments(path, is_utf8);
 }
 
-// RFC 3986, section 5.2.4, in place: what is kept is never longer than what was read.
+// Implements RFC 3986, section 5.2.4, in place: the result so far is never longer than the input
+// read so far.
 void RemoveDotSegments(std::string* path) {
   std::string& p = *path;
-  size_t kept = 0;  // Ends before the slash of the segment looked at.
+  size_t kept = 0;  // The end of the result: before the slash of the segment that is looked at.
   for (size_t at = 0; at < p.size();) {
     size_t end = p.find('/', at + 1);
     if (end == std::string::npos) end = p.size();
@@ -193,7 +196,8 @@ void RemoveDotSegments(std::string* path) {
   p.resize(kept);
 }
 
-// Code points of two-byte UTF-8, U+0080 to U+07FF. Simple foldings from Unicode's CaseFolding.txt.
+// Folds a code point of two-byte UTF-8, U+0080 to U+07FF. Simple foldings from Unicode's
+// CaseFolding.txt.
 uint32_t FoldCodePoint(uint32_t c) {
   if (c == 0xB5) return 0x3BC;                                  // Micro sign: Greek mu.
   if (c >= 0xC0 && c <= 0xDE) return c == 0xD7 ? c : c + 0x20;  // Latin-1.
@@ -248,7 +252,7 @@ TargetParts SplitTarget(std::string_view target) {
   TargetParts parts;
   if (!target.starts_with('/')) {
     const size_t scheme = target.find("://");
-    // A "://" inside a query belongs to a target without scheme.
+    // A "://" within a query does not make a target absolute.
     const bool is_absolute =
         scheme != std::string_view::npos && target.find_first_of("/?#") > scheme;
     if (!is_absolute) {
@@ -268,7 +272,7 @@ TargetParts SplitTarget(std::string_view target) {
 }
 
 bool IsStrictTarget(std::string_view target) {
-  // Text behind an asterisk is part of the URL, although it is no path.
+  // Text behind an asterisk is checked like a path: HTTP.SYS reads it as part of the URL.
   if (target.starts_with('*')) return IsStrictPath(target.substr(0, target.find_first_of("?#")));
   const TargetParts parts = SplitTarget(target);
   return !parts.is_pathless_query && IsStrictPath(parts.path);

@@ -18,8 +18,8 @@ bool IsNameCharacter(char c) {
 
 bool IsHostName(std::string_view name) {
   if (name.empty() || name.size() > kHostNameBytesMax) return false;
-  // True while the label has digits only. If the last label does, the text is a misspelt IPv4
-  // address and not a name.
+  // True while the current label has only digits. If the last label has, the text is a misspelt
+  // IPv4 address and not a name.
   bool only_digits = true;
   size_t label_bytes = 0;
   for (const char c : name) {
@@ -42,7 +42,8 @@ bool IsUnspecified(const std::array<uint8_t, 16>& ip) {
          std::all_of(ip.begin() + address_at, ip.end(), [](uint8_t b) { return b == 0; });
 }
 
-// Takes a decimal number of at most `digits_max` digits without leading zero off `text`.
+// Removes a decimal number of at most `digits_max` digits, without leading zero, from the beginning
+// of `text`.
 bool TakeDecimal(std::string_view* text, size_t digits_max, uint32_t* value) {
   size_t digits = 0;
   *value = 0;
@@ -84,7 +85,7 @@ bool TakeHexGroup(std::string_view* text, uint32_t* value) {
   return true;
 }
 
-// Takes groups until the end or "::". The last one may be an IPv4 address.
+// Reads groups until the end or "::". The last one may be an IPv4 address.
 bool TakeGroups(std::string_view* text, uint8_t* bytes, size_t bytes_max, size_t* filled) {
   *filled = 0;
   if (text->empty() || text->starts_with("::")) return true;
@@ -152,7 +153,7 @@ bool ParsePath(std::string_view path, UrlPrefix* prefix) {
   return prefix->path.size() <= kPrefixPathBytesMax;
 }
 
-// Bytes of the host that `text` begins with; npos when its bracket is not closed.
+// Returns the length of the host at the beginning of `text`; npos if its bracket is not closed.
 size_t HostBytes(std::string_view text) {
   if (!text.starts_with('[')) return std::min(text.find_first_of(":/"), text.size());
   const size_t bracket = text.find(']');

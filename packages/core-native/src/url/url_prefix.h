@@ -1,5 +1,5 @@
 #pragma once
-// A URL prefix such as `http://+:8080/shop/`, in its canonical form: docs/url-prefixes.md.
+// A URL prefix such as `http://+:8080/shop/`, in its canonical form; see docs/url-prefixes.md.
 
 #include <array>
 #include <cstdint>
@@ -8,22 +8,23 @@
 
 namespace httpsys {
 
-// The kinds of hosts, in the order in which they are searched.
+// The kinds of hosts, in their order of precedence.
 enum class HostKind : uint8_t { kStrongWildcard, kExplicit, kIpBound, kWeakWildcard };
 
 struct UrlPrefix {
   bool is_https = false;
   HostKind host_kind = HostKind::kWeakWildcard;
-  bool is_subdomain_wildcard = false;  // `*.shop.test`: kExplicit, host holds "shop.test".
-  std::string host;                    // Lower case, IDN as punycode; empty for wildcards.
-  std::array<uint8_t, 16> ip{};        // kIpBound, IPv4 as IPv4-mapped.
+  // True for `*.shop.test`: the kind is kExplicit, and `host` is "shop.test".
+  bool is_subdomain_wildcard = false;
+  std::string host;              // Lower case, IDN as punycode; empty for wildcards.
+  std::array<uint8_t, 16> ip{};  // kIpBound, IPv4 as IPv4-mapped.
   uint16_t port = 0;
   std::string path;  // Decoded, dot-free, begins and ends with '/'.
 };
 
 enum class PrefixError : uint8_t { kNone, kScheme, kHost, kPort, kPath };
 
-// Longest path of a prefix, decoded. Lets matching work in a buffer on the stack; HTTP.SYS accepts
+// Longest path of a prefix, decoded. Allows matching in a buffer on the stack; HTTP.SYS accepts
 // registrations of about the same size.
 inline constexpr size_t kPrefixPathBytesMax = 2048;
 
@@ -31,16 +32,15 @@ inline constexpr size_t kPrefixPathBytesMax = 2048;
 inline constexpr size_t kHostNameBytesMax = 253;
 inline constexpr size_t kHostLabelBytesMax = 63;
 
-// Parses the canonical form only: scheme in lower case, port present, final slash present, IDN
-// hosts as punycode (lib/prefixes/url-prefix.js turns what people write into it). A host in mixed
-// case is accepted and lowered. `prefix` is left half-written after an error, which names the first
-// part that is wrong. 0.0.0.0 and [::] are refused: no connection has them as its local address.
-// Thread: any.
+// Parses the canonical form only: scheme in lower case, port, final slash, IDN hosts as punycode
+// (lib/prefixes/url-prefix.js converts what people write). A host in mixed case is accepted and
+// lowered. 0.0.0.0 and [::] are refused: no connection has them as its local address. After an
+// error, which names the first wrong part, `prefix` is incomplete. Thread: any.
 [[nodiscard]] PrefixError ParseUrlPrefix(std::string_view text, UrlPrefix* prefix);
 
 // Parses dotted-decimal IPv4 (as ::ffff:a.b.c.d) or IPv6 without brackets and zone. Thread: any.
 [[nodiscard]] bool ParseIpAddress(std::string_view text, std::array<uint8_t, 16>* ip);
-// True for an IPv4 address, which is stored as ::ffff:a.b.c.d. Thread: any.
+// True for an IPv4 address, stored as ::ffff:a.b.c.d. Thread: any.
 bool IsIpv4Mapped(const std::array<uint8_t, 16>& ip);
 
 }  // namespace httpsys

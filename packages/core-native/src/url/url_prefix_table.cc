@@ -24,8 +24,8 @@ std::string_view IpKey(const LocalAddress& local) {
   return {reinterpret_cast<const char*>(local.ip.data()), local.ip.size()};
 }
 
-// The name of a request's host as prefixes store theirs. One that is longer than any of theirs is
-// empty, which is none of theirs either.
+// The name of a request's host, folded as in prefixes. A name that is longer than any prefix may
+// have is empty: it matches none.
 class ComparableName {
  public:
   explicit ComparableName(std::string_view name) {
@@ -41,7 +41,8 @@ class ComparableName {
   size_t bytes_ = 0;
 };
 
-// A request's path as entries store theirs, cut to the longest one that any entry can have.
+// A request's path, decoded and folded as in entries, and cut to the longest path that an entry can
+// have.
 class ComparablePath {
  public:
   explicit ComparablePath(std::string_view path) {
@@ -134,7 +135,7 @@ bool UrlPrefixTable::Remove(const UrlPrefix& prefix) {
 }
 
 bool UrlPrefixTable::MatchesEverything(uint32_t* id) const {
-  // `+` is searched first: when it catches everything, nothing reaches the others.
+  // `+` is searched first: if it catches everything, no request reaches the other kinds.
   const bool strong = !hosts_[kStrong].empty();
   for (const Category category : {kNames, kSubdomains, kAddresses}) {
     if (!strong && !hosts_[category].empty()) return false;
@@ -157,14 +158,14 @@ const UrlPrefixTable::Entry* UrlPrefixTable::FindPath(const Host* host, std::str
   if (host == nullptr) return nullptr;
   const Entry* longest = nullptr;
   if (const std::span<const Entry> few = host->entries.few(); !few.empty()) {
-    // Entries are sorted, and each ends with a slash: the last one with which the path begins is
-    // the longest.
+    // Entries are sorted, and each ends with a slash: the last entry that is a prefix of the path
+    // is the longest.
     for (const Entry& entry : few) {
       if (path.starts_with(entry.path)) longest = &entry;
     }
     return longest;
   }
-  // Entries that begin with what was compared so far are neighbours: each step narrows the range.
+  // Entries that begin with the part compared so far are neighbours: each step narrows the range.
   Entries::Position first = host->entries.begin();
   for (size_t slash = 0; slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
     const std::string_view part = path.substr(0, slash + 1);
@@ -186,7 +187,7 @@ const UrlPrefixTable::Entry* UrlPrefixTable::FindExplicit(std::string_view name,
   const Host* holder = FindHost(kNames, name);
   *host_known = *host_known || holder != nullptr;
   if (const Entry* entry = FindPath(holder, path)) return entry;
-  // The longest suffix wins: `*.eu.shop.test` before `*.shop.test`.
+  // The longest suffix has precedence: `*.eu.shop.test` before `*.shop.test`.
   for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
     name.remove_prefix(dot + 1);
     holder = dot == 0 ? nullptr : FindHost(kSubdomains, name);

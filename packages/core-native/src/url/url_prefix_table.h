@@ -16,63 +16,64 @@ namespace httpsys {
 // The local end of the connection that carries a request. IPv4 addresses are stored IPv4-mapped.
 struct LocalAddress {
   std::array<uint8_t, 16> ip{};
-  bool is_ip = false;  // False on a Unix socket: IP-bound prefixes never match.
+  bool is_ip = false;  // False on a Unix socket: prefixes with an IP address never match it.
 };
 
 enum class RouteStatus : uint8_t {
   kMatch,
-  kUnknownHost,  // No prefix of this port speaks for the host: 400 "Invalid Hostname".
-  kNotFound,     // Some prefix speaks for the host, but none for this path: 404.
-  kReserved,     // The best match is a reserved prefix that nobody has registered: 503.
-  // The following do not come from the table, but are answered in the same way.
-  kOffline,       // The owner has gone: 503.
+  kUnknownHost,  // No prefix of this port applies to the host: 400 "Invalid Hostname".
+  kNotFound,     // Prefixes apply to the host, but none to this path: 404.
+  kReserved,     // The best match is a reserved prefix that no server has registered: 503.
+  // Match() never returns the values below; requests with them are answered in the same way.
+  kOffline,       // The owner's process has ended: 503.
   kQueueFull,     // The owner's queue is full: 503.
   kQueueTimeout,  // The owner has not begun the request in time: 503.
   kMisdirected,   // Another server has the certificate for the host: 421.
-  kBadUrl,        // The owner does not take such a URL: 400 "Invalid URL".
+  kBadUrl,        // The owner refuses such a URL: 400 "Invalid URL".
   // The request has not exactly one valid Host, and the owner has prefixes: 400 "Invalid Hostname".
   kBadHost,
-  kNoRelay,             // Too many requests are relayed to other members already: 503.
-  kTooManyConnections,  // The client, or the prefix, has as many as its server allows: 503.
+  kNoRelay,  // Too many requests are relayed to other members already: 503.
+  // The client, or the prefix, has as many connections as its server allows: 503.
+  kTooManyConnections,
 };
 
 struct Route {
   RouteStatus status;
   uint32_t id;  // With kMatch: the id given to Add().
-  // Owners of the queue in other processes or worker threads may get the request, too.
+  // True if owners of the same queue in other processes or worker threads may also get the request.
   bool has_others = false;
   uint32_t target_id = 0;  // Valid with has_others: the id of the target in the port's routes.
 };
 
-// The prefixes of one scheme and port. To change a published table, change a copy and publish that:
-// readers never lock. A copy shares what it does not change (SortedChunks), so that a change costs
-// much the same in a table of a hundred prefixes and of many thousands.
+// The prefixes of one scheme and port. To change a published table, change a copy and publish the
+// copy: readers never lock. A copy shares unchanged chunks (SortedChunks): a change costs nearly
+// the same with a hundred prefixes and with many thousands.
 class UrlPrefixTable {
  public:
-  // Adds a prefix. Returns false if an identical one exists. The case of host and path does not
-  // matter.
+  // Adds a prefix. Returns false if an identical one exists, apart from the case of host and path.
   [[nodiscard]] bool Add(const UrlPrefix& prefix, uint32_t id);
-  // Returns the id of the same prefix, if it is there and no mere reservation.
+  // Returns the id of an identical prefix; nothing if there is none, or only a reservation.
   std::optional<uint32_t> IdOf(const UrlPrefix& prefix) const;
-  // Adds a reservation: requests that match it best are rejected until the same prefix is added.
-  // Returns false if it exists.
+  // Adds a reservation: requests whose best match it is are rejected until the same prefix is
+  // added. Returns false if the reservation exists.
   [[nodiscard]] bool AddReservation(const UrlPrefix& prefix);
-  // Removes a prefix; a reservation of it stays. Returns false if it does not exist.
+  // Removes a prefix; its reservation stays. Returns false if the prefix does not exist.
   bool Remove(const UrlPrefix& prefix);
 
-  // Returns true if one prefix catches every request, so that Match() need not be called.
+  // Returns true if one prefix matches every request: Match() need not be called.
   bool MatchesEverything(uint32_t* id) const;
 
   // Finds the prefix of a request. `name` is a name of ReadHost(), empty if the request names no
   // host. `target` is the request target as received: origin-form, absolute-form, authority-form or
-  // `*`; the last two have the path `/`. Only its path is used: http1::HostOf() has read its
-  // authority. Nothing is allocated for paths without '%' and dot segments. Linear in the length of
-  // `target` and logarithmic in the number of prefixes; never fails, whatever the bytes.
+  // `*`; the last two have the path `/`. Only its path is used, because http1::HostOf() has read
+  // its authority. Allocates nothing for paths without '%' and dot segments. Linear in the length
+  // of `target` and logarithmic in the number of prefixes; never fails, whatever the bytes.
   Route Match(std::string_view name, std::string_view target, const LocalAddress& local) const;
 
-  // Returns the ids of all prefixes of a host: those of its name, or of the longest subdomain
-  // wildcard; or (`is_named` false) those of the address that the client has connected to, or of
-  // the wildcards for every host. `name` is as in Match().
+  // Returns the ids of all prefixes of a host, and sets *is_named. If it is true, they are the
+  // prefixes of the host's name, or of the longest subdomain wildcard. Otherwise they are the
+  // prefixes of the address to which the client has connected, or of the wildcards for every host.
+  // `name` is as in Match().
   std::vector<uint32_t> IdsOf(std::string_view name, const LocalAddress& local,
                               bool* is_named) const;
 
@@ -93,8 +94,8 @@ class UrlPrefixTable {
 
   using Hosts = SortedChunks<Host, &Host::name>;
 
-  // The four kinds of hosts; subdomain wildcards are separate because they are looked up in another
-  // way.
+  // The kinds of hosts. Subdomain wildcards are separate from other names, because the search for
+  // them is different.
   enum Category : uint8_t { kStrong, kNames, kSubdomains, kAddresses, kWeak, kCategories };
 
   static Category CategoryOf(const UrlPrefix& prefix);
