@@ -1,7 +1,7 @@
 #pragma once
 // Finds frames that nghttp2 does not check: DATA for streams that it has forgotten, and PRIORITY
-// frames that RFC 7540 (sections 5.3.1, 6.3) refuses, which nghttp2 ignores because the server uses
-// the priorities of RFC 9218.
+// frames that are invalid by RFC 7540 (sections 5.3.1, 6.3), which nghttp2 ignores because the
+// server uses the priorities of RFC 9218.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace httpsys::http2 {
 // The first bytes of a client that uses HTTP/2 without negotiation (RFC 9113, section 3.4).
 inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-// Goes from frame to frame without reading their payload. Thread: any, one at a time.
+// Walks from frame to frame without reading their payload. Thread: any, one at a time.
 class FrameWalker {
  public:
   enum class Kind : uint8_t {
     kMore,         // All bytes were used.
-    kData,         // The bytes that follow are a DATA frame, or the rest of its header.
-    kBadPriority,  // A PRIORITY frame names no stream, or a stream that would depend on itself.
+    kData,         // The following bytes are a DATA frame, or the rest of its header.
+    kBadPriority,  // A PRIORITY frame names no stream, or makes a stream depend on itself.
   };
   struct Step {
     Kind kind = Kind::kMore;
@@ -26,15 +26,15 @@ class FrameWalker {
     int32_t stream = 0;  // Valid with kData.
   };
 
-  // `skipped` bytes come before the first frame.
+  // `skipped` is the number of bytes before the first frame.
   explicit FrameWalker(size_t skipped) : left_(skipped) {}
 
-  // Takes a step over the next bytes.
+  // Advances to the next event in `bytes`, or to their end.
   Step Read(std::string_view bytes);
 
  private:
   static constexpr size_t kHeadBytes = 9;
-  // A frame header, and the dependency of a PRIORITY frame.
+  // Most bytes of a frame that are looked at: its header, and the dependency in a PRIORITY frame.
   static constexpr size_t kSeenBytes = kHeadBytes + 4;
 
   int32_t stream() const;
@@ -43,7 +43,7 @@ class FrameWalker {
 
   uint8_t seen_[kSeenBytes];
   size_t seen_bytes_ = 0;
-  size_t left_;  // The bytes that are still to be skipped.
+  size_t left_;  // Bytes to skip before the next frame.
 };
 
 }  // namespace httpsys::http2

@@ -1,7 +1,7 @@
 #pragma once
-// The functions of the nghttp2 that the running program has loaded: node exports its own. They are
-// found when first asked for, so that the addon is built without nghttp2's header and loads where
-// one of them is missing. Types are declared here; test-native compares them with the header.
+// The functions of nghttp2 in the running program: node exports its own copy. They are looked up at
+// first use; so the addon compiles without nghttp2's header and loads in programs that lack one of
+// them. Types are declared here; test-native compares them with the header.
 
 #include <sys/types.h>
 
@@ -129,7 +129,7 @@ enum SettingId : int32_t {
   kNoRfc7540Priorities = 9,
 };
 
-// Results of callbacks and of functions of the session.
+// Result codes of callbacks and of session functions.
 inline constexpr int kNgWouldBlock = -504;
 inline constexpr int kNgDeferred = -508;
 inline constexpr int kNgStreamFailure = -521;
@@ -140,7 +140,7 @@ inline constexpr int kNgFlooded = -904;
 enum ReadFlags : uint32_t { kReadEof = 1, kReadNoEndStream = 2, kReadNoCopy = 4 };
 inline constexpr uint8_t kFieldNoIndex = 1;
 
-// Member: suffix of the function's name behind `nghttp2_`, and its type.
+// For each function: the member's name (the function's name without `nghttp2_`) and its type.
 #define HTTPSYS_NGHTTP2_FUNCTIONS(F)                                                               \
   F(session_callbacks_new, int (*)(NgCallbacks**))                                                 \
   F(session_callbacks_del, void (*)(NgCallbacks*))                                                 \
@@ -190,7 +190,7 @@ inline constexpr uint8_t kFieldNoIndex = 1;
                            const uint8_t*, size_t))
 
 struct NgApi {
-// A type alias for each: the name of a pointer to a function stands in the middle of its type.
+// Each type gets an alias, because the name of a function pointer stands in the middle of its type.
 #define HTTPSYS_MEMBER(name, ...)      \
   using name##_function = __VA_ARGS__; \
   name##_function name = nullptr;

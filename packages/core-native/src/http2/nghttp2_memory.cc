@@ -10,7 +10,7 @@
 namespace httpsys::http2 {
 namespace {
 
-// Stands before each block, because nghttp2 does not say how large the memory is that it frees.
+// Precedes each block: when nghttp2 frees memory, it does not pass the size.
 struct alignas(std::max_align_t) Header {
   size_t bytes;  // Size of the block, including this header.
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The memory of nghttp2's sessions: small_blocks.h.
+// Allocates the memory of nghttp2's sessions from small_blocks.h.
 
 #include "http2/nghttp2_api.h"
 

@@ -13,10 +13,11 @@ namespace {
 using http1::HeaderLine;
 using http1::KnownField;
 
-// A WebSocket key, because servers of WebSockets look for one. The answer to it is not sent.
+// A WebSocket key for the request head, because WebSocket servers require one. The answer to it is
+// not sent.
 constexpr std::string_view kSocketKey = "AAAAAAAAAAAAAAAAAAAAAA==";
 
-// The overhead of a field beside its bytes (RFC 9113, section 6.5.2).
+// Bytes that count for a field in addition to its text (RFC 9113, section 6.5.2).
 constexpr size_t kFieldOverhead = 32;
 
 bool IsVisible(std::string_view text) {
@@ -115,8 +116,8 @@ FieldsStatus RequestFields::Finish(const http1::MethodTable& methods, bool ends_
 bool RequestFields::FindTarget(http1::RequestHead* head, std::string_view* method) const {
   *method = method_.bytes;
   const bool is_connect = *method == "CONNECT";
-  // User information and fragments are refused (RFC 9113, section 8.3.1). A program that accepts
-  // them might read another host or path than we do.
+  // Refuse user information and fragments (RFC 9113, section 8.3.1): a program that accepts them
+  // might read another host or path than this server.
   const bool is_more =
       authority_.bytes.find('@') != std::string::npos || path_.bytes.find('#') != std::string::npos;
   if (is_more) return false;
@@ -152,12 +153,12 @@ bool RequestFields::FillLines(http1::RequestHead* head, bool ends_stream) {
   // The bytes of a tunnel are no body.
   if (ends_stream || head->upgrade) return !has_length || head->content_length == 0 || !ends_stream;
   head->body = has_length ? http1::BodyKind::kLength : http1::BodyKind::kChunked;
-  // Applications find out by this line that there is a body.
+  // Tells applications that there is a body.
   if (!has_length) head->lines.push_back({"transfer-encoding", "chunked"});
   return true;
 }
 
-// Returns false if the section is malformed.
+// Adds a line to the head. Returns false if the section is malformed.
 bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bool* has_length) {
   switch (http1::FindKnownField(line.name)) {
     case KnownField::kConnection:
@@ -165,7 +166,7 @@ bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bo
     case KnownField::kUpgrade:
       return false;
     case KnownField::kHost:
-      // A second Host line is refused, and so is one that differs from `:authority`.
+      // Refuse a second Host line, and one that differs from `:authority`.
       if (std::exchange(has_host_line_, true)) return false;
       if (head->has_host) return line.value == head->host;
       head->has_host = true;
@@ -189,7 +190,7 @@ bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bo
       if (line.name == "keep-alive" || line.name == "http2-settings") return false;
       if (line.name == "sec-websocket-key" && is_extended_connect()) return true;
       if (line.name == "cookie" && !cookies_.empty()) {
-        // The joined cookies stand where the first cookie line was.
+        // The joined cookies replace the first cookie line.
         if (!std::exchange(has_cookie_, true)) head->lines.push_back({"cookie", cookies_});
         return true;
       }
@@ -199,8 +200,8 @@ bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bo
   return true;
 }
 
-// Joins the cookie lines. A client may split them so that they compress better, but applications
-// expect one line.
+// Joins the cookie lines. A client may split them for better compression, but applications expect
+// one line.
 void RequestFields::JoinCookies() {
   has_cookie_ = false;
   cookies_.clear();

@@ -19,30 +19,30 @@ enum class FieldsStatus : uint8_t {
   kTooLarge,       // 431.
 };
 
-// Keeps copies of the fields. What nghttp2 has checked is not checked again, except where another
-// meaning in HTTP/1.1 would do harm. Thread: any, one at a time.
+// Keeps copies of the fields. Does not repeat checks of nghttp2, except where a different meaning
+// in HTTP/1.1 would do harm. Thread: any, one at a time.
 class RequestFields {
  public:
-  // `bytes_max` counts as in http1::RequestParser; `lines_max` without pseudo fields. There are
-  // never more lines than fit into the list that ListBytesMax() announces, or than
-  // limits::kRequestLinesMax: one byte of a compressed section can be a whole field.
+  // `bytes_max` counts as in http1::RequestParser; `lines_max` does not count pseudo fields. The
+  // number of lines is also limited by ListBytesMax() and limits::kRequestLinesMax, because one
+  // byte of a compressed section can be a whole field.
   void Reset(size_t bytes_max, size_t lines_max);
   // Returns the value of SETTINGS_MAX_HEADER_LIST_SIZE, which counts 32 more bytes for each field.
   static uint32_t ListBytesMax(size_t bytes_max);
 
   void Add(std::string_view name, std::string_view value);
-  // Refuses the section, which is answered already: its further fields are counted and not kept.
+  // Refuses the section after its request was answered: further fields are counted, but not kept.
   void Refuse() { is_refused_ = is_too_large_ = true; }
   bool is_refused() const { return is_refused_; }
   // The bytes of all fields, kept or not: a small block of compressed fields may expand to many.
   size_t total_bytes() const { return total_bytes_; }
 
-  // Makes the head as HTTP/1.1 would have it: Host from :authority, one Cookie line, and the lines
-  // of an upgrade for an extended CONNECT. The views live until Reset().
+  // Makes the equivalent head of HTTP/1.1: Host from :authority, one Cookie line, and for an
+  // extended CONNECT the lines of an upgrade. The views are valid until Reset().
   FieldsStatus Finish(const http1::MethodTable& methods, bool ends_stream,
                       http1::RequestHead* head);
-  // The same for a trailer section. Returns false if it is malformed. Lines beyond the limit are
-  // left out.
+  // Makes the lines of a trailer section. Returns false if it is malformed. Lines beyond the limit
+  // are omitted.
   bool FinishTrailers(std::vector<http1::HeaderLine>* lines) const;
 
   // True for an extended CONNECT (RFC 8441). Valid after Finish().

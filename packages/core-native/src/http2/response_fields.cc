@@ -13,7 +13,7 @@ using http1::HeaderLine;
 constexpr std::string_view kStatusName = ":status";
 
 uint8_t* Bytes(std::string_view text) {
-  // The type of nghttp2's fields is not const, although nghttp2 does not change them.
+  // nghttp2 declares the text of fields as non-const, but does not change it.
   return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
 }
 
@@ -70,7 +70,7 @@ void ResponseFields::Begin(const std::vector<HeaderLine>& lines) {
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
   }
-  // `names_` gets its final length here, so that views into it stay valid.
+  // `names_` gets its final length here: views into it stay valid.
   names_.resize(bytes);
 }
 

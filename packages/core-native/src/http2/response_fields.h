@@ -10,15 +10,16 @@
 
 namespace httpsys::http2 {
 
-// Reused from one head to the next. Thread: any, one at a time.
+// One object is reused for all heads. Thread: any, one at a time.
 class ResponseFields {
  public:
-  // Fills in the fields, with names in lower case and without lines about the connection (RFC 9113,
+  // Sets the fields, with names in lower case and without lines about the connection (RFC 9113,
   // section 8.2.2). The fields point into the lines and into this object.
   void Fill(int status, const std::vector<http1::HeaderLine>& lines);
-  // Fills in the answer to an extended CONNECT: a 101 becomes a 200 without the accept key.
+  // Sets the fields of the answer to an extended CONNECT: a 101 becomes a 200 without the accept
+  // key.
   void FillAccept(const std::vector<http1::HeaderLine>& lines);
-  // Fills in the fields of a trailer section.
+  // Sets the fields of a trailer section.
   void FillTrailers(const std::vector<http1::HeaderLine>& lines);
 
   // True if the lines say `Connection: close`.

@@ -12,7 +12,7 @@ namespace {
 using http1::HeaderLine;
 
 constexpr std::string_view kVersion = "HTTP/1.";
-// `HTTP/1.1 200`.
+// Position of the status in `HTTP/1.1 200`.
 constexpr size_t kStatusAt = 9;
 constexpr size_t kStatusEnd = 12;
 
@@ -123,7 +123,7 @@ ResponseText::Step ResponseText::Next(std::string_view input) {
   return {Kind::kFailed, 0, {}};
 }
 
-// Reads up to and including a blank line. A trailer section may consist of the blank line only.
+// Reads a section up to its blank line, inclusive. A trailer section may be just the blank line.
 ResponseText::Step ResponseText::ReadSection(std::string_view input, Kind kind) {
   const bool may_be_blank = kind == Kind::kTrailers;
   const auto end_of = [may_be_blank](std::string_view text, size_t from) {

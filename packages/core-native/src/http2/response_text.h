@@ -1,5 +1,5 @@
 #pragma once
-// Takes apart what an application wrote for HTTP/1.1: heads, body, trailers.
+// Parses the text that an application has written for HTTP/1.1: heads, body, trailers.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,16 +21,16 @@ struct ResponseHead {
 
 // Parses a head with its blank line; the views point into `text`. Returns false if it is malformed.
 bool ParseResponseHead(std::string_view text, ResponseHead* head);
-// Parses lines up to the end or a blank line. Returns false if one of them is malformed.
+// Parses lines up to a blank line or the end. Returns false if one of them is malformed.
 bool ParseTrailers(std::string_view text, std::vector<http1::HeaderLine>* lines);
 
-// Reads the text in pieces of any size. The application is trusted not to attack, but not to be
-// correct: malformed text fails, and memory is bounded. Thread: any, one at a time.
+// Reads the text in pieces of any size. Applications are trusted not to attack, but they may make
+// mistakes: malformed text fails, and memory is limited. Thread: any, one at a time.
 class ResponseText {
  public:
   enum class Kind : uint8_t {
     kNeedMore,  // All bytes were used.
-    kHead,      // `bytes` is a head: parse it, then call one of Begin…().
+    kHead,      // `bytes` is a head: parse it, then call one of the Begin…() functions.
     kBody,      // `bytes` is a piece of body.
     kTrailers,  // `bytes` are the lines behind the last chunk; the body is complete.
     kFailed,
@@ -45,7 +45,7 @@ class ResponseText {
 
   // -- After a head.
 
-  void BeginHead() { phase_ = Phase::kHead; }  // Expects another head: the one before was interim.
+  void BeginHead() { phase_ = Phase::kHead; }  // Expects another head after an interim one.
   void BeginNothing() { phase_ = Phase::kDone; }
   void BeginLength(uint64_t bytes) {
     phase_ = bytes == 0 ? Phase::kDone : Phase::kLength;
@@ -54,8 +54,8 @@ class ResponseText {
   void BeginChunks() { phase_ = Phase::kChunkSize; }
   void BeginUntilEnd() { phase_ = Phase::kUntilEnd; }
 
-  // True if bytes of the body need no framing by the application: the message is framed by chunks
-  // or by its end.
+  // True if the application may write bytes of the body without framing: the body is chunked, or
+  // ends with the message.
   bool takes_unframed() const { return phase_ == Phase::kChunkSize || phase_ == Phase::kUntilEnd; }
   bool is_before_head() const { return phase_ == Phase::kHead; }
   // True if the next `bytes` bytes are body.
@@ -67,7 +67,7 @@ class ResponseText {
   void SkipBody(size_t bytes);
   bool is_done() const { return phase_ == Phase::kDone; }
   bool is_until_end() const { return phase_ == Phase::kUntilEnd; }
-  // True if the message may end here.
+  // True if the end of the text here leaves a complete message.
   bool is_whole() const { return phase_ == Phase::kDone || phase_ == Phase::kUntilEnd; }
 
  private:
@@ -79,7 +79,7 @@ class ResponseText {
     kChunkEnd,
     kTrailers,
     kUntilEnd,
-    kDone,  // Further bytes are dropped, as a client of HTTP/1.1 would drop them.
+    kDone,  // Further bytes are dropped, as an HTTP/1.1 client would.
     kFailed,
   };
 
@@ -90,7 +90,7 @@ class ResponseText {
   Step ReadChunkEnd(std::string_view input);
 
   Phase phase_ = Phase::kHead;
-  bool is_kept_used_ = false;  // kept_ has been returned by Next().
+  bool is_kept_used_ = false;  // True if Next() has returned kept_.
   uint64_t left_ = 0;
   std::string kept_;  // The beginning of an incomplete head, trailer section or line.
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Remembers which streams a peer has used, because nghttp2 forgets closed ones and lets pass what
-// comes for them later (RFC 9113, section 5.1).
+// Remembers which streams a client has used. nghttp2 forgets closed streams, and accepts later
+// frames for them (RFC 9113, section 5.1).
 
 #include <array>
 #include <cstddef>
@@ -8,18 +8,20 @@
 
 namespace httpsys::http2 {
 
-// The memory is bounded: frames for forgotten streams pass. Thread: any, one at a time.
+// The memory is bounded: frames for streams that were forgotten count as correct. Thread: any, one
+// at a time.
 class UsedStreams {
  public:
   enum class Verdict : uint8_t {
     kFine,
-    kClosed,   // The stream had ended, or the peer had reset it.
+    kClosed,   // The stream had ended, or the client had reset it.
     kSkipped,  // The stream was never opened, but a later one was.
   };
 
-  // Judges HEADERS or DATA for a stream of the peer that nghttp2 does not know.
+  // Judges a HEADERS or DATA frame for a client's stream that nghttp2 does not know.
   Verdict OnFrame(int32_t id, bool is_headers);
-  // The stream was reset by the lane: frames that are on their way are no mistake.
+  // Must be called when the lane resets a stream: frames that the client has already sent are then
+  // no error.
   void OnReset(int32_t id);
 
  private:
@@ -29,7 +31,7 @@ class UsedStreams {
   };
 
   int32_t newest_ = -1;
-  int32_t forgotten_ = 0;  // The newest stream that was reset and is not remembered any more.
+  int32_t forgotten_ = 0;  // The newest stream that the lane has reset and that left resets_.
   std::array<int32_t, 128> resets_{};
   size_t next_reset_ = 0;
   std::array<Range, 8> skipped_{};

@@ -1,6 +1,6 @@
 #pragma once
 // The memory of one message, from malloc(): large blocks grow by moving pages, nothing is zeroed
-// first, and whoever takes the memory over frees it with free().
+// first, and a new owner of the memory can free it with free().
 
 #include <cstddef>
 #include <cstdint>
@@ -21,25 +21,25 @@ class ByteBuffer {
   bool empty() const { return size_ == 0; }
   std::string_view view() const { return {data_, size_}; }
 
-  // Returns room for `bytes` more behind size(), in one piece. Grows at least by half, so that
+  // Returns contiguous room for `bytes` more behind size(). Grows at least by half, so that
   // appending stays linear, but not beyond `size_max` in total unless `bytes` require it.
   char* Reserve(size_t bytes, size_t size_max = SIZE_MAX);
-  // Adds bytes that were written into the room of Reserve().
+  // Adds bytes that were written into the room of Reserve() to size().
   void Grow(size_t bytes) { size_ += bytes; }
   void Shrink(size_t bytes) { size_ -= bytes; }
-  // Appends a copy. `bytes` may be empty, and must not lie in this buffer.
+  // Appends a copy. `bytes` may be empty, and must not be a part of this buffer.
   void Append(std::string_view bytes, size_t size_max = SIZE_MAX);
   // Frees the memory beyond size().
   void Fit();
-  // Takes over `capacity` bytes of memory from malloc() as an empty buffer. Frees the memory it
-  // had.
+  // Takes over `capacity` bytes of memory from malloc() as an empty buffer. Frees its previous
+  // memory.
   void Adopt(char* memory, size_t capacity);
   // Empties the buffer and keeps its memory.
   void Clear() { size_ = 0; }
   // Frees the memory.
   void Reset();
-  // Gives the memory to the caller, who frees it with free(). Returns nullptr if nothing was ever
-  // reserved.
+  // Gives the memory to the caller, who must free it with free(). Returns nullptr if nothing was
+  // ever reserved.
   [[nodiscard]] char* Release();
 
  private:

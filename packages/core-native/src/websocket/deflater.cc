@@ -7,9 +7,9 @@
 namespace httpsys::websocket {
 namespace {
 
-// Length of the bytes that end a sync flush.
+// Number of bytes that end a sync flush.
 constexpr size_t kTrailerBytes = 4;
-// First guess at the output of a large message; more than 6 (zlib.h) in any case.
+// First guess at the size of a large message's output. Must be above 6 (zlib.h).
 constexpr size_t kOutputBytes = 16 * 1024;
 
 bool Run(z_stream* stream, int flush, ByteBuffer* out) {
@@ -29,7 +29,8 @@ bool Run(z_stream* stream, int flush, ByteBuffer* out) {
 bool Deflater::Deflate(std::string_view payload, bool is_last_of_message, ByteBuffer* out) {
   if (payload.empty()) {
     if (!is_last_of_message) return true;
-    // The result is an empty block (RFC 7692, section 7.2.3.6), because zlib would write nothing.
+    // An empty message becomes an empty block (RFC 7692, section 7.2.3.6); zlib would write
+    // nothing.
     out->Append(std::string_view("\0", 1));
     EndMessage(true);
     return true;

@@ -16,13 +16,13 @@ class Deflater : public ZlibUser {
   Deflater(ZlibPool* pool, const ZlibParameters& parameters, bool takes_over)
       : ZlibUser(pool, true, parameters, takes_over) {}
 
-  // Appends the compressed payload of a frame to `out`; the last one of a message without the 00 00
-  // ff ff of RFC 7692, section 7.2.1. Returns false if out of memory: the WebSocket cannot be used
-  // any more then.
+  // Appends the compressed payload of a frame to `out`, for the last frame of a message without the
+  // 00 00 ff ff of RFC 7692, section 7.2.1. Returns false if out of memory: the WebSocket must not
+  // be used any more then.
   bool Deflate(std::string_view payload, bool is_last_of_message, ByteBuffer* out);
 
-  // Must be called when a compressed message that this Deflater did not make is sent on its
-  // WebSocket: its distances into earlier messages are wrong from then on.
+  // Must be called when a compressed message that another Deflater has made is sent on this
+  // WebSocket: references of this one to earlier messages would be wrong afterwards.
   void ForgetContext() { Drop(); }
 };
 

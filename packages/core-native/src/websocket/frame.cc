@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kBlockWords = 8;
 
-// x86-64's least registers are half as wide as those that nearly all processors have.
+// AVX2's registers are twice as wide as those that every x86-64 processor has.
 #ifdef HTTPSYS_HAS_WIDE_UNMASK
 constexpr size_t kWideBytes = 32;
 constexpr size_t kWideBlockBytes = 4 * kWideBytes;
@@ -34,9 +34,9 @@ void XorWord(char* at, uint64_t key) {
 }
 
 #ifdef HTTPSYS_HAS_WIDE_UNMASK
-// Returns true if processor and system have AVX2: the wide registers are of use only if the system
-// saves them, too. __builtin_cpu_supports() says the same, but not every compiler's runtime library
-// has what it looks at. (Intel, Software Developer's Manual, volume 1, 14.7.1.)
+// Returns true if the processor has AVX2 and the system saves its registers. Does not use
+// __builtin_cpu_supports(), because some compilers' runtime libraries lack the data for it. (Intel,
+// Software Developer's Manual, volume 1, 14.7.1.)
 [[gnu::target("xsave")]] bool HasAvx2() {
   constexpr uint64_t kSavesWideRegisters = 0x6;  // XMM and YMM.
   unsigned a = 0;
@@ -48,7 +48,7 @@ void XorWord(char* at, uint64_t key) {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_AVX2) != 0;
 }
 
-// Unmasks whole blocks. Returns the number of their bytes.
+// Unmasks whole blocks. Returns the number of bytes in them.
 [[gnu::target("avx2")]] size_t UnmaskBlocks(char* data, size_t size, uint64_t key) {
   const __m256i keys = _mm256_set1_epi64x(static_cast<int64_t>(key));
   const size_t bytes = size - size % kWideBlockBytes;
@@ -119,7 +119,7 @@ void Unmask(char* data, size_t size, const uint8_t (&mask)[kMaskBytes], uint64_t
   }
 #endif
   while (size >= kBlockWords * sizeof key) {
-    // A count the compiler knows, so that it takes the widest registers there are.
+    // A constant number of words: the compiler then uses the widest registers.
     for (size_t i = 0; i < kBlockWords; i++) XorWord(data + i * sizeof key, key);
     data += kBlockWords * sizeof key;
     size -= kBlockWords * sizeof key;

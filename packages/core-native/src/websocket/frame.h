@@ -1,5 +1,5 @@
 #pragma once
-// Frames of RFC 6455, section 5.2: headers, masks, close payloads. No state, any thread.
+// Frames of RFC 6455, section 5.2: headers, masks, close payloads. Stateless. Thread: any.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,34 +19,35 @@ enum class Opcode : uint8_t {
 inline constexpr bool IsControl(Opcode opcode) { return (static_cast<uint8_t>(opcode) & 0x8) != 0; }
 
 inline constexpr size_t kMaskBytes = 4;
-// Longest header without a mask, which is what a server writes.
+// Longest header of a server's frame, which has no mask.
 inline constexpr size_t kServerHeaderBytesMax = 10;
 inline constexpr size_t kClientHeaderBytesMax = kServerHeaderBytesMax + kMaskBytes;
 // Longest payload of a control frame, and longest reason in a close frame.
 inline constexpr size_t kControlBytesMax = 125;
 inline constexpr size_t kReasonBytesMax = kControlBytesMax - 2;
 
-// What a close event reports when the close frame had no code, or when there was none. Never sent.
+// Codes of a close event for a close frame without a code, and for a connection without a close
+// frame. Never sent.
 inline constexpr uint16_t kNoStatus = 1005;
 inline constexpr uint16_t kAbnormalClosure = 1006;
 
-// Writes the header of an unmasked frame to `out`, which has room for kServerHeaderBytesMax.
-// Returns its bytes.
+// Writes the header of an unmasked frame to `out`, which must have room for kServerHeaderBytesMax.
+// Returns its length.
 size_t WriteFrameHeader(char* out, Opcode opcode, bool is_final, bool is_compressed,
                         uint64_t payload_bytes);
 
-// Writes a whole control frame to `out`, which has room for 2 + kControlBytesMax. A payload beyond
-// kControlBytesMax is cut. Returns the length of the frame.
+// Writes a whole control frame to `out`, which must have room for 2 + kControlBytesMax. A payload
+// beyond kControlBytesMax is truncated. Returns the length of the frame.
 size_t WriteControlFrame(char* out, Opcode opcode, std::string_view payload);
-// Writes a whole close frame; kNoStatus gives one without a payload. A reason beyond
-// kReasonBytesMax is cut: callers check it where they can still report it. Returns the length of
-// the frame.
+// Writes a whole close frame; with kNoStatus, one without a payload. A reason beyond
+// kReasonBytesMax is truncated: callers should check its length earlier, where they can report an
+// error. Returns the length of the frame.
 size_t WriteCloseFrame(char* out, uint16_t code, std::string_view reason);
 
-// Returns true for the codes that a close frame may carry.
+// Returns true for codes that a close frame may have.
 bool IsCloseCode(uint32_t code);
 
-// Removes (or applies) a mask in place. `phase` is how many bytes of the payload came before.
+// Removes (or applies) a mask in place. `phase` is the number of payload bytes before `data`.
 void Unmask(char* data, size_t size, const uint8_t (&mask)[kMaskBytes], uint64_t phase);
 
 }  // namespace httpsys::websocket

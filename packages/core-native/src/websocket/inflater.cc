@@ -7,16 +7,16 @@
 namespace httpsys::websocket {
 namespace {
 
-// Node inflates into chunks of this size. `ws` checks after each chunk whether the frame is too
-// long, and at the end of the frame whether the message is. Doing the same gives the same verdict,
-// also for a damaged frame.
+// Size of the output chunks of Node, after each of which `ws` checks whether the frame is too long;
+// it checks the message at the end of the frame. The same chunks give the same result here, also
+// for a damaged frame.
 constexpr size_t kChunkBytes = 16 * 1024;
 
-// RFC 7692, section 7.2.2.
+// Appended to each message: RFC 7692, section 7.2.2.
 constexpr std::string_view kTrailer("\x00\x00\xff\xff", 4);
 
-// Returns true between two blocks at the end of a byte. The next block then needs nothing but the
-// window.
+// Returns true if the stream is between two blocks, at the end of a byte. The next block then
+// depends on the window only.
 bool IsBetweenBlocks(const z_stream& stream) {
   constexpr int kUnusedBits = 0x3f;
   constexpr int kLastBlock = 0x40;
@@ -28,8 +28,8 @@ bool IsBetweenBlocks(const z_stream& stream) {
 
 // The frame that is being inflated.
 struct Inflater::Frame {
-  size_t bytes = 0;  // Inflated so far.
-  // True once this frame and the ones before it exceed size_max: the rest is not kept.
+  size_t bytes = 0;  // Bytes inflated so far.
+  // True if the message so far exceeds size_max: further output is discarded.
   bool is_over = false;
   bool has_ended = false;
 };
@@ -49,8 +49,8 @@ Inflater::Result Inflater::Inflate(std::string_view payload, bool is_last_of_mes
   }
   if (result == Result::kOk && frame.is_over) result = Result::kTooLong;
   if (result != Result::kOk || frame.has_ended) {
-    // A final block ends the stream: the rest of the frame is dropped, and what follows starts
-    // anew.
+    // A final block has ended the stream: drop the rest of the frame, and start afresh with the
+    // next one.
     Drop();
     chunk_at_ = 0;
   } else if (is_last_of_message) {
@@ -83,7 +83,7 @@ Inflater::Result Inflater::Run(ZlibState* state, std::string_view input, size_t 
     if (size_max > 0 && frame->bytes > size_max) return Result::kTooLong;
     frame->is_over = size_max > 0 && out->size() > size_max;
     input.remove_prefix(given - stream.avail_in);
-    // The output is full: there may be more, even without further input.
+    // The output chunk is full: there may be more output, even without further input.
     if (stream.avail_out == 0) continue;
     frame->has_ended = stream.avail_in > 0;
     if (frame->has_ended || input.empty()) return Result::kOk;

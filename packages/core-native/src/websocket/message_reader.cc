@@ -9,7 +9,7 @@
 namespace httpsys::websocket {
 namespace {
 
-// Bits of a header's first and second byte.
+// Bits in the first and second byte of a header.
 constexpr uint8_t kFin = 0x80;
 constexpr uint8_t kRsv1 = 0x40;
 constexpr uint8_t kRsv23 = 0x30;
@@ -18,7 +18,7 @@ constexpr uint8_t kMasked = 0x80;
 constexpr uint8_t kLengthBits = 0x7f;
 constexpr size_t kStartBytes = 2;
 
-// The largest length that a number of JavaScript holds exactly. `ws` refuses larger ones.
+// Largest length that is exact as a JavaScript number; `ws` refuses larger ones.
 constexpr uint64_t kLengthMax = (uint64_t{1} << 53) - 1;
 
 uint64_t LoadBigEndian(const uint8_t* p, size_t bytes) {
@@ -67,7 +67,7 @@ bool MessageReader::ReadInPlace(size_t size, MessageSink* sink) {
   return goes_on;
 }
 
-// -- Arrivals: `ws` counts the chunks that it holds bytes of, and holds a part until it is whole.
+// -- Arrivals: counts chunks as `ws` buffers them; it keeps each incomplete part.
 
 uint64_t MessageReader::HeldBytes() const {
   if (state_ == State::kPayload) return payload_bytes_ - payload_left_;
@@ -129,7 +129,7 @@ bool MessageReader::ReadHeader(Input* in, MessageSink* sink) {
   return true;
 }
 
-// Checks the first two bytes, in the order in which `ws` does.
+// Checks the first two bytes, in the same order as `ws`.
 ReadError MessageReader::CheckStart() {
   if ((header_[0] & kRsv23) != 0) return ReadError::kUnexpectedRsv23;
   const bool is_compressed = (header_[0] & kRsv1) != 0;
@@ -174,7 +174,7 @@ ReadError MessageReader::CheckControl(bool is_compressed) {
 ReadError MessageReader::CheckLength() {
   if (payload_bytes_ > kLengthMax) return ReadError::kUnsupportedDataPayloadLength;
   if (IsControl(opcode_)) return ReadError::kNone;
-  // The sum does not overflow: all announced bytes but the last frame's have arrived.
+  // The sum cannot overflow: all bytes of earlier frames have arrived.
   announced_bytes_ += payload_bytes_;
   const bool is_too_long = options_.max_payload > 0 && announced_bytes_ > options_.max_payload;
   return is_too_long ? ReadError::kUnsupportedMessageLength : ReadError::kNone;
@@ -200,8 +200,8 @@ bool MessageReader::ReadPayload(Input* in, MessageSink* sink) {
   return payload_left_ == 0 && EndFrame(sink);
 }
 
-// Takes a block of the pool for a message in one frame. A client that announces bytes and does not
-// send them can only hold memory that the pool already had.
+// Takes a block of the pool for an unfragmented message. A client that announces bytes and does not
+// send them can only occupy memory that the pool already had.
 void MessageReader::TakeBlock() {
   if (pool_ == nullptr || is_kept_apart() || !is_final_) return;
   if (payload_bytes_ < limits::kPooledBlockBytesMin) return;
@@ -252,7 +252,7 @@ bool MessageReader::EndClose(std::string_view payload, MessageSink* sink) {
   return false;
 }
 
-// `payload` is the whole frame, or empty when it was appended to message_ as it arrived.
+// `payload` is the whole frame; empty if it was appended to message_ as it arrived.
 bool MessageReader::EndDataFrame(std::string_view payload, MessageSink* sink) {
   if (options_.max_fragments > 0 && ++fragments_ > options_.max_fragments) {
     return Fail(ReadError::kTooManyFragments, sink);
@@ -294,8 +294,8 @@ bool MessageReader::EndMessage(std::string_view view, MessageSink* sink) {
   return sink->OnMessage({opcode, view, nullptr});
 }
 
-// Checks a text as it arrives, while it is in the cache. The verdict counts only at the text's end,
-// where `ws` checks: the frame may break another rule before.
+// Checks a piece of text on arrival, while it is in the CPU cache. An error is reported only at the
+// end of the text, as in `ws`: until then the frame may break another rule.
 void MessageReader::CheckText(std::string_view piece) {
   if (message_opcode_ == Opcode::kText && !options_.skips_utf8) utf8_.Add(piece);
 }

@@ -28,7 +28,7 @@ constexpr Row kRows[] = {
 };
 static_assert(sizeof kRows / sizeof kRows[0] == static_cast<size_t>(ReadError::kInflate) + 1);
 
-// Names of zlib's negative codes from -1 on.
+// Names of zlib's negative codes, starting with -1.
 constexpr const char* kZlibCodes[] = {"Z_ERRNO",     "Z_STREAM_ERROR", "Z_DATA_ERROR",
                                       "Z_MEM_ERROR", "Z_BUF_ERROR",    "Z_VERSION_ERROR"};
 

@@ -1,11 +1,11 @@
 #pragma once
-// Why a peer's frames were refused: what `ws` tells apart, in its order.
+// Why a client's frames were refused: the error codes of `ws`, in its order.
 
 #include <cstdint>
 
 namespace httpsys::websocket {
 
-// The numbers travel in records: only append.
+// The numbers are sent in records: never change one, only append.
 enum class ReadError : uint8_t {
   kNone = 0,
   kUnexpectedRsv23 = 1,              // WS_ERR_UNEXPECTED_RSV_2_3, 1002

@@ -1,6 +1,5 @@
 #pragma once
-// Checks for UTF-8 as RFC 3629 defines it: nothing overlong, no surrogates, nothing beyond
-// U+10FFFF.
+// Checks UTF-8 as in RFC 3629: nothing overlong, no surrogates, nothing beyond U+10FFFF.
 
 #include <cstdint>
 #include <string_view>
@@ -11,7 +10,7 @@ namespace httpsys::websocket {
 // at a time.
 class Utf8Validator {
  public:
-  // Adds a piece. Returns false, now and later, once no continuation can make the text valid.
+  // Adds a piece. Returns false, now and later, if no continuation can make the text valid.
   bool Add(std::string_view piece);
   // True if everything added is valid and ends at the end of a character.
   bool is_complete() const { return is_valid_ && missing_ == 0; }
@@ -21,7 +20,7 @@ class Utf8Validator {
   bool Take(uint8_t c);
 
   bool is_valid_ = true;
-  // Continuation bytes that the character begun still needs, and the range of the next one.
+  // Continuation bytes that the current character still needs, and the range of the next one.
   uint8_t missing_ = 0;
   uint8_t low_ = 0x80;
   uint8_t high_ = 0xbf;

@@ -102,7 +102,8 @@ ZlibState* ZlibPool::TakeSpare(bool is_deflate, const ZlibParameters& parameters
   return nullptr;
 }
 
-// The newest spare stays, so that the code that puts one there finds it again.
+// Puts a state in front of the spare ones, and frees the oldest if there are too many: a caller may
+// use the new one again at once.
 void ZlibPool::Put(ZlibState* state) {
   state->user = nullptr;
   state->older = spares_;

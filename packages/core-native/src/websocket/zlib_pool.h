@@ -1,10 +1,10 @@
 #pragma once
 // The zlib states of one lane.
 //
-// A state costs 40 KiB (inflating) or 270 KiB (deflating), so an idle WebSocket has none: what it
-// must remember is kept as a dictionary, which is no longer than what it has seen. States in use
-// stay with their owners up to a limit; beyond it, the one unused for longest goes to the WebSocket
-// that needs one.
+// A state costs 40 KiB (inflating) or 270 KiB (deflating), so an idle WebSocket has none. Its
+// history is kept as a dictionary, no longer than the data seen. States in use stay with their
+// owners up to a limit; beyond it, a WebSocket that needs one gets the one that was unused for
+// longest.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,24 +13,24 @@
 
 namespace httpsys::websocket {
 
-// The numbers of states that stay with their owners. Restoring a dictionary costs a deflater 20 us
-// and an inflater 3 us, so a few hundred busy WebSockets should not have to share deflaters.
+// Most states that stay with their owners between messages. Restoring a dictionary costs a deflater
+// 20 us and an inflater 3 us: a few hundred busy WebSockets should not have to share deflaters.
 inline constexpr size_t kLiveInflatersMax = 128;
 inline constexpr size_t kLiveDeflatersMax = 512;
-// The number of unused states that are kept for the next owner.
+// Most unused states that are kept for the next owner.
 inline constexpr size_t kSpareStatesMax = 4;
-// Longest dictionary of a deflater: a state taken away costs that much compression and memory at
-// most. (An inflater must remember all that its window holds.)
+// Longest dictionary of a deflater: the loss of a state costs at most that much compression and
+// memory. (An inflater must remember its whole window.)
 inline constexpr size_t kDeflateDictionaryBytesMax = 8 * 1024;
 
-// As in deflateInit2(). The defaults are Node's.
+// Parameters of deflateInit2(), with Node's defaults.
 struct ZlibParameters {
-  // 8..15. zlib deflates with 9 where 8 is asked for. Its distances stay below 256, so that a peer
-  // with a window of 8 can inflate the result.
+  // 8 to 15. zlib deflates with 9 instead of 8, but with distances below 256: a client with a
+  // window of 8 can inflate the result.
   int8_t window_bits = 15;
-  // The rest is for deflating. -1..9
+  // The following are for deflating. -1 to 9.
   int8_t level = -1;
-  // 1..9
+  // 1 to 9.
   int8_t mem_level = 8;
   int8_t strategy = 0;
   bool operator==(const ZlibParameters&) const = default;
@@ -39,14 +39,14 @@ struct ZlibParameters {
 struct ZlibState;  // zlib_state.h
 class ZlibPool;
 
-// The owner of a state; the base of Inflater and Deflater.
+// The owner of a state; base class of Inflater and Deflater.
 class ZlibUser {
  public:
   ZlibUser(const ZlibUser&) = delete;
   ZlibUser& operator=(const ZlibUser&) = delete;
 
-  // Gives the state back; what the next message needs is kept as a dictionary. Does nothing within
-  // a message.
+  // Gives the state back to the pool, and keeps the history for the next message as a dictionary.
+  // Does nothing within a message.
   void Release();
   bool has_state() const { return state_ != nullptr; }
   size_t dictionary_bytes() const { return dictionary_.size(); }
@@ -56,14 +56,13 @@ class ZlibUser {
       : pool_(pool), parameters_(parameters), is_deflate_(is_deflate), takes_over_(takes_over) {}
   ~ZlibUser();
 
-  // Returns a state with the history of the messages before, marked as used; nullptr if out of
-  // memory.
+  // Returns a state with the history of earlier messages, marked as used; nullptr if out of memory.
   ZlibState* Acquire();
-  // Must be called after each message. Gives the state back to the pool if the next message needs
-  // nothing of it. Otherwise, with `can_be_dictionary`, the pool may give it to another connection
-  // and keep its window as a dictionary.
+  // Must be called after each message. Gives the state back to the pool if the next message does
+  // not need its history. Otherwise, with `can_be_dictionary`, the pool may give it to another
+  // connection and keep its window as a dictionary.
   void EndMessage(bool can_be_dictionary);
-  // Forgets state and dictionary.
+  // Discards the state and the dictionary.
   void Drop();
 
  private:
@@ -89,15 +88,15 @@ class ZlibPool {
   ZlibPool(const ZlibPool&) = delete;
   ZlibPool& operator=(const ZlibPool&) = delete;
 
-  // Takes the states away that were not used since the last call, and frees all spare ones. Meant
-  // for a timer of a few seconds; cheap when nothing is live.
+  // Takes states away that were not used since the last call, and frees all spare ones. To be
+  // called by a timer of a few seconds; cheap when no state is in use.
   void ReleaseIdle();
-  // The number of states whose owners are between messages.
+  // The number of states that their owners keep between messages.
   size_t live_states() const { return inflaters_.count + deflaters_.count; }
 
  private:
   friend class ZlibUser;
-  // The live states of one kind, in the order of their last use.
+  // The states of one kind that their owners keep between messages, in the order of their last use.
   struct LiveStates {
     size_t count_max = 0;
     size_t count = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of zlib that only src/websocket uses.
+// The parts of zlib that src/websocket uses internally.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,24 +7,24 @@
 
 #include "websocket/zlib_pool.h"
 
-// zlib's input pointers would not be const otherwise.
+// Makes zlib's input pointers const.
 #define ZLIB_CONST
 #include <zlib.h>
 
 namespace httpsys::websocket {
 
-// Most bytes of input that are given to zlib at once.
+// Most input bytes for one call of zlib.
 inline constexpr size_t kInputBytesMax = size_t{1} << 30;
 
-// The windows and tables of a state, in pages of their own: malloc would keep what is freed between
-// other blocks for itself. Pages that a short message does not touch cost nothing.
+// The windows and tables of a state, in separate pages: malloc() would not return freed memory
+// between other blocks to the system. Pages that a short message does not touch cost nothing.
 class ZlibPages {
  public:
   static voidpf Allocate(voidpf pages, uInt count, uInt size);
   static void Free(voidpf pages, voidpf memory);
 
  private:
-  // zlib has four large blocks.
+  // One of zlib's four large allocations.
   struct Block {
     void* memory = nullptr;
     size_t bytes = 0;
@@ -36,8 +36,7 @@ struct ZlibState {
   z_stream stream = {};
   ZlibParameters parameters;
   bool is_deflate = false;
-  // True if the owner is between messages: then the state is in the pool's list and may be taken
-  // away.
+  // True between messages: the state is in the pool's list, and may be taken from its owner.
   bool is_live = false;
   uint32_t turn = 0;
   ZlibUser* user = nullptr;
@@ -50,9 +49,9 @@ struct ZlibState {
 // Returns nullptr if out of memory.
 ZlibState* MakeZlibState(bool is_deflate, const ZlibParameters& parameters);
 void FreeZlibState(ZlibState* state);
-// Resets a state, which keeps its parameters.
+// Resets a state, except its parameters.
 void ResetZlibState(ZlibState* state);
-// Appends the history that the next message may refer to. Only between messages.
+// Appends the history that the next message may refer to. Must be called between messages.
 void SaveDictionary(ZlibState* state, ByteBuffer* out);
 // Restores the history of a state that was just made or reset.
 void RestoreDictionary(ZlibState* state, std::string_view dictionary);
