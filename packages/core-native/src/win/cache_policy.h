@@ -7,11 +7,11 @@
 
 namespace httpsys::win {
 
-// How long HTTP.SYS may answer with a response by itself. It takes only responses that leave in one
-// call. Thread: any, one at a time.
+// How long HTTP.SYS may answer with a stored response by itself. It stores only responses that are
+// sent in one call. Thread: any, one at a time.
 class CachePolicy {
  public:
-  // Returns false if there is no such policy.
+  // Sets the policy. Returns false if there is no such policy.
   bool Set(uint32_t policy, uint32_t seconds) {
     static_assert(int{records::kCacheUserInvalidates} == int{HttpCachePolicyUserInvalidates});
     static_assert(int{records::kCacheTimeToLive} == int{HttpCachePolicyTimeToLive});
@@ -20,7 +20,7 @@ class CachePolicy {
     policy_.SecondsToLive = seconds;
     return true;
   }
-  // Returns the policy; nullptr = the response must not be cached.
+  // Returns the policy; nullptr = HTTP.SYS must not cache the response.
   HTTP_CACHE_POLICY* get() { return policy_.Policy == HttpCachePolicyNocache ? nullptr : &policy_; }
 
  private:

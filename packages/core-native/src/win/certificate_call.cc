@@ -7,11 +7,11 @@
 namespace httpsys::win {
 namespace {
 
-// First guess at the size of a certificate. One or two KiB are usual, so only strange ones are
+// First guess at the size of a certificate: usual ones have one or two KiB, only unusual ones are
 // longer.
 constexpr size_t kCertificateBytes = 8 * 1024;
-// Longest certificate that is accepted, because a client may show anything. OpenSSL accepts no
-// longer ones either.
+// Longest accepted certificate; a limit, because a client may show anything. OpenSSL has the same
+// limit.
 constexpr size_t kCertificateBytesMax = 100 * 1024;
 
 }  // namespace

@@ -26,11 +26,11 @@ class CertificateCall : public Operation {
 
   KernelConnection* const connection;
   bool is_outstanding() const { return is_outstanding_; }
-  // Starts the call. Returns false if it was done at once: the caller must call OnCompletion() with
-  // *result.
+  // Starts the call. Returns false if it was completed at once: the caller must then call
+  // OnCompletion() with *result.
   bool Start(KernelQueue* queue, HTTP_CONNECTION_ID id, CallResult* result);
-  // Returns true if *answer is set. Returns false if the answer did not fit: Start() must be called
-  // again.
+  // Returns true if it has set *answer. Returns false if the memory was too small for the answer:
+  // Start() must be called again.
   bool OnCompletion(const CallResult& result, Answer* answer);
 
  private:

@@ -7,10 +7,10 @@
 
 namespace httpsys::win {
 
-// The port at which the calls of all request queues complete. Thread: any.
+// The completion port for the calls of all request queues. Thread: any.
 class CompletionPort {
  public:
-  // A completion without an operation belongs to no call: Wake().
+  // A completion. Without an operation it belongs to no call, but to Wake().
   struct Completion {
     Operation* operation = nullptr;
     CallResult result;
@@ -22,12 +22,12 @@ class CompletionPort {
   CompletionPort& operator=(const CompletionPort&) = delete;
   ~CompletionPort();
 
-  // Makes the calls of a handle complete here, unless they are done at once. Returns NO_ERROR or
-  // the system's error code.
+  // Makes the calls of a handle complete at this port, unless they are completed at once. Returns
+  // NO_ERROR or the system's error code.
   uint32_t Add(HANDLE handle);
-  // Waits for a completion. Returns false if there was none in time.
+  // Waits for a completion. Returns false if there was none within the timeout.
   bool Wait(uint32_t timeout_ms, Completion* completion);
-  // Ends a Wait().
+  // Makes a Wait() return.
   void Wake();
 
  private:

@@ -8,11 +8,12 @@
 namespace httpsys::win {
 namespace {
 
-// The longest head that an application may write: what Node writes is far shorter.
+// Longest head that an application may write; Node's are far shorter.
 constexpr size_t kHeadBytesMax = 1024 * 1024;
-// Pieces are gathered up to this size: a chunk costs a structure and a look-up in the kernel.
+// Pieces are combined up to this size, because each chunk costs a structure and a look-up in the
+// kernel.
 constexpr size_t kGatherBytesMax = limits::kGatherBytesMax;
-// Most chunks of one call.
+// Most chunks for one call.
 constexpr size_t kChunksMax = 64;
 
 constexpr std::string_view kFailure =
@@ -35,8 +36,8 @@ void Exchange::Write(std::string_view bytes, size_t payload_bytes) {
   ReadHeads();
 }
 
-// Reads heads. Interim heads do not go to HTTP.SYS, which sends `100 Continue` by itself when the
-// body is asked for.
+// Reads heads. Interim heads are not sent, because HTTP.SYS sends `100 Continue` by itself when the
+// body is requested.
 void Exchange::ReadHeads() {
   while (!has_head_) {
     const size_t bytes = http1::ResponseHeadBytes(head_text_);
@@ -59,7 +60,7 @@ bool Exchange::TakeHead(std::string text) {
   return true;
 }
 
-// Takes the framing of HTTP/1.1 off what the application wrote: for clients of HTTP/2 and 3 the
+// Removes the HTTP/1.1 framing that the application has written: for clients of HTTP/2 and 3 the
 // kernel frames by itself.
 void Exchange::WriteText(std::string_view bytes, size_t payload_bytes) {
   using Kind = http2::ResponseText::Kind;
@@ -76,7 +77,7 @@ void Exchange::WriteText(std::string_view bytes, size_t payload_bytes) {
 
 void Exchange::BeginBody(std::string_view head_text) {
   if (!TakeHead(std::string(head_text))) return;
-  // The head's own bytes are counted when it is sent.
+  // The bytes of the head are counted when it is sent.
   uncredited_ -= std::min(uncredited_, head_text.size());
   http2::ResponseHead head;
   is_malformed_ = !http2::ParseResponseHead(head_text, &head);
@@ -130,12 +131,11 @@ void Exchange::WriteFile(uint32_t block_id, std::unique_ptr<SentFile> file) {
 void Exchange::AppendBlock(Piece piece) {
   const size_t bytes = piece.bytes;
   pieces_.push_back(std::move(piece));
-  // No application writes a head by reference, because the bytes of such a block are too many for a
-  // head.
+  // A block before the head is an error: applications write heads as text.
   if (!has_head_) is_malformed_ = true;
   if (!is_stream || is_malformed_) return;
   if (text_.is_done()) {
-    // The piece is behind the end of the response, for example the body of an answer to HEAD.
+    // The piece comes after the end of the response, for example the body of an answer to HEAD.
     pieces_.back().bytes = 0;
   } else if (text_.IsNextBody(bytes)) {
     text_.SkipBody(bytes);
@@ -152,8 +152,8 @@ void Exchange::End(bool closes) {
 
 bool Exchange::CanSend() const {
   if (is_sending_ || !has_head_ || is_malformed_ || is_aborted_) return false;
-  // Wine closes no connection. So a response without a body gets a length, as soon as it is known
-  // to be complete.
+  // Wine cannot close a connection: wait until the answer to a refused request is complete, because
+  // then it is sent with a length.
   if (is_core_only_ && is_refused && !is_ended_ && pieces_.empty()) return false;
   return !is_head_sent_ || !pieces_.empty() || (is_ended_ && !is_end_told_);
 }
@@ -166,7 +166,8 @@ CallResult Exchange::Send() {
   pieces_.erase(pieces_.begin(), last);
   FillChunks();
   ULONG flags = 0;
-  // A response that is whole gets a Content-Length from the kernel, which does not go with chunks.
+  // If the first call has the complete response, the kernel adds a Content-Length. That must not
+  // happen for a chunked response, whose end is therefore told by another call.
   const bool is_whole = is_head_sent_ || is_stream || !(head_.is_framed() || is_opaque_head);
   is_end_told_ = is_ended_ && pieces_.empty() && is_whole;
   if (is_end_told_ && trailers_ != nullptr) chunks_.push_back(trailers_->chunk());
@@ -186,8 +187,8 @@ CallResult Exchange::Send() {
                           &send_call_);
 }
 
-// Returns the log entry for the last call of a response, with which the kernel logs it; otherwise
-// nullptr.
+// Returns the log entry if this is the last call of a response, which makes the kernel log it;
+// otherwise nullptr.
 HTTP_LOG_DATA* Exchange::LogData(ULONG flags) {
   if (log == nullptr || (flags & HTTP_SEND_RESPONSE_FLAG_MORE_DATA) != 0) return nullptr;
   return log->With(head_.status());

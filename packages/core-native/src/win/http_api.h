@@ -1,7 +1,7 @@
 #pragma once
-// Windows' HTTP Server API, version 2 (httpapi.dll), with declarations that the headers of some
-// compilers lack or have wrong. Names and values are those of Microsoft's documentation; a test
-// compares them with its published metadata.
+// Windows' HTTP Server API, version 2 (httpapi.dll), with declarations that some compilers' headers
+// lack or have wrong. Names and values are from Microsoft's documentation; a test compares them
+// with its published metadata.
 
 // The order matters: windows.h would bring in the old winsock.
 // clang-format off
@@ -35,8 +35,8 @@
 
 namespace httpsys::win {
 
-// HTTP_LOG_FIELDS_DATA. The one of mingw-w64 has no ServiceNameLength, so that all later members
-// are in the wrong place.
+// HTTP_LOG_FIELDS_DATA. mingw-w64's declaration lacks ServiceNameLength, which moves all later
+// members.
 struct LogFieldsData {
   HTTP_LOG_DATA Base;
   USHORT UserNameLength;
@@ -119,16 +119,16 @@ struct SslSniSet {
   HTTP_SERVICE_CONFIG_SSL_PARAM ParamDesc;
 };
 
-// The fields of a request that are logged: HTTP_LOG_FIELD_... of the date, the time, both
-// addresses, the port, the method, stem, query, status, host, client and referrer.
+// The logged fields of a request, as HTTP_LOG_FIELD_... bits: date, time, both addresses, port,
+// method, stem, query, status, host, client and referrer.
 inline constexpr ULONG kLogFields =
     0x1 | 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x8000 | 0x10000 | 0x40000 | 0x100000;
 
-// The kernel fills these structures: program and kernel must agree on the places of their members.
+// The kernel fills in these structures: their layout must be the kernel's.
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_DATA_CHUNK) == 32);
 static_assert(sizeof(void*) != 8 || sizeof(ChunkTrailers) == 16);
 static_assert(sizeof(void*) != 8 || offsetof(ChunkTrailers, pTrailers) == 8);
-// The variants of a chunk begin at one place.
+// All variants of a chunk begin at the same offset.
 static_assert(sizeof(ChunkTrailers) <= sizeof(HTTP_DATA_CHUNK::FromMemory));
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_KNOWN_HEADER) == 16);
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_UNKNOWN_HEADER) == 24);
@@ -162,12 +162,12 @@ static_assert(HttpServerAuthenticationProperty == 0 && HttpServerLoggingProperty
               HttpServerQueueLengthProperty == 4 && HttpServer503VerbosityProperty == 6 &&
               HttpServerBindingProperty == 7);
 
-// Returns true if only the functions of Wine's httpapi.dll may be called: it ends the process at
-// any other one. The environment variable HTTPSYS_HTTPAPI=core asks for that. Thread: any.
+// Returns true if only functions that Wine's httpapi.dll implements may be called: any other one
+// would end the process. Set by the environment variable HTTPSYS_HTTPAPI=core. Thread: any.
 bool IsCoreOnly();
 
-// Returns true if a response of HTTP/2 or 3 may have trailers. Asks a function that is newer than
-// Windows 8; returns false without it. Thread: any.
+// Returns true if a response of HTTP/2 or 3 may have trailers. Uses a function that is newer than
+// Windows 8, and returns false without it. Thread: any.
 bool SupportsResponseTrailers();
 
 }  // namespace httpsys::win

@@ -13,11 +13,11 @@
 namespace httpsys::win {
 namespace {
 
-// Queue of servers without options of their own: length and verbosity are defaults of the HTTP
+// Length and verbosity of the queue for servers without such options: the defaults of the HTTP
 // Server API (HttpServerQueueLengthProperty, HttpServer503VerbosityProperty).
 constexpr std::pair<uint32_t, Verbosity503> kUsualQueue = {1000, Verbosity503::kBasic};
 
-// Returns a URL that Wine understands: Wine never finds a weak wildcard, and compares addresses as
+// Returns an equivalent URL for Wine, which never finds a weak wildcard and compares addresses as
 // text.
 std::string CoreUrl(const std::string& url) {
   UrlPrefix prefix;
@@ -115,7 +115,7 @@ UrlResult HttpSysBackend::OpenQueue(uint32_t server_id, const std::string& name,
   Server& server = found->second;
   if (!name.empty()) return OpenNamedQueue(&server, server_id, name, mode);
   UrlResult result;
-  // With Wine's functions only, queues have no properties, so all servers share the usual queue.
+  // In Wine's mode queues have no properties: all servers share the usual queue.
   server.queue = FindOrOpenQueue(IsCoreOnly() ? kUsualQueue : server.queue_key, &result);
   return result;
 }
@@ -185,7 +185,7 @@ void HttpSysBackend::Unlisten(uint32_t server_id) {
   if (found == servers_.end()) return;
   if (found->second.has_own_queue) lane_->RemoveQueue(found->second.queue.get());
   servers_.erase(found);
-  // The usual queue stays for the next server.
+  // The usual queue stays open for the next server.
   std::erase_if(queues_, [this](const auto& item) {
     const auto& [key, queue] = item;
     const bool is_used = std::any_of(servers_.begin(), servers_.end(), [&](const auto& server) {
@@ -218,8 +218,8 @@ bool HttpSysBackend::Drain(uint64_t timeout_ms, DrainGoal goal) {
   return is_closed_ || lane_->Drain(timeout_ms, goal);
 }
 
-// Closes in this order: 1. no new requests, 2. the calls and the thread end, 3. the queue, which
-// resets unanswered requests. The lane's objects stay for late calls.
+// Closes in this order: URLs (no new requests arrive), the lane's calls and thread, the queues
+// (which resets unanswered requests). The lane's objects remain for late calls.
 void HttpSysBackend::Close() {
   if (is_closed_) return;
   is_closed_ = true;

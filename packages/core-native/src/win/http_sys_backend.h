@@ -17,15 +17,15 @@
 
 namespace httpsys::win {
 
-// The backend on HTTP.SYS. One lane serves all servers of a JavaScript environment: because the
-// kernel parses, routes and sends, one thread keeps up with JavaScript. Servers share a request
-// queue unless they ask for a name or other properties.
+// The backend on HTTP.SYS. One lane serves all servers of a JavaScript environment: the kernel
+// parses, routes and sends, so one thread keeps up with JavaScript. Servers share a request queue
+// unless they require a name or other properties.
 class HttpSysBackend final : public UrlBackend {
  public:
   explicit HttpSysBackend(BackendOptions options);
   ~HttpSysBackend() override;
 
-  // Returns NO_ERROR or the system's error code; after a failure only Close() may be called.
+  // Returns NO_ERROR or the system's error code. After a failure only Close() may be called.
   uint32_t Start();
 
   size_t lane_count() const override { return 1; }
@@ -43,19 +43,19 @@ class HttpSysBackend final : public UrlBackend {
   uint32_t FlushCache(uint32_t server_id, const std::string& url, bool is_recursive) override;
   int64_t SendFile(size_t lane, Descriptor fd, uint32_t kept_id, uint64_t start,
                    uint64_t bytes) override;
-  // Does nothing: HTTP.SYS has its own timeouts for messages that do not arrive.
+  // Does nothing: HTTP.SYS has its own timeouts for incomplete messages.
   void CheckConnections(uint32_t, uint64_t, uint64_t) override {}
   bool Drain(uint64_t timeout_ms, DrainGoal goal) override;
   void Close() override;
 
  private:
-  // The properties of a request queue: its length and the verbosity of its 503.
+  // The properties of a request queue: its length and the verbosity of its 503 responses.
   using QueueKey = std::pair<uint32_t, Verbosity503>;
   struct Server {
     KernelSettings kernel;
     QueueKey queue_key;
     std::shared_ptr<KernelQueue> queue;  // nullptr until the queue is open.
-    bool has_own_queue = false;          // No other server uses the queue.
+    bool has_own_queue = false;          // True if no other server uses the queue.
   };
 
   std::shared_ptr<KernelQueue> FindOrOpenQueue(const QueueKey& key, UrlResult* result);
@@ -69,8 +69,8 @@ class HttpSysBackend final : public UrlBackend {
   std::unique_ptr<CompletionPort> port_;
   std::unique_ptr<Lane> lane_;
   std::map<uint32_t, Server> servers_;
-  std::map<QueueKey, std::shared_ptr<KernelQueue>> queues_;  // The queues without names.
-  // By server id and prefix id.
+  std::map<QueueKey, std::shared_ptr<KernelQueue>> queues_;  // The queues without a name.
+  // The URLs, by server id and prefix id.
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<UrlGroup>> urls_;
   bool is_closed_ = false;
 };

@@ -8,7 +8,7 @@ namespace {
 using win::SslBinding;
 using win::UrlReservation;
 
-// Calls a function within a HttpInitialize() of its own.
+// Calls a function between HttpInitialize() and HttpTerminate().
 template <typename Function>
 uint32_t Configured(const Function& function) {
   const win::Configuration configuration;

@@ -147,8 +147,8 @@ bool IncomingRequest::Read(const HTTP_REQUEST& request) {
   head_bytes_ = head_.target.size();
   ReadLines(request.Headers);
   ReadBody(request);
-  // An upgrade request with a body is an ordinary request: HTTP.SYS makes no opaque connection of
-  // it.
+  // An upgrade request with a body is treated as an ordinary request, because HTTP.SYS makes no
+  // opaque connection from it.
   if (has_upgrade_ && wants_upgrade_ && !is_old && !is_stream_ &&
       (flags_ & records::kFlagHasBody) == 0) {
     flags_ |= records::kFlagUpgrade;
@@ -157,7 +157,7 @@ bool IncomingRequest::Read(const HTTP_REQUEST& request) {
 }
 
 void IncomingRequest::ReadLines(const HTTP_REQUEST_HEADERS& headers) {
-  // The first line is Host, as every client sends it.
+  // Host comes first, as in every client's request.
   const auto read_known = [&](size_t id) {
     const HTTP_KNOWN_HEADER& known = headers.KnownHeaders[id];
     if (known.pRawValue == nullptr) return;
@@ -198,7 +198,7 @@ void IncomingRequest::OnLine(std::string_view name, std::string_view value) {
 
 void IncomingRequest::ReadBody(const HTTP_REQUEST& request) {
   body_ = {};
-  // COPY_BODY puts all that it has into one chunk.
+  // With COPY_BODY, HTTP.SYS puts the bytes that it has into one chunk.
   if (request.EntityChunkCount != 0 &&
       request.pEntityChunks[0].DataChunkType == HttpDataChunkFromMemory) {
     const auto& memory = request.pEntityChunks[0].FromMemory;

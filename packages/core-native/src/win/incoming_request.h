@@ -11,14 +11,14 @@
 
 namespace httpsys::win {
 
-// A request of HTTP.SYS, translated for the records. The views point into the memory into which the
-// request was received. HTTP.SYS does not tell the order of the lines, nor how known names were
-// written. Thread: any, one at a time.
+// A request of HTTP.SYS, converted for the records. The views point into the memory that received
+// the request. The order of the lines and the original case of known names are unknown, because
+// HTTP.SYS does not report them. Thread: any, one at a time.
 class IncomingRequest {
  public:
   explicit IncomingRequest(const http1::MethodTable* methods) : methods_(methods) {}
 
-  // Reads a request. Returns false if JavaScript does not have its method.
+  // Reads a request. Returns false if its method is not in JavaScript's table.
   [[nodiscard]] bool Read(const HTTP_REQUEST& request);
 
   const http1::RequestHead& head() const { return head_; }
@@ -26,7 +26,7 @@ class IncomingRequest {
   std::string_view body() const { return body_; }
   // records::RequestFlags.
   uint32_t flags() const { return flags_; }
-  // The length of the head as Node counts it for maxHeaderSize: target, names and values.
+  // The length of the head as Node counts for maxHeaderSize: target, names and values.
   size_t head_bytes() const { return head_bytes_; }
   bool has_more_body() const { return has_more_body_; }
   // True if the request is on a stream of HTTP/2 or 3.
@@ -45,15 +45,15 @@ class IncomingRequest {
   size_t head_bytes_ = 0;
   bool has_more_body_ = false;
   bool is_stream_ = false;
-  bool has_upgrade_ = false;    // There is an Upgrade line.
-  bool wants_upgrade_ = false;  // The Connection line names it.
+  bool has_upgrade_ = false;    // The request has an Upgrade line.
+  bool wants_upgrade_ = false;  // The Connection line has the option "upgrade".
 };
 
 engine::Addresses DescribeAddresses(const HTTP_REQUEST& request);
-// Returns what a kOpen record says of TLS; empty without TLS.
+// Returns the facts about TLS for a kOpen record; empty without TLS.
 std::string DescribeTls(const HTTP_REQUEST& request);
-// Describes the certificate that a client has shown; `client` nullptr = none. Returns the result of
-// the verification, and sets `certificates` as in kOpen.
+// Describes a client's certificate; `client` nullptr = it has none. Returns the result of the
+// verification, and sets `certificates` in the format of kOpen.
 long DescribeCertificate(const HTTP_SSL_CLIENT_CERT_INFO* client, std::string* certificates);
 
 }  // namespace httpsys::win

@@ -13,10 +13,9 @@
 
 namespace httpsys::win {
 
-// What JavaScript sees as a connection: the requests of one TCP connection for one server. HTTP.SYS
-// names connections with their first request, and reports their end if it is asked to. A request of
-// HTTP/2 or 3 has a KernelConnection of its own, whose parent is that of the TCP connection.
-// Thread: the lane.
+// A connection as JavaScript sees it: the requests of one TCP connection for one server. HTTP.SYS
+// reports a connection with its first request, and its end only on request. A request of HTTP/2 or
+// 3 has a KernelConnection of its own, whose parent is the TCP connection's. Thread: the lane.
 struct KernelConnection {
   struct DisconnectCall : Operation {
     explicit DisconnectCall(KernelConnection* connection)
@@ -29,19 +28,19 @@ struct KernelConnection {
   uint32_t server_id = 0;
 
   KernelConnection* parent = nullptr;
-  std::set<KernelConnection*> streams;  // The streams of which this is the parent.
+  std::set<KernelConnection*> streams;  // The streams whose parent is this connection.
 
-  // JavaScript knows the connection by `slot`.
+  // True if JavaScript knows the connection, by `slot`.
   bool is_open = false;
   uint32_t slot = 0;
-  // The exchanges whose responses are not sent yet, in the order of their requests.
+  // The exchanges whose responses were not sent completely, in the order of their requests.
   std::deque<Exchange*> exchanges;
   int64_t window_bytes = limits::kReceiveWindowBytes;
-  size_t credit_bytes = 0;  // The payload that has left since the last kCredit record.
+  size_t credit_bytes = 0;  // The payload bytes sent since the last kCredit record.
   uint32_t idle_timeout_ms = limits::kNativeIdleMs;
   uint64_t idle_deadline_ms = 0;  // 0 = none.
 
-  bool is_watched = false;  // disconnect_call is outstanding.
+  bool is_watched = false;  // True while disconnect_call is outstanding.
   DisconnectCall disconnect_call{this};
   // Set once the client was asked for its certificate.
   std::unique_ptr<CertificateCall> certificate_call;

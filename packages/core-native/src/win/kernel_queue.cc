@@ -46,7 +46,7 @@ uint32_t KernelQueue::SetLength(uint32_t requests) {
 }
 
 uint32_t KernelQueue::SetVerbosity(Verbosity503 verbosity) {
-  // Both enumerations have the same words in the same order.
+  // Both enumerations have the same values in the same order.
   static_assert(static_cast<int>(Verbosity503::kFull) == Http503ResponseVerbosityFull);
   auto value = static_cast<HTTP_503_RESPONSE_VERBOSITY>(verbosity);
   return HttpSetRequestQueueProperty(queue_, HttpServer503VerbosityProperty, &value, sizeof value,

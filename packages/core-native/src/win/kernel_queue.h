@@ -12,11 +12,11 @@
 
 namespace httpsys::win {
 
-// A request queue of the HTTP Server API. Thread: any; calls for one request one at a time.
+// A request queue of the HTTP Server API. Thread: any, but one at a time for each request.
 class KernelQueue {
  public:
-  // Opens a queue. With a name, other processes may take requests from it; an existing queue is
-  // opened or refused, as the mode says. Returns nullptr, and sets the system's error code, on
+  // Opens a queue. With a name, other processes may receive requests from it; if it exists, `mode`
+  // decides whether it is opened or refused. Returns nullptr, and sets the system's error code, on
   // failure.
   static std::unique_ptr<KernelQueue> Open(CompletionPort* port, const std::string& name,
                                            QueueMode mode, uint32_t* error);
@@ -29,14 +29,15 @@ class KernelQueue {
   // True if another process made the queue: its URLs and properties belong to that process.
   bool is_attached() const { return is_attached_; }
 
-  // -- Properties. NO_ERROR or the system's error code.
+  // -- Properties. Each method returns NO_ERROR or the system's error code.
 
   uint32_t SetLength(uint32_t requests);
   uint32_t SetVerbosity(Verbosity503 verbosity);
 
   // -- Calls.
 
-  // Receives a new request, or (by its id) one that did not fit into the memory given before.
+  // Receives a new request or, by its id, one for which the memory of an earlier call was too
+  // small.
   CallResult Receive(HTTP_REQUEST_ID id, HTTP_REQUEST* memory, size_t bytes, Operation* operation);
   CallResult ReceiveBody(HTTP_REQUEST_ID id, std::span<char> memory, Operation* operation);
   // `policy` and `log` may be nullptr.
@@ -52,15 +53,15 @@ class KernelQueue {
                                 Operation* operation);
   // Resets the connection of a request.
   void Cancel(HTTP_REQUEST_ID id);
-  // Cancel one call, or all: they complete with an error.
+  // Cancel one call, or all of them: cancelled calls complete with an error.
   void CancelCall(Operation* operation);
   void CancelAll();
   // Removes cached responses for a URL, or for all URLs below it. Returns NO_ERROR or the system's
   // error code.
   uint32_t FlushCache(const std::string& url, bool is_recursive);
-  // Stops taking requests for this process: requests that wait in a shared queue go to other
-  // processes. Calls for requests end, and requests that were taken are cancelled unless their
-  // responses have begun. Idempotent. Does nothing if only Wine's functions are called.
+  // Stops receiving requests in this process; other processes get the requests that wait in a
+  // shared queue. Outstanding calls end, and received requests are cancelled unless their responses
+  // have begun. Idempotent. Does nothing in Wine's mode (IsCoreOnly()).
   void Shutdown();
   // Calls Shutdown() and closes the handle, which also ends calls that ignore CancelAll(). No
   // method may be called afterwards.

@@ -11,13 +11,13 @@
 namespace httpsys::win {
 namespace {
 
-// Completions handled before JavaScript is told.
+// Most completions that are handled before JavaScript gets their records.
 constexpr int kCompletionsPerTurn = 64;
-// Longest sleep of the thread if nothing is due.
+// Longest sleep of the thread, in ms, if no timer is due earlier.
 constexpr uint32_t kSleepMs = 60'000;
-// Pause after the kernel refused to give requests.
+// Pause, in ms, after the kernel has refused to deliver requests.
 constexpr uint32_t kRefusedMs = 100;
-// Longest time for cancelled calls to complete before their queue is closed.
+// Longest time, in ms, that cancelled calls may take to complete before their queue is closed.
 constexpr uint64_t kCancelMs = 1000;
 constexpr uint32_t kCancelPollMs = 50;
 
@@ -177,10 +177,11 @@ void Lane::AnswerDrains() {
   reached_.notify_all();
 }
 
-// Says that the lane sleeps, unless there is something to do.
+// Returns the time for which the lane may sleep, 0 if there is work, and announces the sleep to
+// other threads.
 uint32_t Lane::WaitMs() {
   if (queue_.HasUnread() || signal_->is_draining()) {
-    // JavaScript may publish replies without a wake meanwhile.
+    // JavaScript may publish replies without a wake during this time.
     peek_ms_ =
         peek_ms_ == 0 ? limits::kPeekMs : std::min<uint32_t>(peek_ms_ * 2, limits::kPeekMsMax);
   } else {
@@ -202,7 +203,8 @@ void Lane::Complete(const CompletionPort::Completion& completion) {
     session_.OnCompletion(completion.operation, completion.result);
     return;
   }
-  // A server is known before its URL is: its first request may be in the same batch of completions.
+  // Run commands first: the command that adds a server may come in the same batch as the server's
+  // first request.
   RunPosted();
   Receiver::Of(completion.operation)->OnCompletion(completion.operation, completion.result);
 }

@@ -26,7 +26,7 @@
 
 namespace httpsys::win {
 
-// The thread on which every call of the request queues completes. Thread: JavaScript, unless a
+// The thread on which all calls of the request queues complete. Thread: JavaScript, unless a
 // comment says otherwise.
 class Lane {
  public:
@@ -40,8 +40,8 @@ class Lane {
   void Start();
   // Ends every call and the thread. Idempotent.
   void Stop();
-  // True if no call is outstanding after Stop(). Otherwise a driver has lost a call and may still
-  // write to its memory, which must then never be freed.
+  // True if no call is outstanding after Stop(). If false, a driver has lost a call and may still
+  // write to the call's memory: the lane must never be freed.
   bool IsQuiet() const;
 
   RequestQueue& requests() { return queue_; }
@@ -53,12 +53,12 @@ class Lane {
   void Wake();
   void WakeIfSleeping();
 
-  // Commands. They run on the lane before it takes another request.
+  // Commands. They run on the lane before its next request.
   void SetServer(uint32_t server_id, ServerSettings settings);
-  // Begins to take requests from a queue, for that server; 0 = the server that the request's
-  // context names.
+  // Begins to receive requests from a queue, for one server; 0 = for the server in the request's
+  // context.
   void AddQueue(std::shared_ptr<KernelQueue> queue, uint32_t server_id);
-  // Stops taking requests from a queue. The queue is kept until all its requests are answered.
+  // Stops receiving requests from a queue. The queue is kept until all its requests are answered.
   void RemoveQueue(const KernelQueue* queue);
   void Unlisten(uint32_t server_id);
   bool Drain(uint64_t timeout_ms, DrainGoal goal);
@@ -96,7 +96,7 @@ class Lane {
   std::mutex mutex_;
   std::condition_variable reached_;
   std::vector<std::function<void()>> posted_;  // Guarded by mutex_.
-  // Used by the lane. The members are guarded by mutex_.
+  // Used by the lane. The objects in it are guarded by mutex_.
   std::vector<std::shared_ptr<Barrier>> barriers_;
 
   // Used by the lane only.

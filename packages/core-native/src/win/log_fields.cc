@@ -6,7 +6,7 @@
 namespace httpsys::win {
 namespace {
 
-// Longest logged value. Longer ones say nothing more, and the length is a USHORT.
+// Longest logged value; the length must fit a USHORT, and a longer value is not useful.
 constexpr size_t kValueBytesMax = 4096;
 
 std::string Header(const HTTP_REQUEST& request, HTTP_HEADER_ID id) {

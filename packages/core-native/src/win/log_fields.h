@@ -8,8 +8,8 @@
 
 namespace httpsys::win {
 
-// What HTTP.SYS writes of a request into its log. A response without it is not logged. Must stay
-// alive until the call that it was given to has completed. Thread: any, one at a time.
+// The data that HTTP.SYS logs about a request. A response without it is not logged. Must stay alive
+// until the call that uses it has completed. Thread: any, one at a time.
 class LogFields {
  public:
   LogFields(const HTTP_REQUEST& request, const engine::Addresses& addresses,

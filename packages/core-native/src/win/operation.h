@@ -9,8 +9,8 @@ namespace httpsys::win {
 
 enum class OperationKind : uint8_t { kReceive, kReceiveBody, kSend, kDisconnect, kCertificate };
 
-// A call that the kernel completes later. It, and the memory that it names, must stay valid until
-// then.
+// A call that the kernel completes later. The object, and the memory that it refers to, must stay
+// valid until then.
 struct Operation : OVERLAPPED {
   explicit Operation(OperationKind kind) : OVERLAPPED{}, kind(kind) {}
 
@@ -24,7 +24,7 @@ struct Operation : OVERLAPPED {
 };
 
 // The result of a call: NO_ERROR if it was done at once, without a later completion;
-// ERROR_IO_PENDING; or another error, which is final.
+// ERROR_IO_PENDING if it will be completed later; any other error is final.
 struct CallResult {
   uint32_t error = NO_ERROR;
   uint32_t bytes = 0;

@@ -6,13 +6,14 @@
 namespace httpsys::win {
 namespace {
 
-// Calls for requests that are outstanding: what arrives while one is handled finds another.
+// Number of outstanding calls for requests: a request that arrives while another one is handled
+// finds a call.
 constexpr size_t kCalls = 8;
-// First guess of a request's size; longer ones are received a second time.
+// First guess at a request's size; longer requests are received a second time.
 constexpr size_t kReceiveBytes = 16 * 1024;
-// HTTP.SYS refuses longer heads whatever its configuration.
+// Longest request that is received: HTTP.SYS refuses longer heads in any configuration.
 constexpr size_t kReceiveBytesMax = 32 * 1024 * 1024;
-// Requests taken at once from one call before the others get their turn.
+// Most requests that one call may receive at once before other work gets its turn.
 constexpr int kRequestsPerTurn = 64;
 
 }  // namespace
@@ -40,7 +41,7 @@ void Receiver::Stop() {
   }
 }
 
-// Returns true if the call was done at once.
+// Starts a call. Returns true if it was done at once.
 bool Receiver::Receive(Call* call) {
   if (call->id == 0) call->buffer.resize(kReceiveBytes / sizeof(uint64_t));
   const CallResult result =
@@ -56,11 +57,12 @@ void Receiver::OnCompletion(Operation* operation, const CallResult& result) {
   call->is_outstanding = false;
   --outstanding_;
   OnReceived(call, result);
-  // A request that did not fit can only be received by this process.
+  // Only this process can receive a request that did not fit: receive it although the receiver is
+  // stopped.
   while (is_stopped_ && call->id != 0 && !call->is_outstanding) Receive(call);
 }
 
-// Returns false if the kernel gives no requests.
+// Handles the result of a call. Returns false if the kernel refuses to deliver requests.
 bool Receiver::OnReceived(Call* call, const CallResult& result) {
   if (result.error == NO_ERROR) {
     call->id = 0;
@@ -68,15 +70,16 @@ bool Receiver::OnReceived(Call* call, const CallResult& result) {
     return true;
   }
   if (result.error == ERROR_MORE_DATA) {
-    // The beginning is there, with the id. The request is received again with room for all of it.
+    // Only the beginning of the request fitted, which includes its id: receive it again with enough
+    // memory.
     const HTTP_REQUEST_ID id = call->memory()->RequestId;
     const size_t bytes = std::max<size_t>(result.bytes, call->buffer.size() * sizeof(uint64_t) * 2);
     call->id = bytes <= kReceiveBytesMax ? id : 0;
     if (call->id != 0) call->buffer.resize((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
     return true;
   }
-  // If a client has left while its request was received for the second time, that is not an error
-  // of the kernel.
+  // A client that left before its request was received for the second time is no error of the
+  // kernel.
   is_refused_ = call->id == 0 && result.error != ERROR_CONNECTION_INVALID;
   call->id = 0;
   return !is_refused_;

@@ -11,14 +11,14 @@
 
 namespace httpsys::win {
 
-// Takes the requests of one queue, with several calls for them outstanding. Thread: the lane.
+// Receives the requests of one queue, with several outstanding calls. Thread: the lane.
 class Receiver {
  public:
-  // Called with each request, whose memory is reused when the call returns. Returns false to stop
-  // receiving until Start().
+  // Handles a request; its memory is reused after the call. Returns false to stop receiving until
+  // Start().
   using OnRequest = std::function<bool(const Receiver& receiver, const HTTP_REQUEST& request)>;
 
-  // `server_id` is the server that gets the requests; 0 = the one that their context names.
+  // `server_id` is the server for all requests; 0 = the server in the request's context.
   Receiver(std::shared_ptr<KernelQueue> queue, uint32_t server_id, OnRequest on_request);
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
@@ -26,11 +26,11 @@ class Receiver {
   const std::shared_ptr<KernelQueue>& queue() const { return queue_; }
   uint32_t server_id() const { return server_id_; }
 
-  // Makes all calls that are not outstanding, unless the kernel refuses or nobody wants more
-  // requests.
+  // Starts all calls that are not outstanding. Stops early if the kernel refuses requests or
+  // OnRequest returns false.
   void Start();
-  // Stops taking requests; those that are being received still come. The object must stay alive
-  // until IsQuiet().
+  // Stops receiving requests; outstanding ones may still arrive. The object must stay alive until
+  // IsQuiet().
   void Stop();
   bool is_stopped() const { return is_stopped_; }
   bool IsQuiet() const { return outstanding_ == 0; }
@@ -60,7 +60,7 @@ class Receiver {
   size_t outstanding_ = 0;
   bool is_stopped_ = false;
   bool is_full_ = false;
-  bool is_refused_ = false;  // The last call failed: it is not repeated at once.
+  bool is_refused_ = false;  // The last call failed and must not be repeated at once.
 };
 
 }  // namespace httpsys::win

@@ -52,8 +52,8 @@ void ReplyHandler::DropBlock(uint32_t id) {
   records_->BlockDone(id, -UV_ECANCELED);
 }
 
-// Handles replies for an open connection. Types that are missing here are for sockets, and for
-// WebSockets with native frames.
+// Handles replies for an open connection. The types that are missing here are only for sockets, and
+// for WebSockets with native frames.
 void ReplyHandler::HandleOpen(KernelConnection* connection, const ReplyRecord& reply) {
   switch (reply.type()) {
     case ReplyType::kResponse:
@@ -112,7 +112,7 @@ void ReplyHandler::OnData(KernelConnection* connection, const ReplyRecord& reply
 
 void ReplyHandler::WriteBody(Exchange* exchange, std::string_view bytes, uint32_t flags) {
   session_->Touch(exchange);
-  // An empty chunk would end the body.
+  // Write nothing: an empty chunk would end the body.
   if (bytes.empty()) return;
   const bool is_chunk = (flags & records::kReplyChunked) != 0;
   if (is_chunk) BeginChunk(exchange, bytes.size());
@@ -157,8 +157,7 @@ void ReplyHandler::End(KernelConnection* connection, uint32_t flags, uint32_t id
   const bool closes = (flags & records::kReplyClose) != 0;
   Exchange* exchange = Session::Current(connection);
   if (exchange == nullptr) {
-    // The record comes between two responses: the connection must end without another one, or after
-    // the one being sent.
+    // No response has begun: the connection must end now, or after the response that is being sent.
     if (!closes) return;
     if (connection->exchanges.empty()) return session_->Close(connection, 0);
     return connection->exchanges.back()->CloseBehind();
@@ -180,8 +179,8 @@ void ReplyHandler::OnCachePolicy(KernelConnection* connection, const ReplyRecord
   }
 }
 
-// The answer to a refused body leaves, although JavaScript destroys the connection right behind it.
-// Behind other requests it has not had its turn.
+// The answer to a refused body is sent although JavaScript destroys the connection right after it,
+// unless other requests must be answered before.
 void ReplyHandler::OnRefuseBody(KernelConnection* connection) {
   if (connection->exchanges.size() == 1) connection->exchanges.front()->is_refused = true;
 }

@@ -12,15 +12,15 @@
 
 namespace httpsys::win {
 
-// Turns the reply records of the lane into calls of Session. Thread: the lane.
+// Converts the reply records of the lane to calls of Session. Thread: the lane.
 class ReplyHandler {
  public:
   ReplyHandler(ReplyReader* replies, LentMemory* lent, SentFiles* files,
                engine::RecordWriter* records, Session* session)
       : replies_(replies), lent_(lent), files_(files), records_(records), session_(session) {}
 
-  // Handles published records (up to limits::kRepliesPerPass) and sends. Returns false if there
-  // were none.
+  // Handles published records (up to limits::kRepliesPerPass) and sends output. Returns false if
+  // there were no records.
   bool Run();
 
  private:

@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, HttpHeaderResponseMaximum> kResponseNames
     "vary",
     "www-authenticate"};
 
-// The length of a line is a USHORT there.
+// The length of a line must fit a USHORT.
 constexpr size_t kTextBytesMax = 0xffff;
 
 size_t FindKnown(std::string_view name) {
@@ -90,7 +90,7 @@ HTTP_RESPONSE* ResponseCall::Fill(std::vector<HTTP_DATA_CHUNK>* chunks, bool is_
       response_.Headers.KnownHeaders[id] = {value_bytes, line.value.data()};
       continue;
     }
-    // A known name has room for one value; further ones go as they are.
+    // A known name has room for one value; further values are added as unknown headers.
     unknown_.push_back(
         {static_cast<USHORT>(line.name.size()), value_bytes, line.name.data(), line.value.data()});
   }

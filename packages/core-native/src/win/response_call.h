@@ -9,21 +9,21 @@
 
 namespace httpsys::win {
 
-// The head of a response in the structures of HttpSendHttpResponse(). They point into this object,
-// which must not move or end until the call has completed. Thread: any, one at a time.
+// The head of a response in the structures for HttpSendHttpResponse(). They point into this object,
+// which must not be moved or destroyed until the call has completed. Thread: any, one at a time.
 class ResponseCall {
  public:
-  // Reads a complete head. Returns false if it cannot be sent.
+  // Reads a complete head. Returns false if HTTP.SYS cannot send it.
   [[nodiscard]] bool Read(std::string text);
 
   uint16_t status() const { return head_.status; }
   bool is_interim() const { return head_.is_interim(); }
   // True if the head has a Transfer-Encoding.
   bool is_framed() const;
-  // The length of the text.
+  // The length of the head's text.
   size_t bytes() const { return text_.size(); }
-  // Fills the structures, with these chunks as (the first part of) the body. The head of a stream
-  // gets no lines about the connection.
+  // Fills the structures. `chunks` are the body, or its first part. The head of a stream gets no
+  // lines about the connection.
   HTTP_RESPONSE* Fill(std::vector<HTTP_DATA_CHUNK>* chunks, bool is_stream);
 
  private:

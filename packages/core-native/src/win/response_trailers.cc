@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kOfConnection = {
     "connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade"};
-// Lengths and the count are USHORTs.
+// Lengths, and the number of lines, must fit a USHORT.
 constexpr size_t kUshortMax = 0xffff;
 
 bool IsSent(const http1::HeaderLine& line) {

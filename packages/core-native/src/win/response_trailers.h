@@ -9,12 +9,11 @@
 
 namespace httpsys::win {
 
-// The trailer section of a response of HTTP/2 or 3, as the last chunk of its body. Must stay alive
-// until the call has completed. Thread: any, one at a time.
+// The trailer section of a response of HTTP/2 or 3, passed as the last chunk of its body. Must stay
+// alive until the call has completed. Thread: any, one at a time.
 class ResponseTrailers {
  public:
-  // Reads whole lines. Returns false if none of them can be sent. Lines about the connection are
-  // left out, as in a head.
+  // Reads whole lines, except those about the connection. Returns false if no line can be sent.
   [[nodiscard]] bool Read(std::string_view text);
 
   HTTP_DATA_CHUNK chunk();

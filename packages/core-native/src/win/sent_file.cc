@@ -15,7 +15,7 @@ std::unique_ptr<SentFile> SentFile::Open(int fd, uint64_t start, uint64_t bytes)
     return nullptr;
   }
   std::unique_ptr<SentFile> file(new SentFile(own, start, bytes));
-  // HTTP.SYS reads neither pipes nor devices.
+  // HTTP.SYS can read neither pipes nor devices.
   if (GetFileType(own) != FILE_TYPE_DISK) return nullptr;
   return file;
 }

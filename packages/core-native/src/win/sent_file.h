@@ -9,15 +9,16 @@
 
 namespace httpsys::win {
 
-// A part of a file that HTTP.SYS reads by itself. It has its own handle, so that the application
-// may close its descriptor. Thread: any, one at a time.
+// A part of a file that HTTP.SYS reads by itself. Has its own handle: the application may close its
+// descriptor. Thread: any, one at a time.
 class SentFile {
  public:
-  // Opens `bytes` bytes from `start` on of a descriptor of Node. Returns nullptr if it is no file.
+  // Opens `bytes` bytes of the file of a Node descriptor, from `start` on. Returns nullptr if it is
+  // no file.
   static std::unique_ptr<SentFile> Open(int fd, uint64_t start, uint64_t bytes);
   SentFile(const SentFile&) = delete;
   SentFile& operator=(const SentFile&) = delete;
-  // The call that uses the file must have completed.
+  // Must not be called before the call that uses the file has completed.
   ~SentFile();
 
   uint64_t bytes() const { return bytes_; }
@@ -32,11 +33,11 @@ class SentFile {
   const uint64_t bytes_;
 };
 
-// Files on their way to the lane, by the ids of LentMemory. Thread: any.
+// Files on their way from JavaScript to the lane, by their ids from LentMemory. Thread: any.
 class SentFiles {
  public:
   void Put(uint32_t id, std::unique_ptr<SentFile> file);
-  // Returns nullptr if the id is not that of a file.
+  // Returns the file, and removes it; nullptr if the id is not a file's.
   std::unique_ptr<SentFile> Take(uint32_t id);
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 using records::ErrorKind;
 
-// Errors as records have them: positive, of libuv.
+// Errors for records: positive errno values of libuv.
 constexpr int kReset = -UV_ECONNRESET;
 constexpr int kCancelled = -UV_ECANCELED;
 
@@ -30,7 +30,7 @@ constexpr std::string_view kTooManyLines =
 
 uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
 
-// Returns the prefix of a request from a queue that another process made; 0 if none matches.
+// Returns the prefix of a request from a queue that another process made, or 0 if none matches.
 uint32_t PrefixIdOf(const UrlPrefixTable& prefixes, const IncomingRequest& request) {
   const http1::RequestHead& head = request.head();
   const Route route = prefixes.Match(http1::HostOf(head).name, head.target, {});
@@ -202,7 +202,7 @@ void Session::Watch(KernelConnection* connection) {
   if (result.error == ERROR_IO_PENDING) {
     ++calls_;
   } else {
-    // The connection has ended already; the request's own calls will report that.
+    // The connection has already ended; the calls of its request will report that.
     connection->is_watched = false;
   }
 }
@@ -217,7 +217,7 @@ Exchange* Session::AddExchange(const std::shared_ptr<KernelQueue>& queue,
   return exchange;
 }
 
-// Answers a request that JavaScript does not hear of.
+// Answers a request without JavaScript.
 void Session::AnswerAlone(const std::shared_ptr<KernelQueue>& queue, HTTP_REQUEST_ID id,
                           std::string_view response) {
   Exchange* exchange = AddExchange(queue, nullptr, id);
@@ -304,7 +304,7 @@ void Session::Touch(Exchange* exchange) {
 }
 
 void Session::Flush() {
-  // Pumping touches nothing new but what it aborts.
+  // Pump() touches only exchanges that it aborts, so the loop ends.
   while (!touched_.empty()) {
     for (Exchange* exchange : std::exchange(touched_, {})) {
       exchange->is_touched = false;
@@ -323,7 +323,7 @@ void Session::Pump(Exchange* exchange) {
     if (exchange->connection != nullptr) return Destroy(exchange->connection);
     return Discard(exchange);
   }
-  // The application has said that it wants the body.
+  // The application may just have asked for the body (100 Continue).
   ReceiveBody(exchange);
   while (!exchange->is_discarded && exchange->CanSend()) {
     const CallResult result = exchange->Send();
@@ -340,7 +340,8 @@ void Session::OnSent(Exchange* exchange, const CallResult& result) {
   size_t bytes = exchange->TakeSentHeadBytes();
   const std::vector<Exchange::Piece> pieces = exchange->TakeSent();
   for (const Exchange::Piece& piece : pieces) bytes += piece.payload_bytes;
-  // The system does not say whether the file or the connection has failed, nor how far it came.
+  // The system reports neither whether the file or the connection has failed, nor how many bytes
+  // were sent.
   Drop(pieces, result.error == NO_ERROR ? 0 : kCancelled);
   if (exchange->is_discarded) return;
   if (result.error != NO_ERROR) {
@@ -355,7 +356,8 @@ void Session::OnSent(Exchange* exchange, const CallResult& result) {
   }
 }
 
-// Drops pieces. Their blocks belong to JavaScript again, and their files are closed.
+// Reports pieces as done or failed: their blocks belong to JavaScript again, and their files are
+// closed.
 void Session::Drop(const std::vector<Exchange::Piece>& pieces, int error) {
   for (const Exchange::Piece& piece : pieces) {
     if (!piece.has_block()) continue;
@@ -375,7 +377,7 @@ void Session::OnDone(Exchange* exchange) {
   KernelConnection* connection = exchange->connection;
   Discard(exchange);
   if (connection == nullptr) return;
-  // The kernel throws away the rest of the body.
+  // The kernel discards the rest of the body.
   if (exchange->has_more_body) EndBody(exchange);
   std::erase(connection->exchanges, exchange);
   exchange->connection = nullptr;
@@ -389,7 +391,7 @@ void Session::Discard(Exchange* exchange) {
   discarded_.push_back(exchange);
 }
 
-// -- Ends.
+// -- Ends of exchanges and connections.
 
 void Session::Abort(Exchange* exchange) {
   Drop(exchange->Abort(), kCancelled);
@@ -413,7 +415,7 @@ void Session::AskCertificate(KernelConnection* connection) {
     connection->certificate_call = std::make_unique<CertificateCall>(connection);
   }
   CertificateCall* call = connection->certificate_call.get();
-  // One call answers everybody who asks before it completes.
+  // An outstanding call answers all requests for the certificate.
   if (call->is_outstanding()) return;
   CallResult result;
   if (call->Start(connection->queue.get(), connection->id, &result)) {
@@ -450,11 +452,11 @@ void Session::Reset(KernelConnection* connection) {
   for (Exchange* exchange : std::exchange(connection->exchanges, {})) {
     exchange->connection = nullptr;
     if (exchange->is_refused && exchange->has_head()) {
-      // The written answer leaves, as on a socket.
+      // The written answer is still sent, as on a socket.
       exchange->End(true);
       Touch(exchange);
     } else if (!exchange->is_ended() || exchange->is_hopeless() || exchange->HasFile()) {
-      // Bytes that were ended leave, as on a socket; a file may be any number of them.
+      // A complete response is still sent, as on a socket. A file is not: it may be very long.
       Abort(exchange);
     }
   }
@@ -470,7 +472,8 @@ void Session::OnGone(KernelConnection* connection, int error) {
     if (is_core_only_) {
       Drop(exchange->TakeWaiting(), kCancelled);
     } else {
-      // A call may have failed for another reason, and the client must hear of that.
+      // Reset the client: the call may have failed for another reason than the end of the
+      // connection.
       Drop(exchange->Abort(), kCancelled);
     }
     Discard(exchange);
@@ -558,7 +561,7 @@ void Session::OnCompletion(Operation* operation, const CallResult& result) {
         static_cast<KernelConnection::DisconnectCall*>(operation)->connection;
     connection->is_watched = false;
     if (!connection->is_open) return ForgetIfUnused(connection);
-    // Bytes that the client sent before its end may still be there to be read.
+    // The connection may still have bytes that the client sent before its end.
     const Exchange* current = Current(connection);
     if (current != nullptr && current->opaque.is_open()) return;
     return OnGone(connection, current == nullptr ? 0 : kReset);

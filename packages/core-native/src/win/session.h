@@ -23,8 +23,8 @@
 
 namespace httpsys::win {
 
-// The requests that HTTP.SYS has given to this process: turns its structures into records, and
-// replies into calls. Thread: the lane.
+// The requests that HTTP.SYS has delivered to this process. Converts its structures to records, and
+// replies to calls. Thread: the lane.
 class Session {
  public:
   Session(const http1::MethodTable* methods, RequestQueue* queue, engine::RecordWriter* records,
@@ -38,8 +38,8 @@ class Session {
   void SetServer(uint32_t server_id, ServerSettings settings);
   void Unlisten(uint32_t server_id);
 
-  // Handles a request, whose memory may be reused when this returns. `server_id` is not 0 for a
-  // queue that another process made: the contexts of its requests mean nothing here.
+  // Handles a request; its memory may be reused afterwards. `server_id` is not 0 for a queue that
+  // another process made: the contexts of its requests have no meaning in this process.
   void OnRequest(const std::shared_ptr<KernelQueue>& queue, uint32_t server_id,
                  const HTTP_REQUEST& request);
   // Handles the completion of any operation but kReceive.
@@ -50,26 +50,26 @@ class Session {
   KernelConnection* Find(uint32_t slot) const;
   // Returns the exchange that gets the next bytes of JavaScript, or nullptr.
   static Exchange* Current(const KernelConnection* connection);
-  // Makes the next Flush() look at the exchange.
+  // Makes the next Flush() process the exchange.
   void Touch(Exchange* exchange);
   void OnWindow(KernelConnection* connection, uint32_t bytes);
   void StartIdleTimer(KernelConnection* connection, uint32_t timeout_ms);
-  // Ends the connection for JavaScript.
+  // Ends the connection for JavaScript: it gets a kClosed record.
   void Close(KernelConnection* connection, int error);
-  // Ends the connection for JavaScript and cuts off unanswered requests. Opaque bytes are sent if
-  // that is possible at once.
+  // Ends the connection for JavaScript and aborts unanswered requests. Opaque bytes are still sent
+  // if that is possible at once.
   void Destroy(KernelConnection* connection);
-  // The same, without sending opaque bytes.
+  // Like Destroy(), but drops opaque bytes.
   void Reset(KernelConnection* connection);
-  // JavaScript accepts an upgrade, or wants the bytes of one that it has accepted.
+  // Must be called when JavaScript accepts an upgrade, or wants the bytes of an accepted one.
   void OnUpgrade(KernelConnection* connection, bool is_held);
   // Asks the client for a certificate.
   void AskCertificate(KernelConnection* connection);
   void Release(uint32_t slot);
 
-  // Sends the output of touched exchanges, and frees exchanges that are over.
+  // Sends the output of touched exchanges, and frees finished exchanges.
   void Flush();
-  // Receives bodies again, because there is memory for records.
+  // Continues to receive bodies. Must be called when there is memory for records again.
   void Resume();
   // Returns the milliseconds until RunTimers() has something to do, at most `most`.
   uint32_t TimeoutMs(uint32_t most) const;
@@ -83,7 +83,7 @@ class Session {
   struct Server {
     ServerSettings settings;
     std::map<uint32_t, UrlPrefix> by_id;
-    UrlPrefixTable prefixes;  // The same, to be matched.
+    UrlPrefixTable prefixes;  // The server's prefixes, for matching.
     size_t connections = 0;
     bool is_listening = true;
   };
@@ -100,7 +100,7 @@ class Session {
                    std::string_view response);
   Exchange* AddExchange(const std::shared_ptr<KernelQueue>& queue, KernelConnection* connection,
                         HTTP_REQUEST_ID id);
-  // Refuses a request: JavaScript answers, and destroys the connection.
+  // Refuses a request: JavaScript answers it and destroys the connection.
   void Refuse(Exchange* exchange, records::ErrorKind kind);
   void ReceiveBody(Exchange* exchange);
   void OnBody(Exchange* exchange, const CallResult& result);
@@ -132,7 +132,8 @@ class Session {
   std::unordered_map<Exchange*, std::unique_ptr<Exchange>> exchanges_;
   std::vector<Exchange*> touched_;
   std::vector<Exchange*> discarded_;
-  std::set<std::pair<uint64_t, uint32_t>> timers_;  // The deadlines, each with its slot.
+  // The deadlines, each with the slot of its connection.
+  std::set<std::pair<uint64_t, uint32_t>> timers_;
   size_t calls_ = 0;
 };
 

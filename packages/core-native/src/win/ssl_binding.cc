@@ -8,7 +8,8 @@
 namespace httpsys::win {
 namespace {
 
-// A certificate store's name and a hash fit; the structure names its own length otherwise.
+// First guess at an answer's size: enough for a certificate store's name and a hash. If it is too
+// small, the system returns the needed size.
 constexpr size_t kAnswerBytes = 1024;
 constexpr size_t kAnswerBytesMax = 64 * 1024;
 
@@ -23,7 +24,7 @@ std::string Narrow(const wchar_t* text) {
   return narrow;
 }
 
-// Returns false if the host is a name.
+// Converts an IP address. Returns false if the host is a name.
 bool FillAddress(const std::string& host, uint16_t port, SOCKADDR_STORAGE* storage) {
   *storage = {};
   auto* v4 = reinterpret_cast<sockaddr_in*>(storage);
@@ -61,7 +62,7 @@ void TakeParam(const HTTP_SERVICE_CONFIG_SSL_PARAM& param, SslBinding* binding) 
   binding->store = Narrow(param.pSslCertStoreName);
 }
 
-// Runs a query that needs room for its answer.
+// Runs a query with enough memory for its answer.
 template <typename Query>
 uint32_t Ask(int id, Query* query, std::vector<uint64_t>* answer) {
   size_t bytes = kAnswerBytes;
@@ -77,7 +78,7 @@ uint32_t Ask(int id, Query* query, std::vector<uint64_t>* answer) {
   }
 }
 
-// Calls `each` for every entry of a list, which ends with an error of its own.
+// Calls `each` for every entry of a list. The system marks the end of the list by an error code.
 template <typename Query, typename Each>
 uint32_t AskAll(int id, Query* query, const Each& each) {
   query->QueryDesc = HttpServiceConfigQueryNext;
@@ -137,7 +138,7 @@ uint32_t SslBinding::Read() {
   SslCcsQuery central{};
   central.QueryDesc = HttpServiceConfigQueryExact;
   central.LocalAddress = storage;
-  // Windows before 8 does not know this query.
+  // Windows before version 8 does not know this query.
   const uint32_t found = Ask(kServiceConfigSslCcs, &central, &answer);
   return found == NO_ERROR ? NO_ERROR : ERROR_FILE_NOT_FOUND;
 }

@@ -9,11 +9,11 @@
 
 namespace httpsys::win {
 
-// The application id of bindings that httpsys makes; netsh shows it.
+// The application id of bindings made by httpsys; shown by netsh.
 inline constexpr GUID kAppId = {
     0x6d1c2f4e, 0x3b7a, 0x4c58, {0x9e, 0x21, 0x5a, 0x0d, 0x8f, 0x63, 0x47, 0xb2}};
 
-// The configuration of HTTP.SYS can be read and changed while this object exists. Thread: any.
+// Allows reading and changing the configuration of HTTP.SYS while the object exists. Thread: any.
 class Configuration {
  public:
   Configuration() : error_(HttpInitialize(HTTPAPI_VERSION_2, HTTP_INITIALIZE_CONFIG, nullptr)) {}
@@ -29,8 +29,8 @@ class Configuration {
   const uint32_t error_;
 };
 
-// A certificate that HTTP.SYS uses for a port, or for a host name and port, as `netsh http show
-// sslcert` shows it. It belongs to the machine, not to this process. Statuses are NO_ERROR or the
+// A certificate that HTTP.SYS uses for a port, or for a host name and port, as shown by `netsh http
+// show sslcert`. It belongs to the machine, not to this process. Statuses are NO_ERROR or the
 // system's error code. Thread: any.
 class SslBinding {
  public:
@@ -52,8 +52,8 @@ class SslBinding {
   bool is_named() const;
 };
 
-// The reservation of a URL prefix: who may register URLs below it, as `netsh http show urlacl`
-// shows.
+// The reservation of a URL prefix: the users who may register URLs below it, as shown by `netsh
+// http show urlacl`.
 class UrlReservation {
  public:
   std::string prefix;

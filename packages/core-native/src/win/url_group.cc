@@ -9,7 +9,7 @@
 namespace httpsys::win {
 namespace {
 
-// Returns the time in seconds, at most the largest value of the property.
+// Limits a time in seconds to the largest value of the property.
 USHORT Seconds(uint32_t seconds) {
   return static_cast<USHORT>(std::min<uint32_t>(seconds, UINT16_MAX));
 }
@@ -87,10 +87,10 @@ uint32_t UrlGroup::SetLogging(const KernelSettings& settings) {
   info.DirectoryName = directory.c_str();
   info.DirectoryNameLength = static_cast<USHORT>(directory.size() * sizeof(wchar_t));
   info.Format = settings.log_is_ncsa ? HttpLoggingTypeNCSA : HttpLoggingTypeW3C;
-  // NCSA has fields of its own.
+  // The NCSA format has fixed fields.
   if (!settings.log_is_ncsa) info.Fields = kLogFields;
   info.RolloverType = static_cast<HTTP_LOGGING_ROLLOVER_TYPE>(settings.log_rollover);
-  // With a limit of 0 a log file never ends.
+  // 0 = the log file has no limit.
   if (info.RolloverType == HttpLoggingRolloverSize) info.RolloverSize = settings.log_bytes_max;
   return Set(HttpServerLoggingProperty, &info);
 }

@@ -12,7 +12,7 @@ namespace httpsys::win {
 class KernelQueue;
 class ServerSession;
 
-// One URL, and the queue that gets its requests. Each URL has a group of its own, because Wine
+// One URL, and the queue that receives its requests. Each URL has its own group, because Wine
 // allows no second URL in a group. The session and the queue must outlive it. Thread: any, one at a
 // time.
 class UrlGroup {
@@ -21,10 +21,10 @@ class UrlGroup {
   static std::unique_ptr<UrlGroup> Open(const ServerSession& session, uint32_t* error);
   UrlGroup(const UrlGroup&) = delete;
   UrlGroup& operator=(const UrlGroup&) = delete;
-  // Removes the URL: others can register it when the destructor has returned.
+  // Removes the URL: after the destructor, other processes can register it.
   ~UrlGroup();
 
-  // The other methods return NO_ERROR or the system's error code.
+  // Each of the following methods returns NO_ERROR or the system's error code.
 
   // Applies the settings. Must be called before Add(). On failure, *property names the refused
   // member of the option httpSys.
