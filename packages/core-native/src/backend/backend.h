@@ -228,9 +228,9 @@ struct ServerSettings {
   uint32_t connection_requests_max = 0;
   // True if URLs that HTTP.SYS refuses are refused: IsStrictTarget().
   bool is_url_strict = false;
-  uint32_t connections_per_client = 0;  // Most connections per client address; 0 = no limit.
-  uint32_t connections_per_prefix = 0;  // Most connections per prefix; 0 = no limit.
-  // Most requests that JavaScript has not begun; 0 = no limit.
+  uint32_t connections_per_client = 0;  // Maximum per client address; 0 = no limit.
+  uint32_t connections_per_prefix = 0;  // Maximum per prefix; 0 = no limit.
+  // Maximum number of requests that JavaScript has not begun; 0 = no limit.
   uint32_t queue_limit = 0;
   // Longest time until JavaScript begins a request; 0 = no limit.
   uint32_t queue_timeout_ms = 0;
@@ -239,7 +239,7 @@ struct ServerSettings {
   // Least bytes per second that a client must acknowledge; 0 = no limit.
   uint32_t send_rate_min = 0;
   uint32_t send_rate_ms = 60'000;  // The rate is an average over at least this time.
-  // Most bytes per second of output for each prefix; 0 = no limit.
+  // Maximum bytes per second of output for each prefix; 0 = no limit.
   uint32_t bandwidth_max = 0;
   bool no_delay = true;
   bool keep_alive = false;

@@ -7,7 +7,7 @@
 
 namespace httpsys::limits {
 
-// Most bytes that one read from a socket receives, except for long bodies (kBlocksPerRead). A
+// Maximum bytes that one read from a socket receives, except for long bodies (kBlocksPerRead). A
 // larger buffer would only cost cache.
 inline constexpr size_t kReadBytes = 64 * 1024;
 // Like kReadBytes, for a chunked body whose consumer has the extra window (kReceiveExtraBytes).
@@ -17,16 +17,17 @@ inline constexpr size_t kLargeReadBytes = 256 * 1024;
 inline constexpr int kReadsPerEvent = 4;
 // A whole body up to this size travels inside its kRequest record: one record, one copy.
 inline constexpr size_t kInlineBodyBytesMax = 16 * 1024;
-// Larger body pieces become blocks of their own, which JavaScript takes over without a copy.
+// Body pieces above this size become blocks of their own, which JavaScript takes over without a
+// copy.
 inline constexpr size_t kInlinePieceBytesMax = 8 * 1024;
 // Memory of a block that a body is read into directly.
 inline constexpr size_t kBlockBytes = 64 * 1024;
 // Blocks of kBlockBytes that one read of a long body fills. Twice as many would make it 10 %
 // cheaper per byte, half as many 20 % dearer.
 inline constexpr size_t kBlocksPerRead = 16;
-// Most blocks that JavaScript lends to a lane at a time: enough for 8 reads. V8 counts lent blocks
-// as future garbage: with four times as many, its collections cost more than the additional reads
-// save.
+// Maximum number of blocks that JavaScript lends to a lane at a time: enough for 8 reads. V8 counts
+// lent blocks as future garbage: with four times as many, its collections cost more than the
+// additional reads save.
 inline constexpr size_t kReceiveBlocksMax = 128;
 // Least outstanding body for which a read goes directly into a block. Below, that saves nothing.
 inline constexpr size_t kDirectReadBytesMin = 16 * 1024;
@@ -45,21 +46,21 @@ inline constexpr uint32_t kSlowMs = 100;
 // At most this many connections, and as many HTTP/2 streams, per lane have the extra receive window
 // (kReceiveExtraBytes): 14 MiB for each kind.
 inline constexpr size_t kReceiveExtraMax = 16;
-// Most bytes of a refused message that 'clientError' shows: the size of one read in Node.
+// Maximum bytes of a refused message that 'clientError' shows: the size of one read in Node.
 inline constexpr size_t kRawBytesMax = 64 * 1024;
-// Most unused parsers and decoders that a lane keeps for the next incomplete messages.
+// Maximum number of unused parsers and decoders that a lane keeps for the next incomplete messages.
 inline constexpr size_t kSpareParsersMax = 64;
 
-// Most bytes of free small blocks that a thread keeps for the next streams: the need of a thousand
-// streams.
+// Maximum bytes of free small blocks that a thread keeps for the next streams: the need of a
+// thousand streams.
 inline constexpr size_t kSmallBlocksKeptBytes = 2 * 1024 * 1024;
 
-// Most reply records that a lane handles before it sends their output. The first replies of a busy
-// JavaScript thread must not wait for the last.
+// Maximum number of reply records that a lane handles before it sends their output. The first
+// replies of a busy JavaScript thread must not wait for the last.
 inline constexpr int kRepliesPerPass = 256;
-// Most bytes of such records, including the record that reaches this limit. Half of the credit of a
-// fast client (socket-output.js: kSendBytesFastMax): JavaScript writes one half while the lane
-// sends the other.
+// Maximum bytes of reply records that a lane handles before it sends their output, including the
+// record that reaches this limit. Half of the credit of a fast client (socket-output.js:
+// kSendBytesFastMax): JavaScript writes one half while the lane sends the other.
 inline constexpr uint32_t kReplyBytesPerPass = 512 * 1024;
 // Reply segments of a lane whose pages stay resident after they were read (2 MiB). More segments
 // are needed only while JavaScript is far ahead of the lane; their pages are returned to the
@@ -78,22 +79,22 @@ inline constexpr size_t kStreamCreditBytes = 8 * 1024;
 inline constexpr size_t kGatherBytesMax = 32 * 1024;
 // Pieces of one sendmsg(2), well below IOV_MAX.
 inline constexpr int kVectorsMax = 64;
-// Most prefixes for which an HTTP/2 connection and its client count at a time
+// Maximum number of prefixes for which an HTTP/2 connection and its client count at a time
 // (maxConnectionsPerPrefix); the connection forgets its oldest prefix. Bounds the memory of a
 // client that requests all prefixes.
 inline constexpr size_t kCountedGroupsMax = 64;
 // If a connection has more unsent bytes than this, the head of its next request waits. So a client
 // that sends requests and does not read costs this, one answer, and one read of further requests.
 inline constexpr size_t kUnsentBytesMax = 64 * 1024;
-// Most memory of a connection's unsent output: more output ends the connection. JavaScript's credit
-// (socket-output.js) keeps it below an eighth of this. Only forged replies reach it, or an
+// Maximum memory of a connection's unsent output: more output ends the connection. JavaScript's
+// credit (socket-output.js) keeps it below an eighth of this. Only forged replies reach it, or an
 // application that ignores that its WebSocket's control frames do not leave.
 inline constexpr size_t kUnsentRepliesMax = 16 * 1024 * 1024;
 // After this many connections that ended with unsent output, malloc() is asked to return memory to
 // the kernel. Otherwise it would keep the memory of a flood.
 inline constexpr size_t kTrimAfterDrops = 32;
-// Most bytes sent on one connection per writability event. A fast reader must leave time for other
-// connections.
+// Maximum bytes sent on one connection per writability event. A fast reader must leave time for
+// other connections.
 inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
 
 // From this size on, output for several connections is queued by reference; copying less is
@@ -105,28 +106,29 @@ inline constexpr size_t kSharedBytesMin = 1024;
 // Up to this size, a file or the rest of one is read into the memory of the answers that are sent
 // together. The kernel sends larger files without a copy, which costs one more system call.
 inline constexpr size_t kFileReadBytesMax = 8 * 1024;
-// Most bytes of a file that one system call sends, and the bytes that are read ahead. A disk reads
-// as much at once, and a fast client receives as much in less than a tenth of a millisecond.
+// Maximum bytes of a file that one system call sends, and the bytes that are read ahead. A disk
+// reads as much at once, and a fast client receives as much in less than a tenth of a millisecond.
 inline constexpr size_t kFileWindowBytes = 256 * 1024;
-// A file that was found completely in memory is taken to be there for this time, in ms. Two checks
-// cost a tenth of sending 35 KB; the kernel does not drop pages in use so soon.
+// A file that was found completely in memory is taken to be there for this time. Two checks cost a
+// tenth of sending 35 KB; the kernel does not drop pages in use so soon.
 inline constexpr uint64_t kFileHotMs = 50;
-// Most bytes of a file that are encrypted at a time for TLS: four records.
+// Maximum bytes of a file that are encrypted at a time for TLS: four records.
 inline constexpr size_t kFileSealBytes = 64 * 1024;
 // Like kFileSealBytes, if the socket may not accept as much: one record. Encrypted bytes that the
 // socket does not accept stay in memory.
 inline constexpr size_t kFileSealBytesMin = 16 * 1024;
-// Most blocks of kFileWindowBytes that a lane keeps for clients that have not received them yet: 16
-// MiB. Bytes for further clients are dropped and read again later.
+// Maximum number of blocks of kFileWindowBytes that a lane keeps for clients that have not received
+// them yet: 16 MiB. Bytes for further clients are dropped and read again later.
 inline constexpr size_t kFileBlocksKeptMax = 64;
-// Most files that an engine keeps open for later requests; a quarter of the process' descriptor
-// limit if that is less. More than any page has, and few compared with connections.
+// Maximum number of files that an engine keeps open for later requests; a quarter of the process'
+// descriptor limit if that is less. More than any page has, and few compared with connections.
 inline constexpr size_t kOpenFilesMax = 1024;
-// An unused file stays open for this time, in ms. Files that are requested every few seconds stay
-// open, and a user who removes a file or unmounts its file system hardly waits.
+// An unused file stays open for this time. Files that are requested every few seconds stay open,
+// and a user who removes a file or unmounts its file system hardly waits.
 inline constexpr uint64_t kFileUnusedMs = 5000;
-// Most threads that wait for disks and for servers of network file systems. A device gets one
-// thread for reads and one for names: four devices that do not answer leave threads for the others.
+// Maximum number of threads that wait for disks and for servers of network file systems. A device
+// gets one thread for reads and one for names: four devices that do not answer leave threads for
+// the others.
 inline constexpr int kFileThreadsMax = 8;
 
 // -- Bandwidth of a prefix (maxBandwidth).
@@ -136,15 +138,15 @@ inline constexpr int kFileThreadsMax = 8;
 inline constexpr uint64_t kBandwidthBurstMs = 100;
 // The least burst, in bytes: a small answer leaves at once with every rate.
 inline constexpr uint64_t kBandwidthBurstBytesMin = 4096;
-// Share of one connection or stream before the next one gets its share: the output of this time,
-// but within these bytes. Smaller shares cost system calls, larger ones make each of many wait
-// longer. The maximum is the usual size of a piece for a socket.
+// Bandwidth share of one connection or stream before the next one gets its turn: the bytes that the
+// rate allows in kBandwidthTurnMs, within these two bounds. Smaller shares cost system calls,
+// larger ones make each of many wait longer. The maximum is the usual size of a piece for a socket.
 inline constexpr uint64_t kBandwidthTurnMs = 20;
 inline constexpr uint64_t kBandwidthTurnBytesMin = 512;
 inline constexpr uint64_t kBandwidthTurnBytesMax = 64 * 1024;
-// Shortest and longest time, in ms, after which a lane checks output that waits for bandwidth. A
-// check that finds bytes for several shares costs less; a check is needed because the rate grows
-// when another owner leaves.
+// Shortest and longest time after which a lane checks output that waits for bandwidth. A check that
+// finds bytes for several shares costs less; a check is needed because the rate grows when another
+// owner leaves.
 inline constexpr uint64_t kBandwidthLookMsMin = 5;
 inline constexpr uint64_t kBandwidthLookMsMax = 500;
 
@@ -155,11 +157,11 @@ inline constexpr uint64_t kBandwidthLookMsMax = 500;
 inline constexpr size_t kInlineMessageBytesMax = 16 * 1024;
 // Longest message, even if the application allows more: its length is one word of a record.
 inline constexpr uint64_t kMessageBytesMax = 0x7fffffff;
-// Most bytes of an upgraded connection that a lane keeps until JavaScript decides whether they are
-// a WebSocket or a tunnel.
+// Maximum bytes of an upgraded connection that a lane keeps until JavaScript decides whether they
+// are a WebSocket or a tunnel.
 inline constexpr size_t kUndecidedBytesMax = 64 * 1024;
-// Most payload bytes that one read receives directly into the memory of their message. Below the
-// minimum, a copy is cheaper.
+// Minimum and maximum payload that one read receives directly into the memory of its message. Below
+// the minimum, a copy is cheaper.
 inline constexpr size_t kMessageReadBytesMin = 32 * 1024;
 inline constexpr size_t kMessageReadBytesMax = 1024 * 1024;
 // Smallest block that is kept for the next large message, and the total bytes of kept blocks per
@@ -167,7 +169,7 @@ inline constexpr size_t kMessageReadBytesMax = 1024 * 1024;
 // collects after 32 MiB); with a smaller total, every other block would be fresh memory.
 inline constexpr size_t kPooledBlockBytesMin = 64 * 1024;
 inline constexpr size_t kPoolBytesMax = 36 * 1024 * 1024;
-// Interval, in ms, after which unused zlib states and blocks are freed.
+// Interval after which unused zlib states and blocks are freed.
 inline constexpr uint64_t kUnusedMs = 2000;
 
 // -- HTTP/2.
@@ -181,25 +183,27 @@ inline constexpr size_t kHttp2WireBytes = 64 * 1024;
 inline constexpr size_t kHttp2WireBytesMax = 256 * 1024;
 // Body bytes of all streams of a connection that its client may send ahead of the streams' windows.
 inline constexpr int32_t kHttp2ConnectionWindowBytes = 1024 * 1024;
-// Most output that a connection's socket has not accepted: written frames, frames behind them, and
-// heads of streams that the client has reset meanwhile. Twice the output of one pass, and the heads
-// of some hundred streams. Bytes that wait for an HTTP/2 window do not count.
+// Maximum output that a connection's socket has not accepted: written frames, frames behind them,
+// and heads of streams that the client has reset meanwhile. Twice the output of one pass, and the
+// heads of some hundred streams. Bytes that wait for an HTTP/2 window do not count.
 inline constexpr size_t kHttp2UnsentBytesMax = 2 * 1024 * 1024;
 // Estimated memory of nghttp2 for a frame that waits, without its fields.
 inline constexpr size_t kHttp2FrameBytes = 256;
-// Most lines of a request head. A record has 16 bits for their number, and up to 15 lines are
-// added: fields that HTTP/2 has in other places, and the validators of a cached response.
+// Maximum number of lines of a request head. A record has 16 bits for their number, and up to 15
+// lines are added: fields that HTTP/2 has in other places, and the validators of a cached response.
 inline constexpr size_t kRequestLinesMax = UINT16_MAX - 15;
 // Fields of one section that are accepted even if maxHeaderSize is small: as in node:http2.
 inline constexpr size_t kHttp2FieldsMin = 128;
-// Most acknowledgements of SETTINGS and PING that wait because the client does not read.
+// Maximum number of acknowledgements of SETTINGS and PING that wait because the client does not
+// read.
 inline constexpr size_t kHttp2UnsentAcksMax = 1000;
-// Most entries that one SETTINGS frame may have; ten are known.
+// Maximum number of entries that one SETTINGS frame may have; ten are known.
 inline constexpr size_t kHttp2SettingsMax = 32;
-// Most CONTINUATION frames of one field section; the largest accepted section needs one or two.
+// Maximum number of CONTINUATION frames of one field section; the largest accepted section needs
+// one or two.
 inline constexpr int kHttp2ContinuationsMax = 6;
-// Most decoded bytes of a field section beyond maxHeaderSize. A request up to this size is answered
-// with 431; a longer section is treated as a compression bomb, and the connection ends.
+// Maximum decoded bytes of a field section beyond maxHeaderSize. A request up to this size is
+// answered with 431; a longer section is treated as a compression bomb, and the connection ends.
 inline constexpr size_t kHttp2OversizeBytesMax = 256 * 1024;
 // Streams that a client may reset: at once, and per second in the long run. A browser that leaves a
 // page resets some hundred.
@@ -213,14 +217,13 @@ inline constexpr uint32_t kHttp2IdleFramesPerSecond = 100;
 // an answering frame.
 inline constexpr uint32_t kHttp2ErrorsMax = 100;
 inline constexpr uint32_t kHttp2ErrorsPerSecond = 10;
-// Time, in ms, that the first GOAWAY waits for the answer to its PING before the second one is
-// sent.
+// Time that the first GOAWAY waits for the answer to its PING before the second one is sent.
 inline constexpr uint64_t kHttp2NoticeMs = 1000;
-// Most spare objects for field sections that a lane keeps.
+// Maximum number of spare objects for field sections that a lane keeps.
 inline constexpr size_t kSpareFieldsMax = 64;
 // -- TLS.
 
-// Most bytes of one TLS connection that are read and decrypted at a time: four records. A fast
+// Maximum bytes of one TLS connection that are read and decrypted at a time: four records. A fast
 // client must leave time for other connections.
 inline constexpr size_t kTlsReadBytes = 64 * 1024;
 // Plain bytes of a full record (RFC 8446, section 5.1).
@@ -230,8 +233,8 @@ inline constexpr size_t kTlsRecordBytes = 16 * 1024;
 // does not accept are kept: beyond four records, at most twice as many as it has just accepted.
 inline constexpr size_t kTlsWireBytes = 64 * 1024;
 inline constexpr size_t kTlsWireBytesMax = 256 * 1024;
-// Most bytes that a client may send without one byte for the application: an incomplete record, and
-// some new keys.
+// Maximum bytes that a client may send without one byte for the application: an incomplete record,
+// and some new keys.
 inline constexpr size_t kTlsBarrenBytesMax = 32 * 1024;
 // TLS messages of a client after the handshake, at once and per second in the long run: key updates
 // (TLS 1.3) and refused renegotiation requests (earlier versions). OpenSSL answers each one during
@@ -239,8 +242,8 @@ inline constexpr size_t kTlsBarrenBytesMax = 32 * 1024;
 // new key after 2^24 records at the earliest.
 inline constexpr uint32_t kTlsRekeysMax = 100;
 inline constexpr uint32_t kTlsRekeysPerSecond = 10;
-// Most bytes that a client may send before the handshake is done. OpenSSL accepts up to 128 KiB of
-// ClientHello and 100 KiB of certificates.
+// Maximum bytes that a client may send before the handshake is done. OpenSSL accepts up to 128 KiB
+// of ClientHello and 100 KiB of certificates.
 inline constexpr size_t kTlsHandshakeBytesMax = 256 * 1024;
 // Longest TLS session that JavaScript gets; longer sessions are not resumed. Node has the same
 // limit.
@@ -249,7 +252,7 @@ inline constexpr size_t kTlsSessionBytesMax = 10 * 1024;
 inline constexpr size_t kTlsKeyLogBytesMax = 8 * 1024;
 // Longest keying material that an application may export.
 inline constexpr size_t kTlsKeyingBytesMax = 64 * 1024;
-// Longest time, in ms, that JavaScript waits for a lane's answer about a TLS connection.
+// Longest time that JavaScript waits for a lane's answer about a TLS connection.
 inline constexpr uint64_t kTlsAskMs = 1000;
 // Time for which one key encrypts session tickets, and the number of keys that are kept to decrypt
 // them. Sessions last some minutes: a key that leaks later reveals little.
@@ -259,24 +262,23 @@ inline constexpr size_t kTicketKeysKept = 3;
 // process that made a ticket can resume its session.
 inline constexpr uint64_t kTicketTellMs = 60'000;
 
-// Idle timeout, in ms, of a connection below HTTP.SYS until JavaScript sets one; the default of
-// node:http.
+// Idle timeout of a connection below HTTP.SYS until JavaScript sets one; the default of node:http.
 inline constexpr uint32_t kNativeIdleMs = 5000;
-// Most bytes and time for which input is read and discarded after a reply that closes the
+// Maximum bytes and time for which input is read and discarded after a reply that closes the
 // connection. Otherwise the kernel would answer a late upload with a reset, which destroys the
 // reply. A sender that has not noticed the end by then never will.
 inline constexpr size_t kLingerBytesMax = 1024 * 1024;
 inline constexpr uint64_t kLingerMs = 2000;
-// Longest time, in ms, to wait for a disk (a search or a read) on behalf of a client that has ended
-// its direction. A client that still reads gets most files in this time; others would accumulate on
-// the lane. Node ends such a connection at once.
+// Longest time to wait for a disk (a search or a read) on behalf of a client that has ended its
+// direction. A client that still reads gets most files in this time; others would accumulate on the
+// lane. Node ends such a connection at once.
 inline constexpr uint64_t kLeftMs = 2000;
-// Delay, in ms, after which a lane checks whether a client that it does not watch has ended its
-// direction: while the lane is awake, and while it sleeps. Waking it costs as much as a request.
+// Delay after which a lane checks whether a client that it does not watch has ended its direction:
+// while the lane is awake, and while it sleeps. Waking it costs as much as a request.
 inline constexpr uint64_t kUnwatchedMs = 20;
 inline constexpr uint64_t kUnwatchedWakeMs = 200;
-// Most distinct idle timeouts at the same time. A connection with a further one uses the next
-// shorter timeout.
+// Maximum number of distinct idle timeouts at the same time. A connection with a further one uses
+// the next shorter timeout.
 inline constexpr size_t kTimerListsMax = 64;
 
 // Size of a lane's table of header lines with an id: 1024 sets of 4. The lines of some hundred
@@ -285,16 +287,16 @@ inline constexpr size_t kInternSets = 1024;
 inline constexpr size_t kInternWays = 4;
 // Longest text (name and value of a line, or a target) that gets an id; longer texts rarely repeat.
 inline constexpr size_t kInternTextBytesMax = 256;
-// Most new ids per loop iteration. Lines that always change must cost little more than literal
-// ones.
+// Maximum number of new ids per loop iteration. Lines that always change must cost little more than
+// literal ones.
 inline constexpr uint32_t kInternDefinitionsPerPass = 64;
 
-// Most connections that the acceptor accepts per wake before it checks its other listeners. A busy
-// port gathers many while its process waits for the CPU; their owners should get them in few
-// pieces.
+// Maximum number of connections that the acceptor accepts per wake before it checks its other
+// listeners. A busy port gathers many while its process waits for the CPU; their owners should get
+// them in few pieces.
 inline constexpr int kAcceptsPerWake = 1024;
-// Interval, in ms, at which the deputy, and every other process that is not on duty at a shared
-// port, checks for waiting connections while there is load.
+// Interval at which the deputy, and every other process that is not on duty at a shared port,
+// checks for waiting connections while there is load.
 inline constexpr uint64_t kDeputyLookMs = 20;
 inline constexpr uint64_t kAcceptLookMs = 500;
 // After this many looks in a row that found no fewer connections than the look before, the process
@@ -304,22 +306,23 @@ inline constexpr int kAcceptLooksUntouchedMax = 5;
 // After this many looks in a row that found no connection, there is no load: the process sleeps
 // until it is woken.
 inline constexpr int kAcceptLooksQuietMax = 10;
-// Pause, in ms, of the acceptor after it ran out of descriptors. Connections wait in the backlog
-// until some open ones end. Each attempt costs a failing call.
+// Pause of the acceptor after it ran out of descriptors. Connections wait in the backlog until some
+// open ones end. Each attempt costs a failing call.
 inline constexpr int kAcceptBackoffMs = 10;
-// Time, in ms, for which a lane also watches idle clients for their end after descriptors were low.
-// Under load, many connections come and go in this time.
+// Time for which a lane also watches idle clients for their end after descriptors were low. Under
+// load, many connections come and go in this time.
 inline constexpr uint64_t kDescriptorsLowMs = 1000;
 
 // Default of HTTPSYS_QUEUE_BYTES: the bytes of requests in a process that JavaScript has not begun.
 // Further requests are parked. Room for the bursts of 100,000 clients.
 inline constexpr uint64_t kQueueBytesMax = 64 * 1024 * 1024;
-// A lane adds up the waiting requests of all lanes after this many bytes of new ones: the size of a
-// segment.
+// After this many bytes of new requests, a lane checks again how many bytes of requests wait on all
+// lanes. The size of a segment.
 inline constexpr uint64_t kQueueLookBytes = 256 * 1024;
 // Retry-After of a 503 response, in seconds: a burst is over by then.
 inline constexpr int kRetryAfterSeconds = 1;
-// Most lines of the error log per second: enough to see a problem, too few to fill a disk in a day.
+// Maximum number of lines of the error log per second: enough to see a problem, too few to fill a
+// disk in a day.
 inline constexpr uint32_t kLogLinesPerSecond = 100;
 // Delay until the number of omitted log lines, or of refused requests (on stderr), is written,
 // counted from the first of them; and the interval of further attempts. An attempt fails within the
@@ -331,32 +334,32 @@ inline constexpr size_t kLogFieldBytesMax = 512;
 
 // -- Port sharing.
 
-// Most reads of one link to another process per readiness event.
+// Maximum number of reads of one link to another process per readiness event.
 inline constexpr int kPeerReadsPerEvent = 64;
-// Most connections that were handed to one peer and not acknowledged; further ones wait. With their
-// bytes they fit into the buffer of a Unix socket.
+// Maximum number of connections that were handed to one peer and not acknowledged; further ones
+// wait. With their bytes they fit into the buffer of a Unix socket.
 inline constexpr size_t kPeerUnackedMax = 256;
-// Most unprocessed bytes of connections that are handed over in one message; a connection with more
-// bytes gets a message of its own.
+// Maximum unprocessed bytes of connections that are handed over in one message; a connection with
+// more bytes gets a message of its own.
 inline constexpr size_t kHandOverBytesMax = 64 * 1024;
-// Longest time, in ms, until a request that was handed to a peer is acknowledged, goes to another
-// owner, or gets 503.
+// Longest time until a request that was handed to a peer is acknowledged, goes to another owner, or
+// gets 503.
 inline constexpr uint64_t kPeerAckMs = 5000;
-// Longest time, in ms, without an acknowledgement before a peer is given up. The rest of kPeerAckMs
-// is for the next steps on a busy machine.
+// Longest time without an acknowledgement before a peer is given up. The rest of kPeerAckMs is for
+// the next steps on a busy machine.
 inline constexpr uint64_t kPeerSilentMs = 4500;
-// Longest delay, in ms, before received acknowledgements are read. Until then only the descriptor
-// of the connection stays open, which costs nothing.
+// Longest delay before received acknowledgements are read. Until then only the descriptor of the
+// connection stays open, which costs nothing.
 inline constexpr uint64_t kPeerAckLookMs = 5;
-// Most bytes of frames that a peer may leave unread. Beyond, it is given up.
+// Maximum bytes of frames that a peer may leave unread. Beyond, it is given up.
 inline constexpr size_t kPeerUnsentBytesMax = 4 * 1024 * 1024;
-// Most moves of a connection with one request. Two members disagree about its owner only while a
-// change of the routes is on its way.
+// Maximum number of moves of a connection between members with one request. Two members disagree
+// about the owner only while a change of the routes is on its way.
 inline constexpr uint8_t kHopsMax = 20;
-// Most times that a request may come back to the relaying member because its owner has just left.
-// Each time it waits for kWaitingRetryMs (doubled after each kReturnsPerWait returns) or until the
-// change of the routes has arrived. That is 3 s in all: enough for a member that gets little CPU on
-// a busy machine.
+// Maximum number of times that a request may come back to the relaying member because its owner has
+// just left. Each time it waits for kWaitingRetryMs (doubled after each kReturnsPerWait returns) or
+// until the change of the routes has arrived. That is 3 s in all: enough for a member that gets
+// little CPU on a busy machine.
 inline constexpr uint8_t kReturnsMax = 100;
 inline constexpr int kReturnsPerWait = 20;
 // Longest text of an address with its zone.
@@ -365,102 +368,98 @@ inline constexpr size_t kAddressBytesMax = 128;
 // files: one in this many, up to a maximum. If fewer are free, descriptors count as low.
 inline constexpr size_t kDescriptorsSparedPart = 4;
 inline constexpr size_t kDescriptorsSparedMax = 1024;
-// Most relays of a lane, and most request bytes that wait for a member to read them.
+// Maximum number of relays of a lane, and maximum request bytes that wait for a member to read
+// them.
 inline constexpr size_t kRelaysMax = 4096;
 inline constexpr size_t kRelayUnsentBytesMax = 256 * 1024;
 // SO_SNDBUF of a relayed HTTP/2 stream; the kernel uses twice as much, with its own structures.
 // Without it, a client with a hundred streams that reads nothing would cost 20 MiB of kernel
 // memory.
 inline constexpr int kRelayStreamBufferBytes = 16 * 1024;
-// Most bytes of relayed requests that are kept until they are answered, per relay. Longer requests
-// cannot go to another member when the first one leaves.
+// Maximum bytes of relayed requests that are kept until they are answered, per relay. Longer
+// requests cannot go to another member when the first one leaves.
 inline constexpr size_t kRelayKeptBytesMax = 64 * 1024;
-// Most answers per relay that a member has announced but not sent.
+// Maximum number of answers per relay that a member has announced but not sent.
 inline constexpr size_t kRelayAnswersMax = 1024;
-// Most bytes of a client's certificates that go with a relay. They must fit into one text field of
-// a frame, with the other facts about its TLS.
+// Maximum bytes of a client's certificates that go with a relay. They must fit into one text field
+// of a frame, with the other facts about its TLS.
 inline constexpr size_t kRelayCertificateBytesMax = 32 * 1024;
 // Longest ClientHello that is examined for its server name. With post-quantum key shares, browsers
 // send 2 KiB.
 inline constexpr size_t kHelloPeekBytesMax = 16 * 1024;
-// Most members of one port, and most prefixes on it: each change goes to all members.
+// Maximum numbers of members of one port, and of prefixes on it: each change goes to all members.
 inline constexpr size_t kMembersMax = 1024;
 inline constexpr size_t kEntriesMax = 16 * 1024;
-// Most further links on a port, also on a full one: from programs that query its state, and from
-// peers that have not identified themselves.
+// Maximum number of links on a port that do not count as members: from programs that query its
+// state, and from peers that have not identified themselves. A full port accepts them, too.
 inline constexpr size_t kVisitorsMax = 64;
-// Most files that one search for the names of killed processes examines in a directory.
+// Maximum number of files that one search for the names of killed processes examines in a
+// directory.
 inline constexpr size_t kSweptNamesMax = 4096;
-// Interval, in ms, at which a member that cannot reach its coordinator asks the kernel which
-// process has the coordinator's name.
+// Interval at which a member that cannot reach its coordinator asks the kernel which process has
+// the coordinator's name.
 inline constexpr uint64_t kStrangerLookMs = 100;
-// Most caches of other members that an engine reads, and most readers that a lane gives the cache
-// of its process to. Each costs a descriptor in both processes.
+// Maximum number of caches of other members that an engine reads, and of readers of the cache of
+// its process. Each costs a descriptor in both processes.
 inline constexpr size_t kCacheReadersMax = 128;
 // Bytes of the memory in which a process counts hits on the entries of another process' cache. If
 // there are more entries than counters, entries share a counter.
 inline constexpr size_t kCacheHitsBytes = 16 * 1024;
-// Time, in ms, after which a member asks an owner for its cache again if the owner has not
-// answered.
+// Time after which a member asks an owner for its cache again if the owner has not answered.
 inline constexpr uint64_t kCacheAskMs = 1000;
-// Interval, in ms, at which an owner checks whether a reader has received the messages about its
-// cache.
+// Interval at which an owner checks whether a reader has received the messages about its cache.
 inline constexpr uint64_t kCacheTellMs = 100;
-// Time, in ms, for which the cache of a killed process is kept for prefixes that no process has
-// registered again.
+// Time for which the cache of a killed process is kept for prefixes that no process has registered
+// again.
 inline constexpr uint64_t kCacheOrphanMs = 60'000;
-// Time, in ms, for which a member still obeys invalidations from a former owner of the same
-// prefixes. The former owner may still answer requests that make stored responses obsolete.
+// Time for which a member still obeys invalidations from a former owner of the same prefixes. The
+// former owner may still answer requests that make stored responses obsolete.
 inline constexpr uint64_t kCacheFormerMs = 60'000;
-// Most listening sockets of one port: one per bound address.
+// Maximum number of listening sockets of one port: one per bound address.
 inline constexpr size_t kSharedSocketsMax = 64;
-// Longest time, in ms, that a member waits for the coordinator's answer. Enough to find that it is
-// stopped (kDoubtMs, kSilentMs) and to ask the next one, which may have to wait for others
-// (kConfirmMs).
+// Longest time that a member waits for the coordinator's answer. Enough to find that it is stopped
+// (kDoubtMs, kSilentMs) and to ask the next one, which may have to wait for others (kConfirmMs).
 inline constexpr uint64_t kCoordinatorMs = 3000;
-// Longest silence, in ms, of a coordinator before a member that waits for it doubts it. A busy
-// coordinator answers in a few milliseconds.
+// Longest silence of a coordinator before a member that waits for it doubts it. A busy coordinator
+// answers in a few milliseconds.
 inline constexpr uint64_t kDoubtMs = 300;
-// Longest time, in ms, without an answer to kPing before a member succeeds the coordinator. A
-// process that gets any CPU answers sooner.
+// Longest time without an answer to kPing before a member succeeds the coordinator. A process that
+// gets any CPU answers sooner.
 inline constexpr uint64_t kSilentMs = 1000;
-// Interval, in ms, at which a member in doubt checks whether another member has succeeded the
-// coordinator.
+// Interval at which a member in doubt checks whether another member has succeeded the coordinator.
 inline constexpr uint64_t kDoubtLookMs = 100;
-// Interval, in ms, at which a member informs others of its doubt, and a successor informs members
-// that have not come yet.
+// Interval at which a member informs others of its doubt, and a successor informs members that have
+// not come yet.
 inline constexpr uint64_t kDoubtTellMs = 500;
 // Number of names of a port's meeting place, one per rank. So at most one coordinator less than
 // this can be stopped at a time.
 inline constexpr uint32_t kRanksMax = 4;
-// Time, in ms, for which the kernel's answer about the owner of a rank is reused when too many
-// connections wait at its meeting place. The kernel lists all Unix sockets, which may take
-// milliseconds, and coordinators check before each input.
+// Time for which the kernel's answer about the owner of a rank is reused when too many connections
+// wait at its meeting place. The kernel lists all Unix sockets, which may take milliseconds, and
+// coordinators check before each input.
 inline constexpr uint64_t kRankOwnerMs = 100;
-// Interval, in ms, at which a coordinator of a rank above 0 tries to take a free lower rank.
+// Interval at which a coordinator of a rank above 0 tries to take a free lower rank.
 inline constexpr uint64_t kDescentMs = 100;
-// Longest time, in ms, that a program that queries the state of a port waits for the coordinator,
-// and that the coordinator waits for the members.
+// Longest time that a program that queries the state of a port waits for the coordinator, and that
+// the coordinator waits for the members.
 inline constexpr uint64_t kStateMs = 2000;
-// Longest time, in ms, that the meeting place of a port in use may be free: its members compete for
-// it at once.
+// Longest time that the meeting place of a port in use may be free: its members compete for it at
+// once.
 inline constexpr uint64_t kElectionMs = 200;
-// Longest time, in ms, that a registration waits for members that do not confirm it.
+// Longest time that a registration waits for members that do not confirm it.
 inline constexpr uint64_t kConfirmMs = 500;
-// Time, in ms, for which a member that has removed a prefix, perhaps its last one, repeats the
-// removal to new coordinators if coordinators end one after the other. Two elections take some
-// milliseconds.
+// Time for which a member that has removed a prefix, perhaps its last one, repeats the removal to
+// new coordinators if coordinators end one after the other. Two elections take some milliseconds.
 inline constexpr uint64_t kRemovalMs = 2000;
-// Longest time, in ms, that a new coordinator waits for the known members to come back.
+// Longest time that a new coordinator waits for the known members to come back.
 inline constexpr uint64_t kReunionMs = 1000;
 // Longest time that requests wait for a restarted owner (server.close({ restart: true, waitMs })).
 inline constexpr uint32_t kAbsentMsMax = 300'000;
-// Time, in ms, for which the prefixes of a process answer 503 if it died, or if its successor has
-// not come in time. Supervisors restart processes sooner. Afterwards the prefixes are free.
+// Time for which the prefixes of a process answer 503 if it died, or if its successor has not come
+// in time. Supervisors restart processes sooner. Afterwards the prefixes are free.
 inline constexpr uint32_t kOfflineMs = 10'000;
-// JavaScript counts as blocked if it begins no request for this time, in ms, although one waits:
-// other owners of its queue get new requests. Longer than most handlers run, too short to be
-// noticed.
+// JavaScript counts as blocked if it begins no request for this time although one waits: other
+// owners of its queue get new requests. Longer than most handlers run, too short to be noticed.
 inline constexpr uint64_t kBlockedMs = 10;
 // Like kBlockedMs, if the JavaScript thread has a CPU. A thread that waits for a CPU will begin as
 // soon as it gets one.
@@ -468,24 +467,26 @@ inline constexpr uint64_t kBusyMs = 6;
 // Like kBlockedMs, if the JavaScript thread sleeps: in a system call, or until another thread wakes
 // it. Short enough for other owners to answer 64 of its requests within 20 ms.
 inline constexpr uint64_t kAsleepMs = 3;
-// If JavaScript has begun nothing for this time, in ms, and its thread sleeps, its lane runs in
-// haste: the lane must notice in time that JavaScript is blocked.
+// If JavaScript has begun nothing for this time and its thread sleeps, its lane runs in haste: the
+// lane must notice in time that JavaScript is blocked.
 inline constexpr uint64_t kRestlessMs = 1;
-// Time, in ms, for which JavaScript that waits for a CPU keeps the requests that it has not begun.
+// Time for which JavaScript that waits for a CPU keeps the requests that it has not begun.
 inline constexpr uint64_t kStarvedMs = 30;
 // Number of moves of a connection that need an owner blocked for kBusyMs only. Later moves need
 // more, because a short sleep of JavaScript (other threads collect its garbage) can look like a
 // block.
 inline constexpr int kBusyMoves = 3;
-// Most moves of a connection between blocked owners; then it waits where it is. For each further
-// move the owner must have been blocked for twice as long as before (20 ms to 2.6 s). Otherwise
-// connections would move to and fro between owners that are blocked in turn.
+// Maximum number of moves of a connection between blocked owners; then it waits where it is. For
+// each further move the owner must have been blocked for twice as long as before (20 ms to 2.6 s).
+// Otherwise connections would move to and fro between owners that are blocked in turn.
 inline constexpr uint8_t kBlockedHopsMax = 12;
 static_assert(kBlockedHopsMax < kHopsMax);
-// Most times that a request is taken back from the same JavaScript although its new owner then
-// cannot be reached; afterwards it stays. The largest value of the connection's three-bit counter.
+// Maximum number of times that a request is taken back from the same JavaScript although its new
+// owner then cannot be reached; afterwards it stays. The largest value of the connection's
+// three-bit counter.
 inline constexpr uint8_t kReclaimsMax = 7;
-// Most requests that a lane takes back per loop iteration: it also has to serve others.
+// Maximum number of requests that a lane takes back per loop iteration: it also has to serve
+// others.
 inline constexpr size_t kReclaimedMax = 128;
 // Number of requests that were taken back and go to other members in one flush.
 inline constexpr size_t kReclaimedPerFlush = 8;
@@ -496,55 +497,54 @@ inline constexpr size_t kMovableBytesMax = 16 * 1024;
 // each.
 inline constexpr size_t kUnreadItemsKept = 1024;
 inline constexpr size_t kUnreadBytesKept = 2048;
-// An owner that was blocked asks for its connections back after this time, in ms, if it is not
-// blocked and has passed nothing on since. Much longer than kBlockedMs: an owner that is blocked
-// again and again must not ask.
+// An owner that was blocked asks for its connections back after this time if it is not blocked and
+// has passed nothing on since. Much longer than kBlockedMs: an owner that is blocked again and
+// again must not ask.
 inline constexpr uint64_t kUnblockedMs = 100;
-// A lane runs in haste for this time, in ms, after requests that had waited for blocked JavaScript
-// were passed to it, or by it. By then other members have answered them.
+// A lane runs in haste for this time after requests that had waited for blocked JavaScript were
+// passed to it, or by it. By then other members have answered them.
 inline constexpr uint64_t kHasteMs = 100;
-// Interval, in ms, at which waiting requests look for their owner again. A look costs some
-// microseconds per request: if more than kWaitingPerRetry wait, the interval grows in proportion.
+// Interval at which waiting requests look for their owner again. A look costs some microseconds per
+// request: if more than kWaitingPerRetry wait, the interval grows in proportion.
 inline constexpr uint64_t kWaitingRetryMs = 5;
 inline constexpr size_t kWaitingPerRetry = 1000;
 
 // -- Waking JavaScript.
 
-// Longest delay, in ms, before JavaScript learns of the end of a connection that it has ended
-// itself, if nothing wakes it sooner. A wake costs as much as a request, and nothing waits for this
-// record.
+// Longest delay before JavaScript learns of the end of a connection that it has ended itself, if
+// nothing wakes it sooner. A wake costs as much as a request, and nothing waits for this record.
 inline constexpr uint64_t kToldLateMs = 100;
-// Longest delay, in ms, before JavaScript learns of a new TLS connection. The first request usually
-// arrives within it, and both share one wake.
+// Longest delay before JavaScript learns of a new TLS connection. The first request usually arrives
+// within it, and both share one wake.
 inline constexpr uint64_t kOpenToldLateMs = 2;
 
 // Longest time that a lane lets requests and replies gather while JavaScript works on a batch. Far
 // below what a person notices; some 30 requests of an Express application.
 inline constexpr uint64_t kNapUs = 500;
-// Most naps of a lane before it polls its sockets again. The second nap keeps the lane from sending
-// the replies of a long batch one by one while JavaScript writes them.
+// Maximum number of naps of a lane before it polls its sockets again. The second nap keeps the lane
+// from sending the replies of a long batch one by one while JavaScript writes them.
 inline constexpr int kNapsPerPoll = 2;
-// Most waits that are skipped after a useless wait (1, then doubled each time). A lane's nap is
-// useless if JavaScript did not even begin: other programs have its CPU, and the end of a nap is
-// one more wake among theirs. An acceptor's GiveWay() is useless if it then found a single
-// connection.
+// Maximum number of waits that are skipped after a useless wait (1, then doubled each time). A
+// lane's nap is useless if JavaScript did not even begin: other programs have its CPU, and the end
+// of a nap is one more wake among theirs. An acceptor's GiveWay() is useless if it then found a
+// single connection.
 inline constexpr int kWaitsSkippedMax = 31;
-// Shortest and longest interval, in ms, at which a lane checks for replies by itself while
-// JavaScript works on its requests. A reply that is written before a blocking handler leaves within
-// this time, without a wake per reply.
+// Shortest and longest interval at which a lane checks for replies by itself while JavaScript works
+// on its requests. A reply that is written before a blocking handler leaves within this time,
+// without a wake per reply.
 inline constexpr uint64_t kPeekMs = 1;
 inline constexpr uint64_t kPeekMsMax = 8;
-// Longest such interval, in ms, until JavaScript has begun (doubled each time): the replies are at
-// most as late as JavaScript itself.
+// Longest interval of these checks until JavaScript has begun its batch (doubled each time): the
+// replies are at most as late as JavaScript itself.
 inline constexpr uint64_t kPeekIdleMsMax = 64;
 
-// Most time, in ns, that native code may use in one turn of the JavaScript event loop.
+// Longest time that native code may use in one turn of the JavaScript event loop.
 inline constexpr uint64_t kDrainNs = 10'000'000;
-// Longest time, in ms, that a terminated worker or a closing environment waits until accepted
-// replies are sent.
+// Longest time that a terminated worker or a closing environment waits until accepted replies are
+// sent.
 inline constexpr uint64_t kExitDrainMs = 1000;
-// Longest time, in ms, that the exit of the process waits until the I/O threads stand still. They
-// need microseconds, unless a disk blocks one or the machine is overloaded.
+// Longest time that the exit of the process waits until the I/O threads stand still. They need
+// microseconds, unless a disk blocks one or the machine is overloaded.
 inline constexpr uint64_t kExitStopMs = 1000;
 
 }  // namespace httpsys::limits

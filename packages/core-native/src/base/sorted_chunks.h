@@ -18,7 +18,8 @@ template <typename Item, auto kKey>
 class SortedChunks {
  public:
   static constexpr size_t kChunkMax = 64;
-  // Most items for which few() returns the list: a loop over so few is faster than a search.
+  // Maximum number of items for which few() returns the list: a loop over so few is faster than a
+  // search.
   static constexpr size_t kFewMax = 4;
 
   // A place in the list, valid until the list changes.

@@ -13,7 +13,7 @@
 
 namespace httpsys::http1 {
 
-// Most bytes of names and values in the extensions of one chunk. Node has the same fixed limit.
+// Maximum bytes of names and values in the extensions of one chunk. Node has the same fixed limit.
 // Extensions are not used, and without a limit a client could send them endlessly.
 inline constexpr size_t kChunkExtensionBytesMax = 16 * 1024;
 

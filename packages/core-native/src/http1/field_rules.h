@@ -22,7 +22,8 @@ enum class KnownField : uint8_t {
 
 KnownField FindKnownField(std::string_view name);
 
-// Parses digits followed by spaces. An empty `value` is refused only if it is `complete`.
+// Parses digits followed by spaces. If `complete` is false, more bytes of the value may follow: an
+// empty `value` is then accepted.
 ParseError ParseContentLength(std::string_view value, bool complete, uint64_t* length);
 
 // Accepts only `chunked`. Stricter than Node, because the end of another coding could not be found.

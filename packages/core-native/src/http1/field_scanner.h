@@ -13,9 +13,9 @@
 
 namespace httpsys::http1 {
 
-// Most white space of a head that does not count in its size: line ends before a request, spaces in
-// the request line, and spaces before values. Node skips them without a limit, and a client could
-// make one head grow endlessly. The limit is Node's default for the counted bytes.
+// Maximum white space of a head that does not count in its size: line ends before a request, spaces
+// in the request line, and spaces before values. Node skips them without a limit, and a client
+// could make one head grow endlessly. The limit is Node's default for the counted bytes.
 inline constexpr size_t kPaddingBytesMax = 16 * 1024;
 
 // Largest header limit, 256 MiB; larger ones are reduced to it. Offsets in a head have 32 bits, and

@@ -34,7 +34,8 @@ class FrameWalker {
 
  private:
   static constexpr size_t kHeadBytes = 9;
-  // Most bytes of a frame that are looked at: its header, and the dependency in a PRIORITY frame.
+  // Maximum bytes of a frame that are looked at: its header, and the dependency in a PRIORITY
+  // frame.
   static constexpr size_t kSeenBytes = kHeadBytes + 4;
 
   int32_t stream() const;

@@ -43,7 +43,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   // The backend; nullptr after close().
   HostBackend* backend() const { return backend_.get(); }
   RecordDispatch& dispatch() { return dispatch_; }
-  // JavaScript's function for results of registrations; may be empty.
+  // The JavaScript function that receives results of registrations; may be empty.
   const Napi::FunctionReference& registered() const { return registered_; }
   // Reads the lane in the first argument. Returns false, with an exception pending, if it is none.
   bool ReadLane(const Napi::CallbackInfo& info, size_t* lane) const;

@@ -198,7 +198,7 @@ void Session::Reject() { Fail(ECONNRESET, &failure_); }
 
 void Session::TimeOut() {
   Fail(ETIMEDOUT, &failure_);
-  // Drop unsent bytes: the client must not take them for the end of a handshake.
+  // Drop unsent bytes of an unfinished handshake: the client must not take them for its end.
   if (!is_established()) wire_.DropUnsent();
 }
 

@@ -19,8 +19,8 @@ namespace httpsys::websocket {
 struct ReaderOptions {
   // Longest message in bytes, both compressed and inflated; 0 = no limit.
   uint32_t max_payload = 0;
-  // Most frames of one message, and most arrivals (reads) for one frame: maxFragments and
-  // maxBufferedChunks of `ws` (16 Ki and 256 Ki there); 0 = no limit.
+  // Maximum number of frames of one message, and maximum number of arrivals (reads) for one frame:
+  // maxFragments and maxBufferedChunks of `ws` (16 Ki and 256 Ki there); 0 = no limit.
   uint32_t max_fragments = 0;
   uint32_t max_buffered_chunks = 0;
   bool skips_utf8 = false;

@@ -13,11 +13,12 @@
 
 namespace httpsys::websocket {
 
-// Most states that stay with their owners between messages. Restoring a dictionary costs a deflater
-// 20 us and an inflater 3 us: a few hundred busy WebSockets should not have to share deflaters.
+// Maximum number of states that stay with their owners between messages. Restoring a dictionary
+// costs a deflater 20 us and an inflater 3 us: a few hundred busy WebSockets should not have to
+// share deflaters.
 inline constexpr size_t kLiveInflatersMax = 128;
 inline constexpr size_t kLiveDeflatersMax = 512;
-// Most unused states that are kept for the next owner.
+// Maximum number of unused states that are kept for the next owner.
 inline constexpr size_t kSpareStatesMax = 4;
 // Longest dictionary of a deflater: the loss of a state costs at most that much compression and
 // memory. (An inflater must remember its whole window.)

@@ -13,7 +13,7 @@
 
 namespace httpsys::websocket {
 
-// Most input bytes for one call of zlib.
+// Maximum input bytes for one call of zlib.
 inline constexpr size_t kInputBytesMax = size_t{1} << 30;
 
 // The windows and tables of a state, in separate pages: malloc() would not return freed memory

@@ -13,7 +13,7 @@ constexpr size_t kHeadBytesMax = 1024 * 1024;
 // Pieces are combined up to this size, because each chunk costs a structure and a look-up in the
 // kernel.
 constexpr size_t kGatherBytesMax = limits::kGatherBytesMax;
-// Most chunks for one call.
+// Maximum number of chunks for one call.
 constexpr size_t kChunksMax = 64;
 
 constexpr std::string_view kFailure =

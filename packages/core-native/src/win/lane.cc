@@ -11,13 +11,13 @@
 namespace httpsys::win {
 namespace {
 
-// Most completions that are handled before JavaScript gets their records.
+// Maximum number of completions that are handled before JavaScript gets their records.
 constexpr int kCompletionsPerTurn = 64;
-// Longest sleep of the thread, in ms, if no timer is due earlier.
+// Longest sleep of the thread if no timer is due earlier.
 constexpr uint32_t kSleepMs = 60'000;
-// Pause, in ms, after the kernel has refused to deliver requests.
+// Pause after the kernel has refused to deliver requests.
 constexpr uint32_t kRefusedMs = 100;
-// Longest time, in ms, that cancelled calls may take to complete before their queue is closed.
+// Longest time that cancelled calls may take to complete before their queue is closed.
 constexpr uint64_t kCancelMs = 1000;
 constexpr uint32_t kCancelPollMs = 50;
 
@@ -198,7 +198,7 @@ uint32_t Lane::WaitMs() {
 // -- Calls.
 
 void Lane::Complete(const CompletionPort::Completion& completion) {
-  if (completion.operation == nullptr) return;  // Wake().
+  if (completion.operation == nullptr) return;  // From Wake(): no call has completed.
   if (completion.operation->kind != OperationKind::kReceive) {
     session_.OnCompletion(completion.operation, completion.result);
     return;

@@ -13,7 +13,7 @@ constexpr size_t kCalls = 8;
 constexpr size_t kReceiveBytes = 16 * 1024;
 // Longest request that is received: HTTP.SYS refuses longer heads in any configuration.
 constexpr size_t kReceiveBytesMax = 32 * 1024 * 1024;
-// Most requests that one call may receive at once before other work gets its turn.
+// Maximum number of requests that one call may receive at once before other work gets its turn.
 constexpr int kRequestsPerTurn = 64;
 
 }  // namespace
