@@ -61,7 +61,8 @@ struct TlsSettings {
 TicketKeysId MakeTicketKeys(std::string_view bytes);
 // Copies the certificates of one of Node's contexts. Thread: the one that uses `from`.
 TlsHostId MakeTlsHost(SSL_CTX* from, bool logs_keys);
-// Thread: the one that uses `from`.
+// Makes a context from one of Node's and from JavaScript's settings. Thread: the one that uses
+// `from`.
 TlsContextId MakeTlsContext(SSL_CTX* from, const TlsSettings& settings);
 void Forget(TicketKeysId id);
 void Forget(TlsHostId id);

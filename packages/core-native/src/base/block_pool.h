@@ -32,7 +32,7 @@ class BlockPool {
 
  private:
   std::mutex mutex_;
-  // In the order of Put(): the memory of the last block is most likely still in a CPU cache.
+  // Kept blocks, oldest first. The memory of the newest is most likely still in a CPU cache.
   std::vector<Block> blocks_;
   size_t bytes_ = 0;         // The bytes of all blocks.
   size_t unused_bytes_ = 0;  // The smallest value of bytes_ since the last Trim().

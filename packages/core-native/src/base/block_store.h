@@ -26,7 +26,7 @@ struct Block {
 class BlockStore {
  public:
   uint32_t Put(Block block);
-  // Returns an empty block if there is no such block.
+  // Removes a block and returns it; an empty block if the id is unknown.
   Block Take(uint32_t id);
 
  private:

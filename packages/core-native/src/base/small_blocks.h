@@ -9,7 +9,8 @@
 
 namespace httpsys {
 
-// Thread: any. A block may be freed on another thread.
+// The cache of the calling thread. A block may be freed on another thread than the one that
+// allocated it. Thread: any.
 class SmallBlocks {
  public:
   // Largest block that is kept; malloc(3) and free(3) handle larger ones.

@@ -9,7 +9,7 @@
 namespace httpsys::http1 {
 
 enum CharClass : uint8_t {
-  kTokenChar = 1,       // RFC 9110, section 5.6.2.
+  kTokenChar = 1,       // Characters of a token: RFC 9110, section 5.6.2.
   kFieldValueChar = 2,  // HTAB, SP, VCHAR, obs-text.
   kTargetChar = 4,      // Path: any visible ASCII but '?' and '#', which begin the next part.
   kAuthorityChar = 8,   // Host, port and user information, without '@'.

@@ -34,7 +34,8 @@ ParseError ChunkedDecoder::CountExtension() {
                                                       : ParseError::kNone;
 }
 
-// Expects the CR at the end of a line with a chunk size. Returns `otherwise` for other bytes.
+// Expects the CR that ends a line with a chunk size. Other bytes are errors: LF is kCrExpected, the
+// rest `otherwise`.
 ParseError ChunkedDecoder::EndSizeLine(char c, ParseError otherwise) {
   if (c != '\r') return c == '\n' ? ParseError::kCrExpected : otherwise;
   state_ = State::kSizeLineFeed;

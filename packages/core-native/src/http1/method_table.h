@@ -32,7 +32,8 @@ class MethodTable {
   };
 
   std::vector<std::string> methods_;
-  std::vector<std::vector<Named>> by_length_;  // By the length of the method.
+  // The methods of each length; the index is the length.
+  std::vector<std::vector<Named>> by_length_;
   int connect_ = -1;
   int get_ = -1;
 };

@@ -18,7 +18,7 @@ namespace httpsys::http1 {
 enum class BodyKind : uint8_t { kNone, kLength, kChunked };
 enum class Expectation : uint8_t { kNone, kContinue, kOther };
 
-// Views point into the buffer of the last Parse() call, and are valid as long as that.
+// The parsed head. Its views point into the buffer of the last Parse() call.
 struct RequestHead {
   uint16_t method = 0;              // Index into the MethodTable.
   uint8_t version_minor = 1;        // HTTP/1.x
@@ -75,7 +75,7 @@ class RequestParser {
   const RequestHead& head() const { return head_; }
   // The length of the head, blank line included. Valid after kDone.
   size_t head_bytes() const { return position_; }
-  // The error. Valid after kError.
+  // The reason of the refusal. Valid after kError.
   ParseError error() const { return error_; }
   // True once a byte of the message was seen, except ignored leading CRLFs.
   bool started() const { return started_; }

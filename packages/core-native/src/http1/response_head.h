@@ -11,7 +11,7 @@
 
 namespace httpsys::http1 {
 
-// Views point into the parsed text.
+// The parsed head. Its views point into the parsed text.
 struct ResponseHead {
   uint16_t status = 0;
   std::string_view reason;

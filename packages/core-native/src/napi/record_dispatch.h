@@ -38,7 +38,7 @@ class RecordDispatch {
   // Returns a function that wakes the JavaScript thread. It may be called on any thread until
   // Close().
   std::function<void()> wake() const;
-  // Idempotent.
+  // Stops watching the event loop, and releases the handles. Idempotent.
   void Close();
 
   // Must be called when JavaScript has written a reply for the lane in this turn of the event loop

@@ -10,7 +10,8 @@
 
 namespace httpsys {
 
-// Returns false if a member is missing or has another type. JavaScript has checked the ranges.
+// Reads the settings of a server. Returns false if a member is missing or has another type.
+// JavaScript has checked the ranges.
 bool ReadServerSettings(Napi::Object config, ServerSettings* settings);
 
 // Reads the members that only one kind of backend has: TLS in tls_settings.cc, or settings of a

@@ -20,18 +20,18 @@ struct ResponseReply {
   std::string_view all() const { return {head.data(), head.size() + body.size()}; }
 };
 
-// For kData and kTrailers.
+// The contents of kData and kTrailers replies.
 struct BytesReply {
   std::string_view bytes;
   uint32_t idle_timeout_ms;
 };
 
-// For kBlock and kFrameBlock.
+// The contents of kBlock and kFrameBlock replies.
 struct BlockReply {
   uint32_t id;
 };
 
-// For kEnd and kIdleTimeout.
+// The contents of kEnd and kIdleTimeout replies.
 struct TimeoutReply {
   uint32_t ms;
 };
@@ -49,7 +49,7 @@ struct SocketOptionReply {
   uint32_t delay_s;
 };
 
-// For kCachePolicy. JavaScript has checked the values.
+// The contents of a kCachePolicy reply. JavaScript has checked the values.
 struct CachePolicyReply {
   uint32_t kind;
   uint32_t seconds;

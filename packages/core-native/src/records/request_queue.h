@@ -112,7 +112,7 @@ class RequestQueue {
   ReceiveBlocks receive_blocks_;
   const std::shared_ptr<BlockPool> block_pool_;
 
-  // Used by the lane only.
+  // Only the lane uses these members.
   size_t write_segment_ = 0;
   size_t write_offset_ = 0;
   size_t published_offset_ = 0;
@@ -129,7 +129,7 @@ class RequestQueue {
 
   const std::atomic<uint32_t>* reading_ = nullptr;
 
-  // Used by JavaScript, which writes the atomics.
+  // Only JavaScript writes these members; the lane reads the atomics.
   size_t read_segment_ = 0;
   uint32_t read_offset_ = 0;
 

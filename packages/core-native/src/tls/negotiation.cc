@@ -107,7 +107,7 @@ HandshakeStatus Negotiation::Continue() {
     Fail(error != 0 ? error : ECONNRESET, failure_);
   } else {
     FailWithQueue(failure_);
-    wire_->Flush();  // The alert.
+    wire_->Flush();  // Sends the alert.
   }
   return HandshakeStatus::kFailed;
 }

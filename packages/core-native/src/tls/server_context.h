@@ -70,7 +70,8 @@ struct ContextSettings {
 // One version of a server's TLS settings. Immutable, and shared by the lanes.
 class ServerContext {
  public:
-  // Returns nullptr if a part is missing or out of memory. Thread: the one that made the context.
+  // Makes a context from settings. Returns nullptr if a part is missing or out of memory. Thread:
+  // the one that made `settings.context`.
   static std::shared_ptr<const ServerContext> Create(ContextSettings settings);
 
   const ContextSettings& settings() const { return settings_; }

@@ -66,7 +66,7 @@ class Wire {
   // Drops the unsent records.
   void DropUnsent() { unsent_.clear(); }
 
-  // The error of the socket, a positive errno; 0 = none.
+  // The last error of the socket, a positive errno; 0 = none.
   int error() const { return error_; }
 
  private:

@@ -17,7 +17,7 @@ struct UrlPrefix {
   // True for `*.shop.test`: the kind is kExplicit, and `host` is "shop.test".
   bool is_subdomain_wildcard = false;
   std::string host;              // Lower case, IDN as punycode; empty for wildcards.
-  std::array<uint8_t, 16> ip{};  // kIpBound, IPv4 as IPv4-mapped.
+  std::array<uint8_t, 16> ip{};  // The address if the kind is kIpBound; IPv4 as IPv4-mapped.
   uint16_t port = 0;
   std::string path;  // Decoded, dot-free, begins and ends with '/'.
 };

@@ -26,7 +26,7 @@ bool IsBetweenBlocks(const z_stream& stream) {
 
 }  // namespace
 
-// The frame that is being inflated.
+// The progress of inflating one frame.
 struct Inflater::Frame {
   size_t bytes = 0;  // Bytes inflated so far.
   // True if the message so far exceeds size_max: further output is discarded.

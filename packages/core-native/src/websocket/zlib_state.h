@@ -46,7 +46,7 @@ struct ZlibState {
   ZlibPages pages;
 };
 
-// Returns nullptr if out of memory.
+// Makes a state. Returns nullptr if out of memory.
 ZlibState* MakeZlibState(bool is_deflate, const ZlibParameters& parameters);
 void FreeZlibState(ZlibState* state);
 // Resets a state, except its parameters.

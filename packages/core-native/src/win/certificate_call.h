@@ -18,7 +18,7 @@ class CertificateCall : public Operation {
   struct Answer {
     uint32_t error = NO_ERROR;  // NO_ERROR also if the client has no certificate.
     long verify_result = 0;     // OpenSSL's code, as in kOpen.
-    std::string certificates;   // As in kOpen.
+    std::string certificates;   // The client's certificates in the format of kOpen.
   };
 
   explicit CertificateCall(KernelConnection* connection)

@@ -16,7 +16,7 @@ class CompletionPort {
     CallResult result;
   };
 
-  // Returns nullptr, and sets the system's error code, on failure.
+  // Opens a port. Returns nullptr, and sets the system's error code, on failure.
   static std::unique_ptr<CompletionPort> Open(uint32_t* error);
   CompletionPort(const CompletionPort&) = delete;
   CompletionPort& operator=(const CompletionPort&) = delete;

@@ -22,7 +22,7 @@ class KernelQueue {
                                            QueueMode mode, uint32_t* error);
   KernelQueue(const KernelQueue&) = delete;
   KernelQueue& operator=(const KernelQueue&) = delete;
-  // No call may be outstanding.
+  // Must not be called while a call is outstanding.
   ~KernelQueue();
 
   HANDLE handle() const { return queue_; }

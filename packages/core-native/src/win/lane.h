@@ -96,10 +96,10 @@ class Lane {
   std::mutex mutex_;
   std::condition_variable reached_;
   std::vector<std::function<void()>> posted_;  // Guarded by mutex_.
-  // Used by the lane. The objects in it are guarded by mutex_.
+  // The lane uses these objects. Their members are guarded by mutex_.
   std::vector<std::shared_ptr<Barrier>> barriers_;
 
-  // Used by the lane only.
+  // Only the lane uses these members.
   std::vector<std::unique_ptr<Receiver>> receivers_;
   bool is_stopping_ = false;
   bool was_stalled_ = false;

@@ -17,7 +17,7 @@ class ServerSession;
 // time.
 class UrlGroup {
  public:
-  // Returns nullptr, and sets the system's error code, on failure.
+  // Makes a group. Returns nullptr, and sets the system's error code, on failure.
   static std::unique_ptr<UrlGroup> Open(const ServerSession& session, uint32_t* error);
   UrlGroup(const UrlGroup&) = delete;
   UrlGroup& operator=(const UrlGroup&) = delete;
