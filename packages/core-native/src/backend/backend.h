@@ -222,8 +222,8 @@ struct ServerSettings {
   // Idle timeout of a connection on which only the engine has answered, until JavaScript sets
   // another one; 0 = none.
   uint32_t idle_ms = 5000;
-  // The values of the field Keep-Alive in answers of the engine (timeout in ms, number of
-  // requests), as in node:http; 0 = omitted.
+  // The field Keep-Alive in answers of the engine (timeout, number of requests), as in node:http; 0
+  // = omitted.
   uint32_t keep_alive_ms = 0;
   uint32_t connection_requests_max = 0;
   // True if URLs that HTTP.SYS refuses are refused: IsStrictTarget().
@@ -619,10 +619,10 @@ class SocketBackend : public Backend {
   // result after a wake.
   virtual bool Register(const Registration& wanted, RegistrationResult* result) = 0;
   virtual bool TakeResult(RegistrationResult* result) = 0;
-  // Must be called before the server is configured with this context. Returns false, and changes
-  // nothing, if the context has other rules for client certificates than the server of a prefix
-  // that a ClientHello cannot tell apart from one of this server; `conflict` then names that
-  // prefix.
+  // Changes the rules for client certificates of a server; must be called before it is configured
+  // with this context. Returns false, and changes nothing, if the server of another prefix, which a
+  // ClientHello cannot tell apart from one of this server, has other rules; `conflict` then names
+  // that prefix.
   virtual bool ChangeTerms(uint32_t server_id, TlsContextId context,
                            RegistrationResult* conflict) = 0;
   // Removes some of a server's prefixes, or all if `prefix_ids` is empty. Requests wait for a new

@@ -20,7 +20,7 @@ inline constexpr size_t kInlineBodyBytesMax = 16 * 1024;
 // Body pieces above this size become blocks of their own, which JavaScript takes over without a
 // copy.
 inline constexpr size_t kInlinePieceBytesMax = 8 * 1024;
-// Memory of a block that a body is read into directly.
+// Size of a block into which a body is read directly.
 inline constexpr size_t kBlockBytes = 64 * 1024;
 // Blocks of kBlockBytes that one read of a long body fills. Twice as many would make it 10 %
 // cheaper per byte, half as many 20 % dearer.
@@ -39,12 +39,12 @@ inline constexpr int32_t kReceiveWindowBytes = 128 * 1024;
 // are rarely as fast.
 inline constexpr int32_t kReceiveExtraBytes = kBlocksPerRead * kBlockBytes - kReceiveWindowBytes;
 inline constexpr uint32_t kKeepsUpMs = 10;
-// A consumer with the extra window counts as slow, and loses it, if it needs longer than this to
-// consume everything. The limit is generous: the socket of a fast consumer is read all the time, so
-// moments in which nothing is left to consume may be rare.
+// A consumer with the extra window loses it if it needs longer than this to consume everything.
+// Generous, because the socket of a fast consumer is read all the time: it rarely has nothing left
+// to consume.
 inline constexpr uint32_t kSlowMs = 100;
-// At most this many connections, and as many HTTP/2 streams, per lane have the extra receive window
-// (kReceiveExtraBytes): 14 MiB for each kind.
+// At most this many connections, and as many HTTP/2 streams, of a lane have kReceiveExtraBytes: 14
+// MiB for each kind.
 inline constexpr size_t kReceiveExtraMax = 16;
 // Maximum bytes of a refused message that 'clientError' shows: the size of one read in Node.
 inline constexpr size_t kRawBytesMax = 64 * 1024;
@@ -58,13 +58,12 @@ inline constexpr size_t kSmallBlocksKeptBytes = 2 * 1024 * 1024;
 // Maximum number of reply records that a lane handles before it sends their output. The first
 // replies of a busy JavaScript thread must not wait for the last.
 inline constexpr int kRepliesPerPass = 256;
-// Maximum bytes of reply records that a lane handles before it sends their output, including the
-// record that reaches this limit. Half of the credit of a fast client (socket-output.js:
-// kSendBytesFastMax): JavaScript writes one half while the lane sends the other.
+// Like kRepliesPerPass, in bytes, including the record that reaches the limit: half of the credit
+// of a fast client (socket-output.js: kSendBytesFastMax). JavaScript writes one half while the lane
+// sends the other.
 inline constexpr uint32_t kReplyBytesPerPass = 512 * 1024;
-// Reply segments of a lane whose pages stay resident after they were read (2 MiB). More segments
-// are needed only while JavaScript is far ahead of the lane; their pages are returned to the
-// system, which costs page faults.
+// Reply segments of a lane whose pages stay resident after reading (2 MiB). Further segments,
+// needed only while JavaScript is far ahead of the lane, cost page faults.
 inline constexpr uint32_t kReplySegmentsKept = 8;
 // Passes of a lane over replies before it polls its sockets again.
 inline constexpr int kPassesPerPoll = 4;
@@ -77,7 +76,7 @@ inline constexpr size_t kStreamCreditBytes = 8 * 1024;
 // Up to this total size, several pieces of output are copied into one buffer, which is cheaper than
 // an iovec.
 inline constexpr size_t kGatherBytesMax = 32 * 1024;
-// Pieces of one sendmsg(2), well below IOV_MAX.
+// Maximum number of pieces that one sendmsg(2) sends, well below IOV_MAX.
 inline constexpr int kVectorsMax = 64;
 // Maximum number of prefixes for which an HTTP/2 connection and its client count at a time
 // (maxConnectionsPerPrefix); the connection forgets its oldest prefix. Bounds the memory of a
@@ -138,9 +137,9 @@ inline constexpr int kFileThreadsMax = 8;
 inline constexpr uint64_t kBandwidthBurstMs = 100;
 // The least burst, in bytes: a small answer leaves at once with every rate.
 inline constexpr uint64_t kBandwidthBurstBytesMin = 4096;
-// Bandwidth share of one connection or stream before the next one gets its turn: the bytes that the
-// rate allows in kBandwidthTurnMs, within these two bounds. Smaller shares cost system calls,
-// larger ones make each of many wait longer. The maximum is the usual size of a piece for a socket.
+// Bandwidth share of one connection or stream per turn: the bytes that the rate allows in
+// kBandwidthTurnMs, within these two bounds. Smaller shares cost system calls; with larger ones,
+// each of many waits longer. The maximum is the usual piece for a socket.
 inline constexpr uint64_t kBandwidthTurnMs = 20;
 inline constexpr uint64_t kBandwidthTurnBytesMin = 512;
 inline constexpr uint64_t kBandwidthTurnBytesMax = 64 * 1024;
@@ -177,8 +176,8 @@ inline constexpr uint64_t kUnusedMs = 2000;
 // Longest head or trailer section of a response that is written in pieces: no client accepts more.
 inline constexpr size_t kResponseHeadBytesMax = 1024 * 1024;
 // Bytes of HTTP/2 frames that are gathered for one write: several TLS records. A slow reader costs
-// as much memory beside the output of its streams. The size doubles up to the maximum each time the
-// socket has accepted everything, like kTlsWireBytes.
+// as much beside the output of its streams. Doubled up to the maximum each time the socket has
+// accepted everything, like kTlsWireBytes.
 inline constexpr size_t kHttp2WireBytes = 64 * 1024;
 inline constexpr size_t kHttp2WireBytesMax = 256 * 1024;
 // Body bytes of all streams of a connection that its client may send ahead of the streams' windows.
@@ -324,9 +323,8 @@ inline constexpr int kRetryAfterSeconds = 1;
 // Maximum number of lines of the error log per second: enough to see a problem, too few to fill a
 // disk in a day.
 inline constexpr uint32_t kLogLinesPerSecond = 100;
-// Delay until the number of omitted log lines, or of refused requests (on stderr), is written,
-// counted from the first of them; and the interval of further attempts. An attempt fails within the
-// same second as the last line.
+// Delay before the number of omitted log lines, or of refused requests (on stderr), is written; and
+// interval of further attempts, which fail within the second of the last line.
 inline constexpr uint64_t kLogDroppedMs = 1000;
 inline constexpr uint64_t kLogDroppedRetryMs = 100;
 // Longest field in the error log, in bytes.
@@ -340,7 +338,7 @@ inline constexpr int kPeerReadsPerEvent = 64;
 // wait. With their bytes they fit into the buffer of a Unix socket.
 inline constexpr size_t kPeerUnackedMax = 256;
 // Maximum unprocessed bytes of connections that are handed over in one message; a connection with
-// more bytes gets a message of its own.
+// more gets its own message.
 inline constexpr size_t kHandOverBytesMax = 64 * 1024;
 // Longest time until a request that was handed to a peer is acknowledged, goes to another owner, or
 // gets 503.
@@ -349,12 +347,12 @@ inline constexpr uint64_t kPeerAckMs = 5000;
 // the next steps on a busy machine.
 inline constexpr uint64_t kPeerSilentMs = 4500;
 // Longest delay before received acknowledgements are read. Until then only the descriptor of the
-// connection stays open, which costs nothing.
+// connection stays open.
 inline constexpr uint64_t kPeerAckLookMs = 5;
 // Maximum bytes of frames that a peer may leave unread. Beyond, it is given up.
 inline constexpr size_t kPeerUnsentBytesMax = 4 * 1024 * 1024;
-// Maximum number of moves of a connection between members with one request. Two members disagree
-// about the owner only while a change of the routes is on its way.
+// Maximum number of moves of a connection between members with one request. Members disagree about
+// the owner only while a change of routes is on its way.
 inline constexpr uint8_t kHopsMax = 20;
 // Maximum number of times that a request may come back to the relaying member because its owner has
 // just left. Each time it waits for kWaitingRetryMs (doubled after each kReturnsPerWait returns) or
@@ -390,8 +388,8 @@ inline constexpr size_t kHelloPeekBytesMax = 16 * 1024;
 // Maximum numbers of members of one port, and of prefixes on it: each change goes to all members.
 inline constexpr size_t kMembersMax = 1024;
 inline constexpr size_t kEntriesMax = 16 * 1024;
-// Maximum number of links on a port that do not count as members: from programs that query its
-// state, and from peers that have not identified themselves. A full port accepts them, too.
+// Maximum number of links on a port, even a full one, that are no members: from programs that query
+// its state, and from peers that have not identified themselves.
 inline constexpr size_t kVisitorsMax = 64;
 // Maximum number of files that one search for the names of killed processes examines in a
 // directory.
@@ -467,8 +465,8 @@ inline constexpr uint64_t kBusyMs = 6;
 // Like kBlockedMs, if the JavaScript thread sleeps: in a system call, or until another thread wakes
 // it. Short enough for other owners to answer 64 of its requests within 20 ms.
 inline constexpr uint64_t kAsleepMs = 3;
-// If JavaScript has begun nothing for this time and its thread sleeps, its lane runs in haste: the
-// lane must notice in time that JavaScript is blocked.
+// If JavaScript has begun nothing for this time and its thread sleeps, its lane runs in haste: it
+// must notice in time that JavaScript is blocked.
 inline constexpr uint64_t kRestlessMs = 1;
 // Time for which JavaScript that waits for a CPU keeps the requests that it has not begun.
 inline constexpr uint64_t kStarvedMs = 30;

@@ -29,7 +29,6 @@ class SortedChunks {
   };
 
   bool empty() const { return chunks_.size() == 0; }
-  // True if there is exactly one item.
   bool has_one() const { return chunks_.size() == 1 && chunks_[0].size() == 1; }
   size_t chunk_count() const { return chunks_.size(); }
   // Returns all items in order if there are at most kFewMax; otherwise an empty span.

@@ -22,7 +22,6 @@ class MethodTable {
   std::string_view Name(uint16_t index) const { return methods_[index]; }
   int connect() const { return connect_; }
   int get() const { return get_; }
-  // The length of the longest method.
   size_t longest_bytes() const { return by_length_.empty() ? 0 : by_length_.size() - 1; }
 
  private:

@@ -15,8 +15,8 @@ namespace httpsys::http2 {
 enum class FieldsStatus : uint8_t {
   kDone,
   kMalformed,      // The stream must be reset.
-  kUnknownMethod,  // 400.
-  kTooLarge,       // 431.
+  kUnknownMethod,  // The answer is 400.
+  kTooLarge,       // The answer is 431.
 };
 
 // Keeps copies of the fields. Does not repeat checks of nghttp2, except where a different meaning

@@ -10,7 +10,7 @@
 
 namespace httpsys::http2 {
 
-// One object is reused for all heads. Thread: any, one at a time.
+// The fields of one head or trailer section; reused for the next one. Thread: any, one at a time.
 class ResponseFields {
  public:
   // Sets the fields, with names in lower case and without lines about the connection (RFC 9113,
@@ -19,7 +19,6 @@ class ResponseFields {
   // Sets the fields of the answer to an extended CONNECT: a 101 becomes a 200 without the accept
   // key.
   void FillAccept(const std::vector<http1::HeaderLine>& lines);
-  // Sets the fields of a trailer section.
   void FillTrailers(const std::vector<http1::HeaderLine>& lines);
 
   // True if the lines say `Connection: close`.

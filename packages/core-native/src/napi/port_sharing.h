@@ -11,11 +11,11 @@ namespace httpsys {
 bool ReadRegistration(Napi::Object from, Registration* registration);
 Napi::Object ResultObject(Napi::Env env, const RegistrationResult& result);
 Napi::Object SocketsObject(Napi::Env env, const PortSockets& there);
-// useRuntimeDirectory(path)
+// Implements useRuntimeDirectory(path).
 Napi::Value UseRuntimeDirectory(const Napi::CallbackInfo& info);
-// portName(port)
+// Implements portName(port).
 Napi::Value PortName(const Napi::CallbackInfo& info);
-// serviceState(port, callback)
+// Implements serviceState(port, callback).
 void ServiceState(const Napi::CallbackInfo& info);
 
 }  // namespace httpsys
