@@ -238,7 +238,7 @@ struct ServerSettings {
   bool names_server = true;  // True if error responses of the engine have the field Server.
   // Least bytes per second that a client must acknowledge; 0 = no limit.
   uint32_t send_rate_min = 0;
-  uint32_t send_rate_ms = 60'000;  // The rate is an average over at least this time.
+  uint32_t send_rate_ms = 60'000;  // send_rate_min is averaged over at least this time.
   // Maximum bytes per second of output for each prefix; 0 = no limit.
   uint32_t bandwidth_max = 0;
   bool no_delay = true;

@@ -33,7 +33,7 @@ class ChunkedDecoder {
   ChunkedDecoder(ChunkedDecoder&&) = default;
   ChunkedDecoder& operator=(ChunkedDecoder&&) = default;
 
-  // Must be called before the first Next() for a body.
+  // Prepares for a body. Must be called before the first Next().
   void Reset(size_t trailer_bytes_max, size_t trailer_lines_max = kAnyLines);
 
   // Takes one step. Must be called again with the rest of the input until it returns kNeedMore.

@@ -60,7 +60,7 @@ ParseError RequestParser::ScanMethod(std::string_view message) {
   // Look at no more bytes than the longest method and its space: the work stays bounded if the
   // bytes come in small pieces.
   const std::string_view bytes = message.substr(position_, methods_->longest_bytes() + 1);
-  // Most requests have the method GET.
+  // Fast path, because most requests have the method GET.
   if (bytes.starts_with(kGetAndSpace) && methods_->get() >= 0) {
     BeginTarget(methods_->get(), kGetAndSpace.size());
     return ParseError::kNone;

@@ -15,7 +15,7 @@
 #include "tls/ticket_keys.h"
 #include "tls/wire.h"
 
-struct ssl_session_st;  // SSL_SESSION.
+struct ssl_session_st;  // OpenSSL's SSL_SESSION.
 
 namespace httpsys::tls {
 
