@@ -401,7 +401,7 @@ const enums = {
   Claim: {
     says: 'What has become of a request that waited for JavaScript: Engine.takeClaim(lane).',
     values: {
-      kNone: [0, 'The lane has left it alone: JavaScript begins it.'],
+      kNone: [0, 'The lane has not claimed it: JavaScript begins it.'],
       kRefused: [1, 'The lane has answered it, and its connection ends.'],
       kMoved: [2, 'Another owner of the queue gets it.']
     }

@@ -344,7 +344,7 @@ enum class ErrorKind : uint32_t {
 
 // What has become of a request that waited for JavaScript: Engine.takeClaim(lane).
 enum class Claim : uint32_t {
-  // The lane has left it alone: JavaScript begins it.
+  // The lane has not claimed it: JavaScript begins it.
   kNone = 0,
   // The lane has answered it, and its connection ends.
   kRefused = 1,
