@@ -1,12 +1,12 @@
 #pragma once
-// What the cache has to know of the connection on which a request has come.
+// Facts about the connection of a request that decide which entries may answer the request.
 
 #include "engine/connection/connection.h"
 #include "records/record_writer.h"
 
 namespace httpsys::engine {
 
-// False if neither IsSecure() nor WasAskedForCertificate() can be true: cheaper than these.
+// True if IsSecure() or WasAskedForCertificate() may be true: a cheap test that saves both calls.
 inline bool MayBeSecure(const Connection* connection) {
   const Connection* real = connection->real();
   return real->tls != nullptr || real->origin() != nullptr;

@@ -20,18 +20,20 @@ class CacheReader {
   CacheReader(const CacheReader&) = delete;
   CacheReader& operator=(const CacheReader&) = delete;
 
-  // Looks for the response to a request of a scope whose URL has this key. If the responses of the
-  // URL vary, `key` becomes the key of the variant. With kHit, `found` is valid until the next
-  // call. An entry that another owner of the URL has made obsolete is not found.
+  // Looks for the stored response to the request `head` of a scope. `key` is the key of its URL; if
+  // the responses of the URL vary, `key` becomes the key of the variant. With kHit, `found` is
+  // valid until the next call. An entry that another owner of the URL has made obsolete is not
+  // found.
   cache::FindResult Find(const http1::RequestHead& head, uint32_t scope, std::string* key,
                          cache::FoundEntry* found);
-  // False if Find() would find no entry of the URL that it was called with last, whatever is
-  // stored: the counters of another owner are not known.
+  // False while the counters of another owner of the URL of the last Find() are unknown: Find()
+  // then finds no entry of that URL, whatever is stored.
   bool may_find() const { return now_.is_known; }
-  // The names of the fields that select the entry which was found last, if Find() has changed its
-  // key. Valid until the next call.
+  // Names of the request fields that selected the entry of the last Find(), if Find() has changed
+  // its key. Valid until the next call.
   const cache::VaryNames& names() const { return memory_.record.names(); }
-  // Looks for a variant of the entry that was found last, with its key.
+  // Looks for the variant in `coding` of the entry that was found last; `key` is the key of that
+  // entry.
   FoundCoding FindCoding(const std::string& key, const cache::EntryTerms& plain,
                          semantics::ContentCoding coding, cache::FoundEntry* found) {
     return FindCoded(*mapping_.reader, key, plain, coding, &memory_, found);
@@ -40,13 +42,14 @@ class CacheReader {
   bool WasUsed(const cache::FoundEntry& found) const {
     return mapping_.store->own_hits().Count(found.slot_at, found.slot) > 0;
   }
-  // Counts a use of the entry that was found last, which has this place (FoundEntry).
+  // Counts a use of the entry with these values of FoundEntry::slot_at and FoundEntry::slot.
   void NoteHit(uint32_t slot_at, cache::Slot slot) {
     mapping_.store->own_hits().Note(slot_at, slot);
   }
-  // A hash of a key, the same for all lanes while the cache is not made anew.
+  // Hash of a key: the same in all lanes until the store is made anew.
   uint64_t Hash(std::string_view key) const;
-  // Gives memory back that only large entries need. Returns true if what was found is gone with it.
+  // Frees copy buffers above kKeptBytesMax, which only large entries need. Returns true if this
+  // invalidates the entry that was found last.
   bool Trim() {
     const bool was_trimmed = memory_.buffer.Trim(kKeptBytesMax);
     return memory_.coded.Trim(kKeptBytesMax) || was_trimmed;

@@ -37,7 +37,7 @@ CachedAnswers::CachedAnswers(ProcessCache* cache, const http1::MethodTable* meth
       compressor_(compressor),
       reader_(cache) {}
 
-// DropPending() is rare. Its code, inlined, would save registers for each request that is refused.
+// Not inlined: calls are rare, and the inlined code would save registers for every refused request.
 [[gnu::noinline]] void CachedAnswers::DropPending() { pending_ = nullptr; }
 
 inline uint64_t CachedAnswers::HashIfPlain(const Connection* connection,
@@ -105,7 +105,7 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
   return Outcome::kNone;
 }
 
-// The request has nothing to do with the cache.
+// Counts why the cache has no part in a request, and notes that for Cache-Status. Returns kNone.
 CachedAnswers::Outcome CachedAnswers::Bypass(const Asked& asked, Refusal refusal,
                                              std::string_view forward) {
   asked.terms.counters->AddRefusal(refusal);
@@ -125,7 +125,8 @@ CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
   const FindResult result = reader_.Find(asked.head, asked.scope, &key_, &found);
   if (result == FindResult::kChanged) counters.Add(CacheCounter::kChanged);
   if (result != FindResult::kHit) {
-    // If the responses vary, another request for the target may find one.
+    // A missing variant says nothing about other requests for the target: they may find another
+    // variant.
     const bool is_of_target = result == FindResult::kMiss && !is_variant();
     target_hash_ =
         is_of_target ? HashIfPlain(asked.connection, asked.head, asked.terms, asked.prefix_id) : 0;
@@ -177,9 +178,9 @@ std::unique_ptr<CacheExchange> CachedAnswers::NewExchange(const Asked& asked,
   return exchange;
 }
 
-// Returns true if an entry is no failure, and may answer requests that demand nothing, also while
-// it is stale. A failure does not replace it, whatever lifetime that has: middleware may have set
-// the lifetime before.
+// Returns true if an entry is no failure (5xx) and may answer requests without directives, if need
+// be while it is stale. A failure of the application must not replace such an entry, even if the
+// failure has a lifetime: middleware may have set the lifetime before the handler failed.
 bool CachedAnswers::IsGood(const Asked& asked, const cache::FoundEntry& found) const {
   if (found.entry.status >= 500) return false;
   const cache::Judgement judgement =
@@ -203,22 +204,25 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
   }
   std::unique_ptr<CacheExchange> exchange = NewExchange(asked, forward);
   exchange->key = key_;
-  // Answers to them are stored on other terms, so that they do not wait for each other.
+  // Under HTTP.SYS rules, answers to requests that are not harmless are stored on other terms: a
+  // key of their own keeps harmless requests from waiting for them.
   if (!is_rfc && !asked.facts.is_harmless) exchange->key.append("\n!");
   exchange->hash = reader_.Hash(exchange->key);
-  // An answer to a request with cookies is mostly for its sender alone. Requests that wait for an
-  // entry that they would not find would go to JavaScript one by one.
+  // Only requests that may find the awaited entry wait. An answer to a request with cookies is
+  // mostly for its sender alone, and without may_find() no entry is found: the waiting requests
+  // would then go to JavaScript one by one.
   if (!asked.facts.has_cookie && !exchange->is_background && reader_.may_find()) {
-    // The answer to a request that is not the oldest one of its client stands behind others, which
-    // may never end: nobody waits for that.
+    // A request leads only if it is the oldest unanswered one of its client: otherwise its answer
+    // would stand behind others, which may never end.
     const bool may_lead = asked.writer->IsTurn(*asked.connection);
-    // Answers of the URL are stored, or a default lifetime stores what says nothing else.
+    // True if earlier answers of the URL were stored, or a default lifetime stores answers that say
+    // nothing about caches.
     const bool has_default = asked.terms.options.default_seconds != 0 && asked.facts.is_harmless;
     const bool is_storable = found != nullptr || is_variant() || has_default;
     const WaitingMisses::Turn turn =
         waiting_->Join(asked.connection, {exchange->key, exchange->hash, may_lead, is_storable});
     if (turn == WaitingMisses::Turn::kWaits) return Outcome::kWaiting;
-    // Another lane has stored the response since, so that nobody leads any more.
+    // Another lane has stored the response since this look-up began: look again instead of leading.
     if (waiting_->has_claim() && !cache_->IsCurrent(mark_)) {
       key_.resize(url_key_bytes_);
       return LookUpKey(asked);
@@ -226,7 +230,8 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
     if (turn == WaitingMisses::Turn::kFailed && found != nullptr && judgement.may_answer_errors) {
       return Give(asked, *found, judgement);
     }
-    // A request without a client is not lost when a client leaves.
+    // The request that led was lost with its client. Now the cache asks by a request of its own,
+    // which has no client that could leave.
     if (turn == WaitingMisses::Turn::kLeadsAnew &&
         refreshes_->BeginAwaited(
             asked.connection, cache::MakeSubstituteHead(asked.head, get_method_), exchange->key)) {
@@ -253,9 +258,9 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
   return Outcome::kNone;
 }
 
-// Keeps an entry until JavaScript has answered, and gives JavaScript its validators instead of
-// those of the client. Clients decide how many requests ask at once (no-cache): those whose copies
-// would be too much memory are requests for which nothing is stored.
+// Keeps a copy of the entry until JavaScript has answered, and gives JavaScript the entry's
+// validators instead of the client's. Clients decide how many requests do this at once (no-cache):
+// if a copy would take too much memory, the request is handled as if nothing were stored.
 void CachedAnswers::AskAbout(const Asked& asked, const cache::FoundEntry& found,
                              const cache::Judgement& judgement, CacheExchange* exchange) {
   const std::string_view etag = HeadValue(found.head, "etag");
@@ -305,7 +310,7 @@ bool CachedAnswers::FindVariant(const Asked& asked, const cache::FoundEntry& fou
       if (is_fresh && reader_.WasUsed(found)) compressor_->Add(key_, terms, coding);
       return false;
     case FoundCoding::kNoGain:
-      // So that the same is not tried again.
+      // The hit keeps the note that this coding does not help, so compression is not tried again.
       reader_.NoteHit((*coded)->slot_at, (*coded)->slot);
       return false;
   }
@@ -370,7 +375,7 @@ CachedAnswers::Outcome CachedAnswers::Send(const Asked& asked) {
   const AnswerOutcome outcome =
       SendEntry(answers_, asked.writer, asked.connection, request, answer_, &bodies_);
   bodies_.End();
-  // answer_ has views of the memory.
+  // answer_ views the memory that Trim() has freed: it must not be given again.
   if (reader_.Trim()) may_repeat_ = false;
   return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
 }

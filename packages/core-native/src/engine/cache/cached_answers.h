@@ -25,7 +25,7 @@
 
 namespace httpsys::engine {
 
-// Thread: the lane.
+// Looks up requests of one lane, and answers those for which an entry may answer. Thread: the lane.
 class CachedAnswers {
  public:
   using Outcome = StaticRequests::Outcome;
@@ -36,9 +36,10 @@ class CachedAnswers {
   CachedAnswers(const CachedAnswers&) = delete;
   CachedAnswers& operator=(const CachedAnswers&) = delete;
 
-  // Answers a request for a prefix of the connection's server, which may get it, if an entry may
-  // answer. With kNone the request goes to JavaScript. `closes` is as in NativeAnswer.
-  // `head_number` is 0, or one that only heads of the same bytes have.
+  // Answers a request from an entry, if an entry may answer it; with kNone the caller gives the
+  // request to JavaScript. The connection's server may get the request, for its prefix `prefix_id`.
+  // `closes` is as in NativeAnswer. Heads with the same `head_number` have the same bytes; 0 =
+  // unknown.
   Outcome Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                  uint32_t prefix_id, bool closes, uint64_t head_number = 0) {
     const CacheTerms* const terms = connection->server()->config->cache();
@@ -57,15 +58,16 @@ class CachedAnswers {
     }
     return outcome;
   }
-  // Returns the head that JavaScript gets for the request that Answer() was called with last: with
-  // the validators of what is stored, if JavaScript is asked about that.
+  // Returns the head that JavaScript gets for the request of the last Answer(). If JavaScript is
+  // asked whether an entry is still good, this head has the validators of the entry.
   const http1::RequestHead& HeadFor(const Connection* connection,
                                     const http1::RequestHead& head) const {
     const bool is_asked_about =
         asks_about_entry_ && connection->server()->config->cache() != nullptr;
     return is_asked_about ? question_ : head;
   }
-  // The request that Answer() was called with last was given to JavaScript.
+  // Must be called when the request of the last Answer() was given to JavaScript; afterwards
+  // Captures watches its answer.
   void OnDelivered(const Connection* connection) {
     if (connection->server()->config->cache() == nullptr) return;
     if (pending_ == nullptr && !captures_->is_active()) return;
@@ -73,7 +75,7 @@ class CachedAnswers {
   }
 
  private:
-  // One request.
+  // One request that is being looked up, and what is known about it.
   struct Asked {
     AnswerWriter* writer;
     Connection* connection;
@@ -86,20 +88,22 @@ class CachedAnswers {
     bool closes;
   };
 
-  // Returns true if the responses of the target are known to be refused: the cost of a cache for a
-  // server whose responses say nothing of caches. The request is counted as a miss then.
+  // If the last responses of the target were refused again and again (RefusedTargets), counts a
+  // miss and returns true: no look-up is needed. Servers whose responses say nothing about caches
+  // then pay next to nothing for their cache.
   bool IsRefused(const Connection* connection, const http1::RequestHead& head, uint32_t prefix_id);
   void DropPending();
   Outcome LookUp(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
                  uint32_t prefix_id, bool closes);
-  // The hash of a target whose responses may be known to be refused, or 0 if the request concerns
-  // more of the cache than the entries of its target.
+  // Returns the hash of the request's target for RefusedTargets, or 0 if the request needs a
+  // look-up whatever RefusedTargets knows.
   uint64_t HashIfPlain(const Connection* connection, const http1::RequestHead& head,
                        const CacheTerms& terms, uint32_t prefix_id) const;
   Outcome LookUpKey(const Asked& asked);
-  // The request that got the answer which answer_ still has. The same request gets that once more
-  // while the answer waits for others of its read: nobody can tell that the cache has changed
-  // meanwhile. The entry is in the memory of reader_ until then.
+  // The last request that was answered from an entry, while its answer is in answer_. An equal
+  // request of the same read gets that answer again as long as the answers of the read have not
+  // left: no client can tell that the cache has changed meanwhile. Until then the entry stays in
+  // the memory of reader_.
   struct Given {
     uint64_t head_number = 0;  // 0 = there is no such answer.
     uint64_t batch = 0;        // NativeAnswers::BatchOf().
@@ -114,13 +118,15 @@ class CachedAnswers {
 
   // True if the responses of the URL vary, so that key_ is the key of a variant.
   bool is_variant() const { return key_.size() != url_key_bytes_; }
-  // Looks for the variant of an entry that the client gets, if there is one. An entry that is used
-  // again gets one.
+  // Returns true and sets `coded` if `found` has a compressed variant that the client may get. A
+  // fresh entry that is used again gets the missing variant made.
   bool FindVariant(const Asked& asked, const cache::FoundEntry& found, bool is_fresh,
                    std::optional<cache::FoundEntry>* coded);
-  // Has the stale entry refreshed that was found last, if this is possible and not being done.
+  // Starts a refresh of the stale entry that was found last, if that is possible and none is under
+  // way.
   void Refresh(const Asked& asked);
-  // `found` is an entry that must not answer by itself; nullptr = there is none.
+  // Handles a request that no entry may answer without JavaScript. `found` is the entry about which
+  // JavaScript must be asked; nullptr = there is none.
   Outcome Miss(const Asked& asked, const cache::FoundEntry* found,
                const cache::Judgement& judgement);
   Outcome Bypass(const Asked& asked, cache::Refusal refusal, std::string_view forward);
@@ -146,17 +152,18 @@ class CachedAnswers {
   EntryAnswer answer_;
   SharedBodies bodies_;
   Given given_;
-  bool may_repeat_ = false;     // The answer that was made last may be given again.
-  uint32_t given_slot_at_ = 0;  // The place of its entry, for CacheReader::NoteHit().
+  bool may_repeat_ = false;     // True if the answer in answer_ may be given again.
+  uint32_t given_slot_at_ = 0;  // Slot of the entry of given_, for NoteHit().
   cache::Slot given_slot_;
   std::string key_;
   size_t url_key_bytes_ = 0;      // Length of the URL's key, with which key_ begins.
-  uint64_t target_hash_ = 0;      // Of the target, for Captures::refused(), or 0.
-  ProcessCache::StoreMark mark_;  // Of the URL, from before the look-up.
+  uint64_t target_hash_ = 0;      // Hash for Captures::refused(); 0 = none.
+  ProcessCache::StoreMark mark_;  // Stores of the URL before the look-up.
   std::string status_text_;       // The value of Cache-Status that is being made.
-  // What the answer to the request that was looked up last does to the cache.
+  // What the answer of JavaScript to the request of the last look-up does to the cache.
   std::unique_ptr<CacheExchange> pending_;
-  // The head that JavaScript gets, whose views are those of the request and of pending_.
+  // The head for JavaScript if asks_about_entry_. Its views point into the request and into
+  // pending_.
   http1::RequestHead question_;
   bool asks_about_entry_ = false;
 };

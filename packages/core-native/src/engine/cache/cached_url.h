@@ -1,5 +1,5 @@
 #pragma once
-// URLs of entries, for people.
+// URLs of cache entries as people read and write them.
 
 #include <string>
 #include <string_view>
@@ -11,17 +11,18 @@ namespace httpsys::engine {
 // The URL of an entry, with the Host of its request as received.
 [[nodiscard]] std::string CachedUrl(const cache::KeyParts& key);
 
-// Which entries are to be forgotten. Thread: any.
+// Pattern for the URLs of the entries that a flush drops or a list shows. Thread: any.
 struct CachedUrlPattern {
   bool is_secure = false;
   std::string host;  // In lower case, without the port; empty = any host.
   std::string port;
   std::string target;
-  bool is_recursive = false;  // All URLs below it, too.
+  bool is_recursive = false;  // Matches all URLs below `target`, too.
 
-  // Reads an absolute URL. `*` or `+` for the host means every host. Returns false if it is none.
+  // Reads an absolute URL. `*` or `+` for the host means every host. Returns false if `url` is not
+  // one.
   [[nodiscard]] bool Parse(std::string_view url);
-  // A request whose Host names no port may have been for any.
+  // True if the entry's URL matches. A Host field without a port matches every port.
   [[nodiscard]] bool Matches(const cache::KeyParts& key) const;
 };
 

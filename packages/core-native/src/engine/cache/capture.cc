@@ -16,8 +16,8 @@ using http2::ResponseText;
 // The memory of captures is counted in pieces of this size.
 constexpr uint64_t kPieceBytes = 64 * 1024;
 
-// True if a line of a response with 200 may make a difference: for its lifetime, or for the reason
-// why it is not stored.
+// True if a header line of a 200 response may affect its lifetime or the reason why it is not
+// stored.
 bool ConcernsCaches(std::string_view line) {
   switch (line.empty() ? '\0' : LowerCase(line.front())) {
     case 'c':
@@ -34,8 +34,8 @@ bool ConcernsCaches(std::string_view line) {
   }
 }
 
-// True for the head of a response with 200 that says nothing of caches: told from the text, because
-// most responses of most applications are such.
+// True if the head of a 200 response has no field about caches. Reads the unparsed text: most
+// responses of most applications are like this, and need no parsing then.
 bool SaysNothing(std::string_view head) {
   std::string_view line;
   if (!TakeHeadLine(&head, &line) || line.size() < 12 || line.substr(8, 4) != " 200") return false;
@@ -81,7 +81,7 @@ CapturedRequest::CapturedRequest(const http1::RequestHead& head, const cache::Re
     const std::string_view kept = keep(name);
     head_.lines.push_back({kept, keep(value)});
   }
-  // Its views point into the bytes that go away.
+  // These views point into the received bytes, which go away.
   facts_.control.no_cache = {};
   facts_.control.is_private = {};
 }
@@ -178,7 +178,7 @@ void Capture::OnHead(std::string_view text, bool is_all, const cache::Received& 
   vary_ = facts.vary;
   const bool renews_date = entry_terms_.Has(cache::EntryTerms::kHttpSysRules);
   AppendStoredHead(text.substr(0, text.find("\r\n")), head.lines, renews_date, &head_);
-  // What comes later is counted when it comes.
+  // Reserve at most one piece for a body that comes in parts: Append() counts later bytes.
   if (has_length_) body_.reserve(is_all ? length_ : std::min<uint64_t>(length_, kPieceBytes));
 }
 
@@ -191,7 +191,7 @@ void Capture::Append(std::string_view bytes) {
   if (state_ != State::kCapturing) return;
   const uint64_t total = head_.size() + body_.size() + bytes.size();
   if (total > terms_->options.entry_bytes_max) return Refuse(Refusal::kTooLarge);
-  // A response that comes in one piece, and goes at once, is not counted.
+  // Responses shorter than one piece are not counted.
   const uint64_t counted = total < kPieceBytes ? 0 : (total / kPieceBytes + 1) * kPieceBytes;
   if (counted > taken_bytes_) {
     if (!cache_->TakeCaptureBytes(counted - taken_bytes_)) return Refuse(Refusal::kTooLarge);
@@ -249,7 +249,7 @@ void Capture::Store(std::string_view head, std::string_view body, const cache::R
   response.parts.key = request_->key();
   response.parts.head = head;
   response.parts.body = body;
-  // Only now it is known how long the body of a response without Content-Length is.
+  // Without Content-Length the length of the body is known only now.
   if (body.size() < cache::kCodedBytesMin) entry_terms_.flags &= ~cache::kCodingFlags;
   response.parts.status = status_;
   response.parts.created_s = now.now_s;

@@ -20,7 +20,7 @@
 
 namespace httpsys::engine {
 
-// The request of a capture, copied: its bytes are gone when its answer comes.
+// Copy of a captured request: the received bytes are gone when the answer comes.
 class CapturedRequest {
  public:
   CapturedRequest(const http1::RequestHead& head, const cache::RequestFacts& facts,
@@ -29,9 +29,9 @@ class CapturedRequest {
   CapturedRequest& operator=(const CapturedRequest&) = delete;
 
   const cache::RequestFacts& facts() const { return facts_; }
-  // That of the URL.
+  // The cache key of the URL.
   const std::string& key() const { return key_; }
-  // The target and lines, without those that the lane itself has no use for.
+  // The copied method, version, target, host and lines; the other members have their defaults.
   const http1::RequestHead& head() const { return head_; }
 
  private:
@@ -44,11 +44,11 @@ class CapturedRequest {
 // Captures one response from the reply records of JavaScript. Thread: the lane.
 class Capture {
  public:
-  // What the response means for the cache.
+  // What is known about storing the response.
   enum class State : uint8_t {
     kBeforeHead,
     kCapturing,  // The response may be stored if its rest is as its head says.
-    kRefused,    // It is not stored: refusal().
+    kRefused,    // The response is not stored; refusal() says why.
     kStored,
   };
 
@@ -63,29 +63,31 @@ class Capture {
   State state() const { return state_; }
   // Valid in kRefused.
   cache::Refusal refusal() const { return refusal_; }
-  // The response is, or will be, an entry whose answers say that they depend on Accept-Encoding.
+  // True if the response is or will be an entry whose answers get `Vary: Accept-Encoding`.
   bool varies_by_coding() const {
     return state_ != State::kRefused && entry_terms_.Has(cache::EntryTerms::kVariesByCoding);
   }
   // The status of the response; 0 before its head.
   uint16_t status() const { return status_; }
 
-  // An entry stays that may still answer: a failure of the application (5xx) does not replace it.
+  // Must be called before the head if a stored entry may still answer; afterwards a failure of the
+  // application (5xx) does not replace that entry.
   void KeepEntry() { keeps_entry_ = true; }
-  // The application sets a policy before the head.
+  // Sets the application's cache policy for this response; it must come before the head.
   void SetPolicy(const cache::ResponsePolicy& policy) { policy_ = policy; }
-  // Bytes of the response as the application framed them, and bytes of the body without framing.
-  // `is_all`: the response ends with them.
+  // OnText() gets bytes of the response as the application framed them, OnBody() bytes of the body
+  // without framing. `is_all`: the response ends with this text.
   void OnText(std::string_view text, bool is_all, const cache::Received& now);
   void OnBody(std::string_view bytes);
-  // Gives up.
+  // Gives up storing the response, and frees what was captured.
   void Refuse(cache::Refusal refusal);
-  // The response is a 304 that confirms a stored response, whose head is now `head`. Stores that
-  // again, or forgets it if it may not be stored any more. `age_s` is that of the 304. Returns the
-  // age of the response in seconds.
+  // Handles a 304 that confirms a stored response: stores that again with its updated head `head`,
+  // or drops it if it must not be stored any more. `age_s` is the age of the 304. Returns the age
+  // of the response in seconds.
   uint32_t OnConfirmed(uint16_t status, std::string_view head, std::string_view body,
                        uint32_t age_s, const cache::Received& now);
-  // The response has ended: stores it if it is complete. `is_said`: the application has said so.
+  // The response has ended: stores it if it is complete. `is_said`: the application itself has
+  // ended the response.
   void OnEnd(const cache::Received& now, bool is_said);
 
  private:
@@ -99,7 +101,7 @@ class Capture {
   std::unique_ptr<CapturedRequest> request_;
   std::shared_ptr<const CacheTerms> terms_;
   ProcessCache* cache_;
-  const CaptureCount count_;  // From before `mark_`.
+  const CaptureCount count_;  // Must begin before `mark_` is taken.
   const ProcessCache::Mark mark_;
   cache::ResponsePolicy policy_;
   State state_ = State::kBeforeHead;
@@ -109,10 +111,10 @@ class Capture {
   bool has_length_ = false;
   bool is_bodiless_ = false;  // The status allows no body.
   uint64_t length_ = 0;       // Content-Length. Valid with has_length_.
-  uint64_t taken_bytes_ = 0;  // ProcessCache::TakeCaptureBytes().
+  uint64_t taken_bytes_ = 0;  // Bytes that TakeCaptureBytes() has granted.
   cache::EntryTerms entry_terms_;
   cache::VaryNames vary_;
-  std::string head_;  // As the entry has it.
+  std::string head_;  // In the form of stored_head.h.
   std::string body_;
   http2::ResponseText framing_;
 };

@@ -5,8 +5,8 @@
 
 namespace httpsys::engine {
 
-// Counts a response that is being captured, as long as it exists: once it has gone, the response
-// was stored or will not be (ProcessCache::must_invalidate()). Thread: any.
+// Counts one response while it is being captured. When this object is destroyed, the response was
+// stored or never will be (ProcessCache::must_invalidate()). Thread: any.
 class CaptureCount {
  public:
   explicit CaptureCount(std::atomic<uint64_t>* captures) : captures_(captures) {

@@ -48,8 +48,9 @@ uint32_t AgeOf(const cache::EntryTerms& terms, uint64_t now_ms) {
   return cache::Judge(terms, {}, {}, now_ms).age_s;
 }
 
-// Returns true if the answer was refused, but the answer to the next request may be stored: this
-// one was invalidated while JavaScript made it, or is for a client that has the response already.
+// Returns true if the answer was refused, but the answer to the next request may be stored: the
+// refused one was invalidated while JavaScript made it, or is for a client that has the response
+// already.
 bool IsForOne(const CacheExchange& exchange) {
   const Capture& capture = *exchange.capture;
   if (capture.state() != Capture::State::kRefused) return false;
@@ -57,11 +58,11 @@ bool IsForOne(const CacheExchange& exchange) {
          (capture.refusal() == Refusal::kNotModified && !exchange.is_background);
 }
 
-// The fields that the cache adds to a response of JavaScript: lines with their ends.
+// Header lines, each with its CRLF, that the cache adds to a response of JavaScript.
 std::string FieldsOf(const CacheExchange& exchange) {
   const Capture* const capture = exchange.capture.get();
   std::string lines;
-  // From the first answer on, so that caches behind this one do not take it for the only one.
+  // Sent from the first answer on: caches downstream must know that compressed variants may follow.
   if (capture != nullptr && capture->varies_by_coding()) lines = "Vary: Accept-Encoding\r\n";
   if (exchange.status.empty()) return lines;
   lines.append("Cache-Status: ").append(exchange.status);
@@ -80,7 +81,8 @@ void Captures::Add(const Connection* connection, std::unique_ptr<CacheExchange> 
   const auto found = exchanges_.find(connection);
   if (found == exchanges_.end() && exchange == nullptr) return;
   Exchanges& exchanges = found == exchanges_.end() ? exchanges_[connection] : found->second;
-  // Requests that are unknown here are before this one: of a server without a cache, or taken back.
+  // Earlier requests of the connection are unknown here if their server has no cache, or if they
+  // were taken back: empty places stand for them.
   const size_t earlier = connection->message.unanswered() - 1;
   if (exchanges.size() != earlier) {
     LoseAll(&exchanges);
@@ -135,8 +137,8 @@ Captures::Pass Captures::OnOutput(Connection* connection, CacheExchange* exchang
   return found.head.empty() ? Pass::kAsIs : AddFields(connection, *exchange, reply, found, other);
 }
 
-// Finds the final head of a response in the record that has it. Records behind that have none,
-// although a body may look like a head.
+// Returns the head of the response if this record has it. Records behind the final head are not
+// searched, because a body may look like a head.
 FoundHead Captures::HeadIn(Connection* connection, CacheExchange* exchange,
                            const ReplyRecord& reply) {
   if (exchange->is_begun) return {};
@@ -167,7 +169,8 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
       } else {
         capture->OnText(reply.response().all(), is_all, Now());
       }
-      // Before the head leaves, which says whether it is stored; its status was read above.
+      // Refuse before the head leaves: its Cache-Status says whether the response is stored.
+      // OnText() has read the status of the response above.
       if (reply.has(records::kReplyFile)) capture->Refuse(Refusal::kFile);
       break;
     case ReplyType::kData:
@@ -186,8 +189,8 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
     default:
       break;
   }
-  // end() of a response writes its last bytes, or says that they are chunks. What is left may be
-  // the end of the connection, which cuts the response off.
+  // True if the application has ended the response: end() writes the last bytes, or says that they
+  // are chunks. Any other kEnd may be the end of the connection, which cuts the response off.
   const bool is_said = is_unframed || reply.type() != ReplyType::kEnd;
   if (is_all) capture->OnEnd(Now(), is_said);
   NoteTarget(exchange);
@@ -196,8 +199,9 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
   Decide(exchange);
 }
 
-// A client may have the whole answer before the lane knows that it has ended. Who asks then must
-// find it all the same.
+// Lets other requests wait for an answer that may be stored by its head. A client may have the
+// whole answer before the lane knows that it has ended; a request that comes then must find the
+// answer, too.
 void Captures::LeadLate(const Connection* connection, CacheExchange* exchange) {
   const bool is_storable = exchange->capture->state() == Capture::State::kCapturing;
   if (!is_storable || !std::exchange(exchange->may_lead_late, false)) return;
@@ -214,9 +218,9 @@ void Captures::NoteTarget(CacheExchange* exchange) {
                       is_refused ? capture.refusal() : Refusal::kNone, waiting_->now_ms());
 }
 
-// An answer that is not stored takes the place of a stale entry all the same, unless the
-// application has failed: otherwise a page that has become private would be given out as long as
-// its last public version may be stale.
+// Drops the stale entry of an answer that was refused, unless the application has failed: otherwise
+// a page that has become private would be given out as long as its last public version may be
+// stale.
 void Captures::DropSuperseded(CacheExchange* exchange) {
   const Capture& capture = *exchange->capture;
   const bool is_refused =
@@ -249,7 +253,8 @@ void Captures::Decide(CacheExchange* exchange) {
   }
   exchange->is_decided = true;
   const bool is_refused = capture.state() == Capture::State::kRefused;
-  // An answer for a cookie says nothing about those for others, who alone wait.
+  // Answers for one client, failures, and answers to requests with cookies say nothing about the
+  // answers that other requests wait for.
   const bool is_about_others =
       !IsForOne(*exchange) && !exchange->has_failed && !capture.request().facts().has_cookie;
   if (is_about_others) cache_->asking_lanes().storable.Note(exchange->hash, !is_refused);
@@ -295,7 +300,8 @@ bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
   entry.cache_status = status_text;
   *other = substitutes_.Answer(reply, entry, exchange->capture->request().head(),
                                connection->server()->config->keep_alive_lines(), now.now_s);
-  // JavaScript counts the bytes that it has written.
+  // JavaScript counts the bytes that it has written: credit those that the substitute does not
+  // send.
   const size_t sent = other->response().all().size();
   size_t counted = CountedBytes(reply);
   if (reply.type() == ReplyType::kBlock) {
@@ -306,7 +312,7 @@ bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
   return true;
 }
 
-// Stores the entry anew with the fields of a 304, in head_. Returns its age in seconds.
+// Stores the entry anew, its head (in head_) updated from a 304. Returns its age in seconds.
 uint32_t Captures::Confirm(CacheExchange* exchange, std::string_view text,
                            const cache::Received& now) {
   StoredCopy& stored = *exchange->stored;
@@ -322,7 +328,8 @@ uint32_t Captures::Confirm(CacheExchange* exchange, std::string_view text,
   return initial_age_s;
 }
 
-// Nobody gets the record.
+// Discards a record that the client must not get, and credits its bytes. The record that ends the
+// response becomes a bare end.
 Captures::Pass Captures::Swallow(Connection* connection, const ReplyRecord& reply, bool closes,
                                  ReplyRecord* other) {
   if (reply.type() == ReplyType::kBlock) {
@@ -338,7 +345,7 @@ Captures::Pass Captures::Swallow(Connection* connection, const ReplyRecord& repl
   return Pass::kInstead;
 }
 
-// JavaScript destroys the connection instead of answering.
+// Handles a record by which JavaScript destroys the connection instead of answering.
 Captures::Pass Captures::OnDestroy(Connection* connection, const ReplyRecord& reply,
                                    ReplyRecord* other) {
   const auto found = exchanges_.find(connection);
@@ -364,11 +371,12 @@ Captures::Pass Captures::OnDestroy(Connection* connection, const ReplyRecord& re
     entry.varies_by_coding = stored.terms.Has(cache::EntryTerms::kVariesByCoding);
     entry.age_s = AgeOf(stored.terms, now.now_ms);
   } else {
-    // A stored response that must not be used without the application (RFC 9111, section 5.2.2.2).
+    // The stored response must not be used without the application's consent (RFC 9111, section
+    // 5.2.2.2): answer 504.
     entry.status = kGatewayTimeout;
     entry.head = kGatewayTimeoutHead;
   }
-  // The other streams of a connection of HTTP/2 go on.
+  // Close a connection of HTTP/1.1 only: the other streams of an HTTP/2 connection continue.
   const uint32_t close = connection->stream == nullptr ? uint32_t{records::kReplyClose} : 0;
   const ReplyRecord end = ReplyRecord::End(reply.slot(), records::kReplyEnd | close, 0);
   *other = substitutes_.Answer(end, entry, exchange->capture->request().head(),
@@ -405,7 +413,7 @@ Captures::Pass Captures::AddFields(Connection* connection, const CacheExchange& 
     *other = substitutes_.WithFields(reply, found.end, lines);
     return Pass::kInstead;
   }
-  // The block may be long: what is behind the head stays where it is.
+  // The block may be long: the bytes behind the head stay where they are.
   *other = substitutes_.HeadOfBlock(reply, TextIn(connection, reply).substr(0, found.end), lines);
   connection->attachment().lent().Skip(reply.block_id(), found.end);
   return Pass::kBefore;
@@ -413,7 +421,8 @@ Captures::Pass Captures::AddFields(Connection* connection, const CacheExchange& 
 
 // -- Unsafe requests.
 
-// The head decides; without one that can be read the request may have changed something.
+// Drops entries if the status of the response says that the unsafe request has succeeded. A
+// response without a readable head counts as success.
 void Captures::Invalidate(CacheExchange* exchange, const ReplyRecord& reply,
                           std::string_view text) {
   if (exchange->is_decided || reply.type() == ReplyType::kCachePolicy) return;
@@ -451,7 +460,7 @@ void Captures::InvalidateKey(const CacheExchange& exchange, std::string_view key
 void Captures::Lose(CacheExchange* exchange) {
   if (exchange == nullptr || exchange->is_decided) return;
   if (exchange->is_unsafe) {
-    // The application may have done what it was asked for all the same.
+    // The application may have made the change although it has not answered.
     exchange->is_decided = true;
     InvalidateKey(*exchange, exchange->key);
   }
@@ -466,13 +475,13 @@ void Captures::LoseAll(Exchanges* exchanges) {
 void Captures::OnTakenBack(const Connection* connection) {
   if (exchanges_.empty()) return;
   const auto found = exchanges_.find(connection);
-  // The request may be unknown here, as those of a server without a cache are.
+  // The request is unknown here if its server has no cache.
   if (found == exchanges_.end() || found->second.size() != connection->message.unanswered()) return;
   const std::unique_ptr<CacheExchange> exchange = std::move(found->second.back());
   found->second.pop_back();
   if (found->second.empty()) exchanges_.erase(found);
-  // JavaScript is blocked: those that wait would wait for it behind the next one. Each finds an
-  // owner of its own.
+  // JavaScript is blocked: if another waiting request led, all would wait for JavaScript again.
+  // Release them, so that each finds an owner of its own.
   const bool leads = exchange != nullptr && exchange->leads && !exchange->is_decided;
   if (leads) waiting_->OnDecided(exchange->key, WaitingMisses::Decision::kUnknown);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The requests that JavaScript was given and whose answers concern the cache.
+// Requests that were given to JavaScript and whose answers concern the cache.
 
 #include <cstdint>
 #include <deque>
@@ -18,8 +18,8 @@
 
 namespace httpsys::engine {
 
-// An entry that JavaScript is asked about, and that answers if it says by a 304 that the entry is
-// still good, or fails.
+// Copy of an entry about which JavaScript is asked. The copy answers the client if JavaScript says
+// 304 (the entry is still good) or fails.
 struct StoredCopy {
   // `bytes` were taken by ProcessCache::TakeCaptureBytes().
   StoredCopy(ProcessCache* cache, uint64_t bytes) : cache_(cache), taken_bytes_(bytes) {}
@@ -33,7 +33,7 @@ struct StoredCopy {
   cache::EntryTerms terms;
   bool is_stale = false;
   bool may_answer_errors = false;
-  // JavaScript was given the validators of the entry instead of those of the client.
+  // True if JavaScript got the validators of the entry instead of the client's.
   bool is_asked_about = false;
 
  private:
@@ -43,45 +43,50 @@ struct StoredCopy {
 
 // What the answer to one request does to the cache.
 struct CacheExchange {
-  // Not nullptr: the answer may be stored.
+  // Captures the answer; nullptr = the answer must not be stored.
   std::unique_ptr<Capture> capture;
-  // The request is unsafe, and makes entries obsolete; `key` is that of its URL.
+  // True if the request is unsafe (such as POST) and may make entries obsolete; `key` is the key of
+  // its URL.
   bool is_unsafe = false;
   std::shared_ptr<const CacheTerms> terms;
   uint32_t scope = 0;
   bool is_secure = false;
-  // Not nullptr: what is stored may answer in place of JavaScript.
+  // The entry that may answer in place of JavaScript; nullptr = none may.
   std::unique_ptr<StoredCopy> stored;
-  // The request has no client: nothing is sent.
+  // True for a request of the cache itself: it has no client, so nothing is sent.
   bool is_background = false;
-  // The client has its answer from what is stored: the rest of JavaScript's goes nowhere.
+  // True once the client has its answer from `stored`: the rest of JavaScript's answer is
+  // discarded.
   bool is_answered = false;
   bool is_begun = false;  // The final head of JavaScript's response has come, or cannot be found.
   std::string status;     // The beginning of Cache-Status; empty = the answer has no such field.
-  // Other requests wait for the answer, under `key` with this hash.
+  // True if other requests wait for the answer, under `key` and `hash`.
   bool leads = false;
-  // They may wait from the head of the answer on, if that says that the answer may be stored.
+  // True if other requests may begin to wait when the head of the answer says that it may be
+  // stored.
   bool may_lead_late = false;
-  const Connection* connection = nullptr;  // That of the request, if it leads.
-  bool is_decided = false;                 // It is known, also to them, what becomes of it.
-  bool has_failed = false;                 // The answer is a failure of the application.
+  const Connection* connection = nullptr;  // Connection of the request, if it leads.
+  // True once the effect of the answer on the cache is settled, and the waiting requests know it.
+  bool is_decided = false;
+  bool has_failed = false;  // The application has failed.
   std::string key;
   uint64_t hash = 0;
-  // Not 0: nothing was found under the key of the URL, and RefusedTargets hears of the answer.
+  // Not 0 if nothing was stored for the URL: the hash of the target, under which RefusedTargets
+  // notes the answer.
   uint64_t target_hash = 0;
-  ProcessCache::StoreMark mark;  // From before the look-up.
+  ProcessCache::StoreMark mark;  // Stores of the URL before the look-up.
 };
 
 // Sees each reply record before it is handled, so that a response is in the cache before its last
 // bytes leave. Thread: the lane.
 class Captures final : public Withdrawals {
  public:
-  // What becomes of a reply record.
+  // What the caller does with a reply record.
   enum class Pass : uint8_t {
-    kAsIs,     // It is handled.
-    kInstead,  // Another one is handled.
-    kBefore,   // Another one is handled before it, or before what is left of it.
-    kDropped,  // It was for the cache alone.
+    kAsIs,     // Handles the record unchanged.
+    kInstead,  // Handles `other` instead.
+    kBefore,   // Handles `other` first, then the rest of the record.
+    kDropped,  // Nothing: the record was for the cache alone.
   };
 
   Captures(ProcessCache* cache, WaitingMisses* waiting, OutputPass* output)
@@ -89,16 +94,17 @@ class Captures final : public Withdrawals {
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
-  // JavaScript was given a request, the newest one of the connection or stream. nullptr = its
-  // answer does not concern the cache.
+  // Must be called when JavaScript was given a request, the newest one of the connection or stream.
+  // `exchange` is nullptr if the answer does not concern the cache.
   void Add(const Connection* connection, std::unique_ptr<CacheExchange> exchange);
-  // What the answers say of their targets.
+  // Targets whose answers were refused again and again.
   const RefusedTargets& refused() const { return refused_; }
-  // False if no answer is awaited that concerns the cache.
+  // True if JavaScript still owes an answer that concerns the cache.
   bool is_active() const { return !exchanges_.empty(); }
   // Sees a record before it is handled. `other` is set with kInstead and kBefore.
   Pass OnReply(Connection* connection, const ReplyRecord& reply, ReplyRecord* other);
-  // The records of a pass have been handled, and their output sent or copied.
+  // Must be called when the records of a pass were handled and their output was sent or copied;
+  // frees the texts of records in `other`.
   void EndPass() { substitutes_.EndPass(); }
   void OnDetached(const Connection* connection);
 
@@ -108,7 +114,8 @@ class Captures final : public Withdrawals {
   void OnRefused(const Connection* connection) override { OnDetached(connection); }
 
  private:
-  // The unanswered requests of one connection, from the oldest one on; nullptr as for Add().
+  // Unanswered requests of one connection, oldest first. nullptr = the answer does not concern the
+  // cache.
   using Exchanges = std::deque<std::unique_ptr<CacheExchange>>;
 
   Pass OnOutput(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply,
@@ -118,23 +125,24 @@ class Captures final : public Withdrawals {
   void NoteTarget(CacheExchange* exchange);
   void LeadLate(const Connection* connection, CacheExchange* exchange);
   void DropSuperseded(CacheExchange* exchange);
-  // Answers with what is stored, if `text`, the head of JavaScript's response, says so.
+  // If the head of JavaScript's response, `text`, is a 304 or a failure for which the stored entry
+  // may answer, sets `other` to the entry's answer and returns true; returns false otherwise.
   bool AnswerStored(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply,
                     std::string_view text, ReplyRecord* other);
   uint32_t Confirm(CacheExchange* exchange, std::string_view text, const cache::Received& now);
   Pass Swallow(Connection* connection, const ReplyRecord& reply, bool closes, ReplyRecord* other);
-  // The text of a record that begins a response, as far as a head may be in it.
+  // Returns the text of a record in which the head of a response may be; empty if it has none.
   static std::string_view TextIn(Connection* connection, const ReplyRecord& reply);
   static FoundHead HeadIn(Connection* connection, CacheExchange* exchange,
                           const ReplyRecord& reply);
-  // Adds the fields of the cache to the head of JavaScript's response, which `reply` has.
+  // Adds the cache's fields (Vary, Cache-Status) to the head of JavaScript's response in `reply`.
   Pass AddFields(Connection* connection, const CacheExchange& exchange, const ReplyRecord& reply,
                  const FoundHead& found, ReplyRecord* other);
   void OnBlock(Connection* connection, Capture* capture, const ReplyRecord& reply);
   void Invalidate(CacheExchange* exchange, const ReplyRecord& reply, std::string_view text);
   void DropUrl(const CacheExchange& exchange, std::string_view reference);
   void InvalidateKey(const CacheExchange& exchange, std::string_view key);
-  // Tells those that wait, once it is known what becomes of the answer.
+  // Once the answer is stored or refused, informs the requests that wait for it.
   void Decide(CacheExchange* exchange);
   void Lose(CacheExchange* exchange);
   void LoseAll(Exchanges* exchanges);
@@ -144,7 +152,7 @@ class Captures final : public Withdrawals {
   OutputPass* output_;
   SubstituteReplies substitutes_;
   RefusedTargets refused_;
-  std::string head_;  // Of an entry that is being confirmed.
+  std::string head_;  // Updated head of the entry that a 304 confirms.
   std::unordered_map<const Connection*, Exchanges> exchanges_;
 };
 

@@ -52,7 +52,7 @@ void CoOwners::Set(const void* user, const std::vector<Shared>& shared, uint64_t
     if (owned.view->is_known) {
       owned.until_ms = now_ms + limits::kCacheFormerMs;
     } else {
-      // Nobody will learn any more which entries the member has made obsolete.
+      // The member's counters never came: any entry of the scope may be obsolete.
       generations_->OfScope(pair.first)->fetch_add(1, std::memory_order_acq_rel);
       owned.until_ms = 0;
     }
@@ -90,7 +90,7 @@ bool CoOwners::Sweep(const void* user, uint64_t now_ms, const DropObsolete& drop
     if (has_changed) Publish();
   }
   if (dropped.empty()) return has_more;
-  // Until then no other process looks for entries of the scope.
+  // Until version_ changes below, no other process looks for entries of the scope.
   for (const uint32_t scope : dropped) drop(scope);
   const std::scoped_lock lock(mutex_);
   for (const uint32_t scope : dropped) dropping_.erase(dropping_.find(scope));
@@ -152,7 +152,7 @@ void CoOwners::Publish() {
   auto scopes = std::make_shared<Scopes>();
   for (const auto& [user, known] : users_) {
     for (const auto& [pair, owned] : known.owned) {
-      // Members of this process have the same cache.
+      // Members of this process use the same cache: they have no counters to follow.
       if (owned.view->is_known && owned.view->counters == nullptr) continue;
       Scope& scope = (*scopes)[pair.first];
       scope.place = InvalidationPlaces::OfPrefix(owned.prefix);
@@ -208,7 +208,7 @@ CoOwners::Generation CoOwners::Follow(Snapshot* snapshot, uint32_t scope, std::s
       view->counters->FollowPrefix(found->second.place, &view->seen, of_scope);
     }
   }
-  // Both only rise, so that the sum stays the same if neither has risen.
+  // Both counters only rise: an equal sum means that neither has changed.
   generation.value =
       of_target->load(std::memory_order_acquire) + of_scope->load(std::memory_order_acquire);
   return generation;

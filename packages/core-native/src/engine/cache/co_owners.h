@@ -33,8 +33,8 @@ class CoOwners {
     std::string prefix;             // The scope's URL prefix; empty = everything on a port.
     std::vector<uint64_t> members;  // The other owners.
   };
-  // Forgets the entries of a scope whose generation is another one than that of now. Called on the
-  // thread of Set() and Sweep().
+  // Drops the entries of a scope whose generation is not the present one. Called on the thread of
+  // Set() and Sweep().
   using DropObsolete = std::function<void(uint32_t scope)>;
 
   CoOwners() = default;
@@ -43,46 +43,48 @@ class CoOwners {
 
   // -- What this process makes obsolete, for the others.
 
-  // Must be called before the next three; does nothing at a second time.
+  // Makes the counters. Must be called before Share() and the Count functions, which do nothing
+  // without counters. A second call does nothing.
   void MakeCounters();
-  // The counters, for somebody who follows them from now on. nullptr = there are none yet, or no
-  // memory.
+  // Returns the memory of the counters for another process, which follows them from now on. nullptr
+  // = MakeCounters() was not called, or there is no memory.
   std::shared_ptr<const cache::SharedMemory> Share();
-  // Must be called before a request may come that another member could have given to this process:
-  // other owners may have entries, and follow the counters later.
+  // Must be called before another member can give requests to this process; afterwards must_count()
+  // is true. Other owners may then have entries before they follow the counters.
   void ExpectOthers() { has_others_.store(true, std::memory_order_release); }
-  // False if nothing has to be counted, because nobody can have entries but this process.
+  // True if invalidations must be counted, because other processes may have entries.
   bool must_count() const { return has_others_.load(std::memory_order_acquire); }
-  // Must be called before anybody hears that entries are obsolete: those of a target, or those of a
-  // URL prefix. An empty prefix stands for everything on a port.
+  // Count that the entries of a target, or of a URL prefix, are obsolete. Must be called before
+  // anyone is informed of that. An empty prefix stands for everything on a port.
   void CountTarget(std::string_view target) { Count(cache::InvalidationPlaces::OfTarget(target)); }
   void CountPrefix(std::string_view prefix) { Count(cache::InvalidationPlaces::OfPrefix(prefix)); }
 
   // -- For engines, which know the owners.
 
-  // Sets which scopes are shared as far as `user` (an engine of this process) knows, in place of
-  // what it has said before. The counters of a member that owns a scope no more are followed for
-  // limits::kCacheFormerMs: it may still answer requests that it had. `now_ms` is any monotonic
+  // Replaces the list of the scopes that are shared as far as `user` (an engine of this process)
+  // knows. The counters of a member that no longer owns a scope are followed for another
+  // limits::kCacheFormerMs, because it may still answer earlier requests. `now_ms` is any monotonic
   // clock.
   void Set(const void* user, const std::vector<Shared>& shared, uint64_t now_ms);
-  // Ends what has lasted long enough. Returns true if something has not. Must be called with
-  // UINT64_MAX as `now_ms` before a user goes away, after a last Set() without scopes.
+  // Stops following former owners whose time is over (see Set()). Returns true if the time of
+  // others is not over yet. Must be called with UINT64_MAX as `now_ms` before a user goes away,
+  // after a last Set() without scopes.
   bool Sweep(const void* user, uint64_t now_ms, const DropObsolete& drop);
   // Returns the members of Set() whose counters `user` does not know.
   std::vector<uint64_t> Missing(const void* user) const;
   // Sets the counters of a member; nullptr = the member belongs to this process.
   void SetCounters(const void* user, uint64_t member,
                    std::shared_ptr<cache::FollowedCounters> counters);
-  // A member whose counters are not known has gone: it makes nothing obsolete any more. What is
-  // stored in its scopes is obsolete, because it may have done so before.
+  // Must be called when a member whose counters are unknown has gone. It may have made entries of
+  // its scopes obsolete, so all of them become obsolete.
   void SetGone(const void* user, uint64_t member);
 
   // -- For readers.
 
-  // True while another process owns the scope, or may still make entries of it obsolete: then
-  // nobody but this process may use them.
+  // True while another process owns the scope, or may still make entries of it obsolete. Only this
+  // process may use the entries of such a scope.
   bool IsShared(uint32_t scope) const;
-  // Changes with IsShared() of any scope, and with what a Snapshot has.
+  // Changes whenever IsShared() of a scope changes or a Snapshot is out of date.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
  private:
@@ -98,7 +100,7 @@ class CoOwners {
     size_t place = 0;  // The place of the prefix' counter.
     std::vector<std::shared_ptr<View>> views;
   };
-  // Immutable except for what views have seen.
+  // Shared scopes by number. Immutable except for View::seen.
   using Scopes = std::unordered_map<uint32_t, Scope>;
 
  public:
@@ -127,7 +129,8 @@ class CoOwners {
   using Pair = std::pair<uint32_t, uint64_t>;  // A scope and a member.
   struct Owned {
     std::string prefix;
-    uint64_t until_ms = UINT64_MAX;  // Above: the member owns the scope.
+    // When following ends; UINT64_MAX = the member owns the scope.
+    uint64_t until_ms = UINT64_MAX;
     std::shared_ptr<View> view;
   };
   // One engine.
@@ -136,8 +139,8 @@ class CoOwners {
     std::map<uint64_t, Known> known;  // By member.
   };
 
-  // By the place of a target, and by the number of a scope: two scopes with one place have one
-  // generation.
+  // Counters from which generations are made, by the place of a target and by the number of a
+  // scope. Scopes with the same remainder share a counter.
   struct Generations {
     static constexpr size_t kScopes = 256;
 
@@ -149,7 +152,7 @@ class CoOwners {
 
   void Count(size_t place);
   Generation Follow(Snapshot* snapshot, uint32_t scope, std::string_view target);
-  // With the mutex.
+  // The caller holds mutex_.
   std::shared_ptr<View> MakeView(const User& user, uint64_t member) const;
   void Publish();
   void FollowAll(uint32_t scope, const Owned& left);
@@ -163,7 +166,7 @@ class CoOwners {
   std::multiset<uint32_t> dropping_;  // Scopes whose obsolete entries are being dropped.
   std::atomic<uint64_t> version_{1};
   std::unique_ptr<Generations> generations_;  // Set once, before is_used_.
-  std::atomic<bool> is_used_{false};          // Some scope was shared once.
+  std::atomic<bool> is_used_{false};          // True once a scope was shared.
 };
 
 }  // namespace httpsys::engine

@@ -37,7 +37,7 @@ void Compressor::Add(const std::string& key, const cache::EntryTerms& plain,
   if (!std::exchange(is_running_, true)) StartThread();
 }
 
-// With the mutex.
+// The caller holds mutex_.
 void Compressor::StartThread() {
   const SignalsBlocked blocked;
   const auto run = [](void* self) -> void* {
@@ -50,7 +50,7 @@ void Compressor::StartThread() {
     pthread_detach(thread);
     return;
   }
-  // The next request asks again.
+  // Without a thread the jobs are dropped; the next request for an entry asks again.
   is_running_ = false;
   jobs_.clear();
   asked_.clear();
@@ -67,7 +67,7 @@ void Compressor::Run() {
     lock.lock();
     asked_.erase(job.coded_key);
   }
-  // Before somebody who waits may destroy the cache.
+  // Unmap first: a caller that waits for the end of this thread may then destroy the cache.
   reader.mapping = {};
   is_running_ = false;
   is_idle_.notify_all();

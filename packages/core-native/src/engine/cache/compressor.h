@@ -20,10 +20,11 @@ namespace httpsys::engine {
 // flushed, no reader of any process uses the variant. Thread: any.
 class Compressor {
  public:
-  // Variants that wait to be made. Whoever asks for more of them at once asks again later.
+  // Maximum number of variants that wait to be made. Add() ignores further ones; a later use of the
+  // entry asks again.
   static constexpr size_t kQueueMax = 64;
 
-  // For the cache of the process.
+  // Makes variants for the cache of the process.
   Compressor() : Compressor(&ProcessCache::Instance()) {}
   explicit Compressor(ProcessCache* cache) : cache_(cache) {}
   Compressor(const Compressor&) = delete;
@@ -31,7 +32,7 @@ class Compressor {
   // Waits for the variant that is being made.
   ~Compressor();
 
-  // The one of the process.
+  // The compressor of the process.
   static Compressor& Instance();
 
   // Asks for a variant of the entry with this key and these terms. Does nothing if the same was
@@ -42,12 +43,12 @@ class Compressor {
 
  private:
   struct Job {
-    std::string key;  // That of the plain entry.
+    std::string key;  // Key of the plain entry.
     std::string coded_key;
     cache::EntryTerms plain;
     semantics::ContentCoding coding = semantics::ContentCoding::kIdentity;
   };
-  // What the thread needs beside the jobs.
+  // Memory by which the thread reads entries.
   struct Reader {
     ProcessCache::Mapping mapping;
     cache::CopyBuffer buffer;
@@ -61,8 +62,8 @@ class Compressor {
   std::mutex mutex_;
   std::condition_variable is_idle_;
   std::deque<Job> jobs_;
-  std::set<std::string> asked_;  // The coded keys of the jobs, and of the one that is being done.
-  bool is_running_ = false;      // There is a thread.
+  std::set<std::string> asked_;  // Coded keys of all jobs, including the running one.
+  bool is_running_ = false;      // True while the thread exists.
   bool is_closed_ = false;
 };
 

@@ -29,14 +29,14 @@ constexpr int kPartial = 206;
 constexpr int kNotModified = 304;
 constexpr int kUnsatisfiedRange = 416;
 
-// The fields of a request that say which part of a response is wanted, and whether.
+// Range and conditional fields of a request.
 struct WantedPart {
   semantics::ConditionFields conditions;
   std::optional<std::string_view> range;
 };
 
-// Values of fields with several lines are joined in `joined`. If-Match and If-Unmodified-Since are
-// not for caches (RFC 9111, section 4.3.2).
+// `joined` keeps the values that are joined from several lines. If-Match and If-Unmodified-Since
+// are not for caches (RFC 9111, section 4.3.2).
 WantedPart ReadWantedPart(const http1::RequestHead& head, std::deque<std::string>* joined) {
   WantedPart part;
   const std::pair<std::string_view, std::optional<std::string_view>*> wanted[] = {
@@ -84,7 +84,8 @@ semantics::Boundary RandomBoundary() {
   return semantics::MakeBoundary(first, number());
 }
 
-// Fields of a 304 (RFC 9110, section 15.4.5), and those that updates of other caches need.
+// True for fields that a 304 has (RFC 9110, section 15.4.5) or that other caches need for an
+// update.
 bool IsOfNotModified(std::string_view name) {
   return EqualsIgnoringCase(name, "etag") || EqualsIgnoringCase(name, "date") ||
          EqualsIgnoringCase(name, "vary") || EqualsIgnoringCase(name, "cache-control") ||
@@ -173,7 +174,7 @@ void EntryAnswer::MakeNotModified(const UsedEntry& entry) {
   }
 }
 
-// No ranges = none of those of the request is in the body.
+// Makes a 206 with these ranges. No ranges = the body has none of the requested ones: makes a 416.
 void EntryAnswer::MakePartial(const UsedEntry& entry, std::span<const ByteRange> ranges) {
   const uint64_t size = entry.body.size();
   const auto bytes_of = [&](const ByteRange& range) {
@@ -209,7 +210,7 @@ void EntryAnswer::MakePartial(const UsedEntry& entry, std::span<const ByteRange>
       ends.push_back(texts_.size());
     }
     parts.AppendEnd(&texts_);
-    // The texts do not move any more.
+    // `texts_` is complete: views into it stay valid from here on.
     const std::string_view texts = texts_;
     size_t begin = 0;
     for (size_t i = 0; i < ranges.size(); ++i) {

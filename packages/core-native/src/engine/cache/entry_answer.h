@@ -1,5 +1,5 @@
 #pragma once
-// Makes answers of stored responses.
+// Makes answers from stored responses.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,8 @@
 
 namespace httpsys::engine {
 
-// The answer where only a stored response would do, in the form of stored_head.h.
+// Status and head of the answer to a request for a stored response when none may answer; the head
+// is in the form of stored_head.h.
 inline constexpr uint16_t kGatewayTimeout = 504;
 inline constexpr std::string_view kGatewayTimeoutHead =
     "HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n";
@@ -22,10 +23,10 @@ inline constexpr std::string_view kGatewayTimeoutHead =
 // A stored response, and how it is used this time.
 struct UsedEntry {
   uint16_t status = 200;
-  std::string_view head;  // As stored_head.h has it.
+  std::string_view head;  // In the form of stored_head.h.
   std::string_view body;
   std::optional<uint32_t> age_s;  // Nothing = no Age field (rules of HTTP.SYS, which renew Date).
-  // The answer says that it depends on Accept-Encoding.
+  // True if the answer gets `Vary: Accept-Encoding`.
   bool varies_by_coding = false;
   std::string_view cache_status;  // The value of Cache-Status; empty = there is no such field.
 };
@@ -42,20 +43,20 @@ struct AskedEntry {
 // Thread: one lane.
 class EntryAnswer {
  public:
-  // The beginning, and for each range its head and its bytes, and the end.
+  // Maximum number of pieces of a body: part head and bytes of each range, and the end.
   static constexpr size_t kPiecesMax = 2 * semantics::kRangesCapacity + 1;
 
   // Makes the answer. `now_s` is the time in seconds since 1970. The views of `entry` must live as
   // long as the answer.
   void Make(const UsedEntry& entry, const AskedEntry& asked, int64_t now_s);
-  // Makes the answer to a request that wants a stored response where there is none that it accepts
-  // (504, only-if-cached).
+  // Makes the 504 for a request with only-if-cached that no stored response may answer.
   void MakeUnsatisfied(const AskedEntry& asked, std::string_view cache_status, int64_t now_s);
 
   int status() const { return status_; }
-  // As in NativeAnswer.
+  // Value for NativeAnswer::is_own_error.
   bool is_own_error() const { return is_own_error_; }
-  // With the empty line, and without Connection. Valid until the next answer, as are the pieces.
+  // The head with its empty line, without Connection. Head and pieces are valid until the next
+  // answer.
   std::string_view head() const { return head_; }
   // The body; none for HEAD.
   std::span<const std::string_view> pieces() const { return {pieces_.data(), piece_count_}; }
@@ -72,7 +73,7 @@ class EntryAnswer {
   int status_ = 0;
   bool is_own_error_ = false;
   std::string head_;
-  std::string texts_;  // What stands between the ranges of an answer with several.
+  std::string texts_;  // Part heads and end of an answer with several ranges.
   std::array<std::string_view, kPiecesMax> pieces_;
   size_t piece_count_ = 0;
   semantics::ResponseDate date_;

@@ -11,14 +11,14 @@
 
 namespace httpsys::engine {
 
-// Memory for looking for responses. Thread: any, one at a time.
+// Memory that look-ups of responses use and reuse. Thread: any, one at a time.
 struct FindMemory {
   cache::CopyBuffer buffer;
   cache::CopyBuffer coded;
   cache::VaryRecord record;
 };
 
-// Looks for the response to a request whose URL has this key. If the responses of the URL vary,
+// Looks for the response to the request `head`. `key` is the key of its URL; if its responses vary,
 // `key` becomes the key of the variant. With kHit, `found` is valid until the memory is used again.
 [[nodiscard]] inline cache::FindResult FindResponse(const cache::ArenaReader& reader,
                                                     const http1::RequestHead& head,
@@ -38,12 +38,12 @@ struct FindMemory {
 
 // Whether an entry has a variant in a content coding.
 enum class FoundCoding : uint8_t {
-  kNone,     // None that was made from this entry.
+  kNone,     // No variant was made from this entry.
   kNoGain,   // The coding does not make the response smaller.
   kVariant,  // `found` is valid until the memory is used again.
 };
 
-// Looks for a variant of the entry with these terms and this key, of which a copy is changed.
+// Looks for the variant in `coding` of the entry with this key and the terms `plain`.
 [[nodiscard]] inline FoundCoding FindCoded(const cache::ArenaReader& reader, std::string key,
                                            const cache::EntryTerms& plain,
                                            semantics::ContentCoding coding, FindMemory* memory,

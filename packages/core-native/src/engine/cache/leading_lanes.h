@@ -1,5 +1,5 @@
 #pragma once
-// Which lane of the process asks JavaScript for a missing response, and which ones wait for it.
+// Decides which lane of the process asks JavaScript for a missing response while other lanes wait.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,49 +12,49 @@
 
 namespace httpsys::engine {
 
-// The keys for which a request of some lane leads (WaitingMisses, Refreshes), so that a missing or
-// stale response is made once in the process and not once in each lane. Fresh answers do not come
-// here. Thread: any.
+// Keys for which a request of one lane leads: it goes to JavaScript, and others wait for its answer
+// (WaitingMisses, Refreshes). A missing or stale response is thus made once in the process, not
+// once in each lane. Fresh answers do not use this class. Thread: any.
 class LeadingLanes {
  public:
-  // Keys at a time. For more of them each lane asks for itself.
+  // Maximum number of keys at a time. For further keys each lane asks JavaScript itself.
   static constexpr size_t kKeysMax = 4096;
 
-  // What a lane is told about a key.
+  // News about a key, for a lane that waits or leads.
   enum class Event : uint8_t {
     kStored,    // The response of the lane that led is stored.
-    kRefused,   // It is not.
+    kRefused,   // The response is not stored.
     kFailed,    // The application has failed.
     kUnknown,   // JavaScript could not be asked.
-    kLeadsNow,  // The other lane has no response: this lane leads in its place.
-    kLook,      // Others wait for this lane, for a while by now.
+    kLeadsNow,  // The lane that led gave up: this lane leads now.
+    kLook,      // Other lanes still wait: this lane checks its request.
   };
-  // Is called by other threads and with the mutex: it must only post to the lane.
+  // Informs a lane. Called on other threads with the mutex held, so it must only post to the lane.
   using Tell = std::function<void(const std::string& key, Event event)>;
 
   LeadingLanes() = default;
   LeadingLanes(const LeadingLanes&) = delete;
   LeadingLanes& operator=(const LeadingLanes&) = delete;
 
-  // `lane` is told of the keys that it waits for or leads, until Leave() has returned, which lets
-  // others lead in its place.
+  // Registers a lane. `tell` gets the events of keys for which the lane waits or leads, until
+  // Leave() has returned. Leave() lets other lanes lead in place of this one.
   void Enter(const void* lane, Tell tell);
   void Leave(const void* lane);
 
-  // Returns true if the lane leads: Finish() or Pass() must follow. Otherwise it waits for another
-  // one, and is told.
+  // If no other lane leads for the key, this lane leads and Begin() returns true: Finish() or
+  // Pass() must follow. Otherwise this lane waits for an event, and Begin() returns false.
   bool Begin(const void* lane, const std::string& key);
-  // Returns true if no lane has led so far: the lane leads, and Finish() or Pass() must follow.
-  // Otherwise the lane does not wait.
+  // If no lane leads for the key, this lane leads and Claim() returns true: Finish() or Pass() must
+  // follow. Otherwise Claim() returns false, and this lane does not wait.
   bool Claim(const void* lane, const std::string& key);
-  // The response is known. No effect, as with Pass(), if the lane does not lead.
+  // Ends the lead, and reports `event` to the waiting lanes. Finish() and Pass() have no effect if
+  // the lane does not lead.
   void Finish(const void* lane, const std::string& key, Event event);
-  // There will be no response: the lane that has waited longest leads.
+  // Ends the lead without a response: the lane that has waited longest leads next.
   void Pass(const void* lane, const std::string& key);
-  // Nobody waits for the response any longer, whichever lane leads: tells kUnknown to those that
-  // do.
+  // Ends all waiting for the key, whichever lane leads: reports kUnknown to the waiting lanes.
   void GiveUp(const std::string& key);
-  // Lets the lane that leads look whether its request still gets on.
+  // Asks the lane that leads to check whether its request makes progress (kLook).
   void Look(const std::string& key);
 
  private:
@@ -64,9 +64,9 @@ class LeadingLanes {
   };
   using Keys = std::unordered_map<std::string, Key>;
 
-  // With the mutex.
+  // The caller of both functions holds the mutex.
   void TellLane(const void* lane, const std::string& key, Event event) const;
-  // Returns the next key.
+  // Lets the lane that has waited longest lead, or removes the key. Returns the next key.
   Keys::iterator PassAt(Keys::iterator at);
 
   std::mutex mutex_;

@@ -19,7 +19,7 @@ namespace {
 using cache::ArenaShape;
 using cache::VaryRecord;
 
-// The part of the cache that responses may have while they are captured.
+// Responses that are being captured may take one part in this many of the cache's memory.
 constexpr uint64_t kCapturePart = 8;
 constexpr uint64_t kChunkBytes = uint64_t{cache::kSegmentBytes} * cache::kSegmentsPerChunk;
 
@@ -101,9 +101,9 @@ void ProcessCache::ApplyBytes() {
   bytes_.store(bytes, std::memory_order_relaxed);
   is_suspended_ = bytes < kChunkBytes && bytes < WishedBytes();
   if (store_ == nullptr) return;
-  // The index is made for what is wished, so that no grant makes it anew.
+  // The index is sized for the wish, not for the bounds: a change of bounds never makes it anew.
   if (ArenaShape::For(WishedBytes()).chunks_max > store_->arena().shape().chunks_max) {
-    // Readers of other processes have the memory until they hear of the next one.
+    // Readers of other processes map the old memory until they learn of the new one: empty it.
     store_->Clear();
     store_ = nullptr;
     return MakeStore();
@@ -117,7 +117,7 @@ void ProcessCache::ApplyBytes() {
 void ProcessCache::MakeStore() {
   store_ = cache::CacheStore::Create(ArenaShape::For(WishedBytes()), RandomNumber());
   store_version_ = 0;
-  // What a killed process has left is not read, but epochs are secrets of this one.
+  // Begin at random: epochs are secrets of this process.
   next_epoch_ = RandomNumber();
   if (store_ != nullptr) {
     for (const auto& [memory, hits] : hits_) store_->AddHits(&hits.table);
@@ -127,7 +127,7 @@ void ProcessCache::MakeStore() {
   OnChanged();
 }
 
-// Tells the readers if chunks have come or gone.
+// Informs the readers if chunks were added or removed.
 void ProcessCache::OnChanged() {
   const uint64_t now = store_ == nullptr ? 0 : store_->version();
   if (now == store_version_) return;
@@ -274,7 +274,7 @@ cache::Refusal ProcessCache::Store(const Response& response) {
   const std::scoped_lock lock(mutex_);
   if (store_ == nullptr || is_suspended_) return cache::Refusal::kTooLarge;
   const Mark& mark = response.mark;
-  // Nobody has heard what an owner has made obsolete whose counters are missing.
+  // While the counters of an owner are missing, nothing is known about what it has made obsolete.
   if (!mark.generation.is_known || MarkOf(response.parts.key) != mark) {
     return cache::Refusal::kObsolete;
   }
@@ -289,14 +289,15 @@ cache::Refusal ProcessCache::Store(const Response& response) {
     parts.key = key_;
   }
   is_stored = is_stored && store_->Store(parts);
-  // Only now can every lane find the entry.
+  // Count the store last: a lane that sees the new number can find the entry.
   stores_[CounterOf(response.parts.key)].fetch_add(1, std::memory_order_release);
   OnChanged();
   return is_stored ? cache::Refusal::kNone : cache::Refusal::kTooLarge;
 }
 
-// A response that names fewer fields than the record is the variant of all of these. One that names
-// others, too, is found below the variant that it is by the first ones, so that all others stay.
+// If the response's Vary names fewer fields than the record, it counts as a variant by all fields
+// of the record. If it names further fields, the variant by the record's fields gets a record of
+// its own, below which the response is stored, so that all other variants stay.
 bool ProcessCache::NoteVariant(const Response& response) {
   cache::VaryNames names = *response.vary;
   bool is_complete = false;  // The records so far name all fields of the response.

@@ -36,38 +36,40 @@ class ProcessCache {
   ProcessCache(const ProcessCache&) = delete;
   ProcessCache& operator=(const ProcessCache&) = delete;
 
-  // The one of the process.
+  // The cache of this process.
   static ProcessCache& Instance();
 
-  // Bounds the memory of entries on behalf of `user`; 0 = it has no wish any more. The largest wish
-  // counts, or kDefaultBytes without any. A bound above all earlier ones forgets every entry.
-  // `port_bytes` is kept for whoever asks for a part of what a port has; 0 = the default.
+  // Sets how much memory `user` wishes for entries; 0 = it has no wish any more. The largest wish
+  // counts; without any, kDefaultBytes. A wish above all earlier ones drops every entry.
+  // `port_bytes` is the wished bound for all processes of a port together (port_bytes()); 0 = the
+  // default.
   void SetBytes(const void* user, uint64_t bytes, uint64_t port_bytes = 0);
 
-  // The smallest port_bytes, or 0 if nobody has named one.
+  // The smallest `port_bytes` of all users; 0 = no user has set one.
   uint64_t port_bytes() const;
-  // What SetBytes() has asked for.
+  // The largest wish of SetBytes(), or kDefaultBytes.
   uint64_t wished_bytes() const;
-  // Bounds the memory of entries by what the members of a port have for this process. The smallest
-  // bound counts; UINT64_MAX = this one is none. With less than cache::ArenaShape's chunk nothing
-  // is stored.
+  // Bounds the memory of entries by the part of a port's memory that this process gets. The
+  // smallest bound counts; UINT64_MAX = this port sets no bound. With less than cache::ArenaShape's
+  // chunk nothing is stored.
   void Limit(const void* user, uint16_t port, uint64_t bytes);
   void ForgetLimits(const void* user);
 
   // -- Scopes. Answers of one scope are never given to requests of another one. A scope has a
   // number above 65535 (cache::KeyScope::port), which is never used again.
 
-  // Returns the number of the scope with this name, which exists until each Claim() has a
-  // Release(). Makes the store.
+  // Returns the number of the scope with this name. The scope exists until Release() was called for
+  // each Claim(). Makes the store, if there is none.
   uint32_t Claim(const std::string& name);
-  // With the last claim the entries of the scope go away, too.
+  // Ends one claim. The end of the last claim drops the entries of the scope.
   void Release(const std::string& name);
 
   // -- Reading.
 
   // Changes whenever readers must call Map() again.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
-  // What a reader uses until the version changes; no reader = there is no store.
+  // Mapped memory of the store, for readers until version() changes. `reader` is nullptr if there
+  // is no store.
   struct Mapping {
     std::shared_ptr<cache::CacheStore> store;  // Keeps the hit counters.
     std::unique_ptr<cache::ArenaReader> reader;
@@ -77,7 +79,7 @@ class ProcessCache {
 
   // -- Other processes.
 
-  // The memory of the arena, to be mapped elsewhere. No index = there is no store.
+  // The memory of the arena, which other processes map. `index` is nullptr if there is no store.
   struct Memory {
     struct Chunk {
       std::shared_ptr<const cache::SharedMemory> memory;  // nullptr = there is none.
@@ -85,28 +87,28 @@ class ProcessCache {
     };
 
     std::shared_ptr<const cache::SharedMemory> index;
-    std::vector<Chunk> chunks;  // By number.
+    std::vector<Chunk> chunks;  // Indexed by chunk number.
   };
   Memory Share() const;
-  // Calls `changed` whenever the version changes, until Unwatch() has returned. It must not call
-  // this object.
-  // Also whenever other members have come to own a scope, or have left it, and Announce() is
-  // called.
+  // Calls `changed` whenever version() changes and whenever Announce() is called (because other
+  // members have begun or ceased to own a scope), until Unwatch() has returned. `changed` must not
+  // call this object.
   void Watch(const void* user, std::function<void()> changed);
   void Unwatch(const void* user);
   void Announce();
-  // Counts the hits of another process, which writes them into this memory.
+  // Lets eviction count the hits of another process, which writes them into this memory.
   void AddHits(const std::shared_ptr<const cache::SharedMemory>& hits);
   void RemoveHits(const std::shared_ptr<const cache::SharedMemory>& hits);
   // The other owners of prefixes of this process, and what they have made obsolete.
   CoOwners& co_owners() { return co_owners_; }
-  // Forgets the entries of a scope that other owners have made obsolete.
+  // Drops the entries of a scope that other owners have made obsolete.
   void DropObsolete(uint32_t scope);
 
   // -- Writing.
 
-  // The invalidations of a URL so far: a request that was given to JavaScript before one of them
-  // may have an answer from before it.
+  // Counters of the invalidations of a URL. A mark is taken before a request goes to JavaScript; if
+  // it has changed when the response comes, the response may be from before an invalidation and is
+  // not stored.
   struct Mark {
     uint32_t of_url = 0;
     uint32_t of_all = 0;
@@ -115,8 +117,8 @@ class ProcessCache {
     bool operator==(const Mark&) const = default;
   };
   Mark MarkOf(std::string_view key);
-  // The responses stored so far for a URL with this key, or for another one with the same counter:
-  // if none was found, there is none as long as the mark is that of now.
+  // Number of the responses stored for a URL, or for others with the same counter. If a look-up
+  // after StoresOf() found nothing, nothing is stored for the URL as long as IsCurrent().
   struct StoreMark {
     uint32_t counter = 0;
     uint32_t stores = 0;
@@ -125,22 +127,22 @@ class ProcessCache {
   bool IsCurrent(StoreMark mark) const {
     return stores_[mark.counter].load(std::memory_order_acquire) == mark.stores;
   }
-  // Of hashes that are not told to anybody.
+  // Seed for hashes that stay within this process.
   uint64_t seed() const { return counter_seed_; }
 
   // A response to be stored. `parts.key` is the key of the URL.
   struct Response {
     cache::EntryParts parts;
     const cache::VaryNames* vary;              // Not nullptr.
-    std::span<const http1::HeaderLine> lines;  // Of the request, for `vary`.
-    Mark mark;                                 // From before JavaScript was asked.
+    std::span<const http1::HeaderLine> lines;  // Lines of the request, for `vary`.
+    Mark mark;                                 // Taken before JavaScript was asked.
   };
-  // Returns why the response was not stored, or kNone: it is obsolete, or too large, which it also
-  // is if there is no memory.
+  // Stores a response. Returns kNone, or why it was not stored: kObsolete or kTooLarge (also if
+  // there is no memory).
   cache::Refusal Store(const Response& response);
   // A variant of a stored response in a content coding.
   struct CodedResponse {
-    std::string_view plain_key;  // That of the entry, perhaps of a variant by Vary.
+    std::string_view plain_key;  // Key of the entry, perhaps of a variant by Vary.
     semantics::ContentCoding coding;
     const cache::EntryHead* plain;  // Not nullptr.
     std::string_view head;
@@ -148,18 +150,20 @@ class ProcessCache {
   };
   // Stores a variant, unless its plain response is not stored any more.
   void StoreCoded(const CodedResponse& response);
-  // Forgets what is stored for the key of a URL, with all variants. Returns false if there was
-  // nothing.
+  // Drops the entry of a URL's key with all its variants. Returns false if there was none.
   bool Drop(std::string_view key);
-  // Does the same for all owners of the URL, before it returns.
+  // Does the same as Drop() for all owners of the URL: after it returns, none of them uses the
+  // entry.
   bool Invalidate(std::string_view key);
-  // Visits entries as CacheStore::DropSomeIf() does, with their hits as far as eviction counts
-  // them, and lets lanes store in between; those that a VaryRecord has made unreachable are among
-  // them until they are evicted.
+  // Visits all entries with the hits that eviction counts, and drops those for which `visit`
+  // returns true (CacheStore::DropSomeIf()); returns how many it dropped. Lanes can store in
+  // between. Entries that a VaryRecord has made unreachable are visited, too, until they are
+  // evicted.
   using Visit =
       std::function<bool(std::string_view key, const cache::EntryHead& entry, uint32_t hits)>;
   size_t DropIf(const Visit& visit);
-  // Must be called before entries of any URL are dropped at the wish of somebody.
+  // Must be called before a flush drops entries; afterwards responses to earlier requests are not
+  // stored.
   void BeginFlush() { flushes_.fetch_add(1, std::memory_order_acq_rel); }
   // Lanes that ask JavaScript. The process makes each missing response once and refreshes each
   // stale response once.
@@ -172,12 +176,12 @@ class ProcessCache {
   cache::StoreCounts counts() const;
   uint64_t memory_bytes() const;
 
-  // Counts the responses that are being captured (CaptureCount).
+  // Number of responses that are being captured; CaptureCount changes it.
   std::atomic<uint64_t>& captures() { return captures_; }
-  // Returns false if nothing that is stored, or will be, can become obsolete: no request that
-  // JavaScript has been given so far has an answer which is stored or will be, and no other owner
-  // of a URL has to hear what becomes obsolete here. What JavaScript has been given before it gave
-  // the caller an answer counts, whichever lane gave it.
+  // Returns false if an invalidation would have no effect: nothing was ever stored, no response is
+  // being captured, and no other owner of a URL must hear of invalidations. If JavaScript has
+  // answered the caller, all requests that any lane gave to JavaScript before that answer are
+  // counted.
   bool must_invalidate() const {
     return captures_.load(std::memory_order_acquire) != 0 ||
            has_stored_.load(std::memory_order_relaxed) || co_owners_.must_count();
@@ -197,7 +201,7 @@ class ProcessCache {
 
   size_t CounterOf(std::string_view key) const;
 
-  // All of them with the mutex.
+  // The caller of the functions below holds the mutex.
   uint64_t Bytes() const;
   uint64_t WishedBytes() const;
   void MakeStore();
@@ -209,8 +213,8 @@ class ProcessCache {
   };
   void MapNow(Mapping* mapping) const;
   void DropScope(uint32_t scope);
-  // Notes the variant that a request selects in the records of its URL, whose key is key_. That
-  // becomes the key of the variant. Returns false if there is no memory.
+  // Notes in the Vary records of a URL which variant the request selects. key_ is the key of the
+  // URL, and becomes the key of the variant. Returns false if there is no memory.
   bool NoteVariant(const Response& response);
 
   mutable std::mutex mutex_;
@@ -221,24 +225,24 @@ class ProcessCache {
 
   std::map<const void*, Wish> wishes_;
   std::map<std::pair<const void*, uint16_t>, uint64_t> limits_;
-  bool is_suspended_ = false;  // There is no memory for entries.
+  bool is_suspended_ = false;  // True while bounds leave no memory for entries.
   std::map<std::string, Scope> scopes_;
   std::map<const void*, std::function<void()>> watchers_;
   std::map<const cache::SharedMemory*, ForeignHits> hits_;
   std::shared_ptr<cache::CacheStore> store_;
-  Mapping own_;  // For looking at what is stored before something replaces it.
+  Mapping own_;  // For reading the Vary records that Store() extends.
   cache::CopyBuffer buffer_;
-  std::string key_;  // Of the variant that is being stored.
+  std::string key_;  // Key of the variant that is being stored.
   uint64_t store_version_ = 0;
   uint64_t next_epoch_ = 0;
   uint32_t next_stamp_ = 0;
   uint32_t next_scope_ = 1u << 16;
-  // Invalidations by hashes of keys, and flushes. Two keys with one counter refuse each other's
-  // responses now and then.
+  // Number of invalidations per hash of a key, and number of flushes. Keys with the same counter
+  // now and then cause the refusal of each other's responses.
   static constexpr size_t kUrlCounters = 4096;
   std::array<std::atomic<uint32_t>, kUrlCounters> invalidations_{};
   std::atomic<uint32_t> flushes_{0};
-  std::array<std::atomic<uint32_t>, kUrlCounters> stores_{};  // As invalidations_.
+  std::array<std::atomic<uint32_t>, kUrlCounters> stores_{};  // Number of stores per hash of a key.
   const uint64_t counter_seed_;
   AskingLanes asking_lanes_;
   CoOwners co_owners_;

@@ -28,8 +28,8 @@ namespace httpsys::engine {
 // Thread: the lane.
 class Refreshes {
  public:
-  // Requests for one server in one lane at a time: clients choose how many stale entries they ask
-  // for, and each request takes descriptors and a handler of JavaScript.
+  // Maximum number of own requests for one server in one lane at a time: clients choose how many
+  // stale entries they ask for, and each own request uses descriptors and a handler of JavaScript.
   static constexpr size_t kServerMax = 16;
 
   using Servers = std::unordered_map<uint32_t, std::unique_ptr<LaneServer>>;  // By id.
@@ -41,28 +41,28 @@ class Refreshes {
   Refreshes(const Refreshes&) = delete;
   Refreshes& operator=(const Refreshes&) = delete;
 
-  // Both functions begin after the present pass. `request` is what JavaScript gets. JavaScript
-  // takes its client for that of `connection`, whose request has met what is stored.
+  // BeginStale() and BeginAwaited() send their request after the present pass. `request` is what
+  // JavaScript gets. For JavaScript its client is the client of `connection`, whose request caused
+  // this one.
 
   // Has the stale entry with this key refreshed, unless some lane of the process does that already
   // or the server has too many requests of this kind. `mark` is from before the entry was found.
   void BeginStale(const Connection* connection, http1::RequestHead request, const std::string& key,
                   ProcessCache::StoreMark mark);
-  // Asks for a response with this key that others wait for, as for that of a request that leads.
-  // Returns false if this lane does that already, or if the server has too many requests of this
-  // kind.
+  // Asks JavaScript for the response with this key, for which other requests wait. Returns false if
+  // this lane does that already, or if the server has too many requests of this kind.
   bool BeginAwaited(const Connection* connection, http1::RequestHead request,
                     const std::string& key);
   // If requests of clients wait for the answer to the cache's own request on `connection`, sets
   // `key` to the key that they wait with and returns true; returns false from the second call on.
   bool TakeAwaited(const Connection* connection, std::string* key);
-  // True if the connection has no client.
+  // True if the connection has no client, because its request is the cache's own.
   bool Has(const Connection* connection) const {
     return !by_connection_.empty() && by_connection_.contains(connection);
   }
   void OnDetached(const Connection* connection);
-  // Must be called when all connections are closed, before the loop is. Other lanes may refresh
-  // then what this one has begun to.
+  // Must be called after all connections are closed and before the loop is; afterwards other lanes
+  // may refresh the entries that this lane was refreshing.
   void Close();
 
  private:
@@ -86,7 +86,7 @@ class Refreshes {
   void Open(const Start& start);
   void Forget(const Refresh& refresh);
   void GiveUpOverdue();
-  // Lets the timer end with the first deadline.
+  // Sets the timer to the earliest deadline.
   void ArmTimer();
 
   uv_loop_t* loop_;
@@ -97,7 +97,7 @@ class Refreshes {
   Input* input_;
   WaitingMisses* waiting_;
   const FileOutput::Post post_;
-  std::unordered_map<std::string, uint32_t> keys_;  // With the ids of their servers.
+  std::unordered_map<std::string, uint32_t> keys_;  // Keys in progress, each with its server's id.
   std::unordered_map<const Connection*, Refresh> by_connection_;
   uv_timer_t timer_;
   bool is_closed_ = false;

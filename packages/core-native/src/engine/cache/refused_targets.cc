@@ -5,7 +5,7 @@ namespace {
 
 using cache::Refusal;
 
-// Whether the responses of a target are refused because of what they themselves say.
+// True if a response is refused because of its own header, not because of the request.
 bool IsSaidByResponse(Refusal refusal) {
   return refusal == Refusal::kNoFreshness || refusal == Refusal::kNoPolicy ||
          refusal == Refusal::kNoStore || refusal == Refusal::kPrivate;

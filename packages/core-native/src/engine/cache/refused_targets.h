@@ -14,11 +14,12 @@
 namespace httpsys::engine {
 namespace refused_targets {
 
-// The names that begin with one letter, told apart by their lengths: bit n is that of n bytes, and
-// of n + 64. Thus a few others count, too.
+// Field names with the same first letter, known by their lengths: bit n of a set stands for names
+// of n bytes (and of n + 64). Other names of such a length match as well, which only costs a
+// look-up.
 struct Names {
-  // A line that may be more than a field on which the response depends: directives, credentials,
-  // ranges, whatever changes the key or names another URL (cache/request_facts.cc).
+  // Fields that the cache itself may have to read: directives, credentials, ranges, and fields that
+  // change the key or name another URL (cache/request_facts.cc).
   uint64_t may_matter = 0;
   uint64_t may_be_cookie = 0;
 
@@ -42,14 +43,14 @@ inline constexpr std::array<Names, 26> kNamesByLetter = [] {
 
 }  // namespace refused_targets
 
-// What a lane remembers of refused responses, so that a request for such a target costs next to
-// nothing: it goes to JavaScript without a look-up, a key or a copy, and its response is not looked
-// at. That never gives out anything wrong; it only puts off the moment at which a target whose
-// responses have become storable is stored. Thread: the lane.
+// Remembers for a lane the targets whose responses were refused. A request for such a target costs
+// next to nothing: it goes to JavaScript without a look-up, a key or a copy, and its response is
+// not looked at. No client can get a wrong response by this; a target whose responses have become
+// storable is only stored later.
 class RefusedTargets {
  public:
-  // A target counts from so many refusals in a row on, so that one response, such as that to the
-  // first visitor, decides nothing.
+  // Number of refusals in a row after which requests for a target are not looked up. One response,
+  // such as the one to the first visitor, decides nothing.
   static constexpr uint8_t kRefusalsMin = 8;
   static constexpr uint64_t kRememberedMs = 10'000;
   static constexpr size_t kTargetsMax = 4096;
@@ -58,19 +59,19 @@ class RefusedTargets {
   RefusedTargets(const RefusedTargets&) = delete;
   RefusedTargets& operator=(const RefusedTargets&) = delete;
 
-  // True if no target can be known to be refused.
+  // True if nothing was remembered so far.
   bool empty() const { return targets_.empty(); }
-  // A hash of what makes up the key of a GET request, or 0 if one of its lines may matter to the
-  // cache by itself: such a request is looked up as usual. `head` is that of a request of HTTP/1.1
-  // or HTTP/2 with this method. `place` is the same number for all requests for a prefix of a
-  // server: its scope would have to be looked for.
+  // Returns a hash of all parts of a GET request's key, or 0 if the cache must read one of its
+  // lines: such a request is looked up as usual. `head` is that of a request of HTTP/1.1 or HTTP/2
+  // with this method. `place` stands for a prefix of a server; the prefix's scope would need a
+  // search.
   uint64_t HashOf(const http1::RequestHead& head, uint64_t place, bool is_secure) const {
     const bool is_plain = head.body == http1::BodyKind::kNone && !head.upgrade &&
                           head.expect == http1::Expectation::kNone && head.has_host &&
                           !head.repeats_host;
     if (!is_plain) return 0;
-    // Users who are known by a cookie often get `private` where all others get what may be stored:
-    // the answers to some say nothing about those to the others.
+    // Requests with cookies have hashes of their own: users with a cookie often get `private`
+    // responses where all others get responses that may be stored.
     uint64_t has_cookie = 0;
     for (const auto& [name, value] : head.lines) {
       if (name.empty()) return 0;
@@ -81,7 +82,7 @@ class RefusedTargets {
       if ((names.may_matter & bit) != 0) return 0;
       has_cookie |= names.may_be_cookie & bit;
     }
-    // The highest bits of a place: no server has such a number.
+    // `place` leaves its two highest bits unused, because no server id is that high.
     const uint64_t kind = uint64_t{has_cookie != 0} << 63 | uint64_t{is_secure} << 62;
     return HashText(head.target, HashText(head.host, cache_->seed() ^ place ^ kind));
   }
@@ -96,8 +97,8 @@ class RefusedTargets {
     return is_known ? target.refusal : cache::Refusal::kNone;
   }
 
-  // No entry of the URL was found, and the response was refused, or not (kNone). `mark` is from
-  // before the look-up.
+  // Notes the response to a request for whose URL no entry was found. `refusal` says why the
+  // response was refused; kNone = it was not. `mark` was taken before the look-up.
   void OnResponse(uint64_t hash, ProcessCache::StoreMark mark, cache::Refusal refusal,
                   uint64_t now_ms);
 

@@ -27,7 +27,7 @@ bool HasScheme(std::string_view text) {
   return colon != std::string_view::npos && colon != 0 && text[colon] == ':';
 }
 
-// RFC 3986, section 5.2.4.
+// Removes dot segments from a path (RFC 3986, section 5.2.4).
 std::string RemoveDots(std::string_view path) {
   std::string result;
   while (!path.empty()) {

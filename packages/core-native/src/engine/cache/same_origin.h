@@ -15,7 +15,7 @@ struct RequestUrl {
 };
 
 // Resolves the value of a Location or Content-Location field (RFC 3986, section 5.2). Returns the
-// target that a request for it has, or nothing if it belongs to another origin or is malformed.
+// target of the resulting URL, or nothing if the URL belongs to another origin or is malformed.
 // Thread: any.
 [[nodiscard]] std::optional<std::string> SameOriginTarget(const RequestUrl& base,
                                                           std::string_view reference);

@@ -10,8 +10,8 @@
 
 namespace httpsys::engine {
 
-// Sends an answer that was made of a stored response of this process or of another one. `bodies`
-// keeps what the client does not take of its body. Thread: the lane.
+// Sends an answer that was made from a stored response of this process or of another one. `bodies`
+// keeps the part of the body that the client does not take at once. Thread: the lane.
 inline AnswerOutcome SendEntry(NativeAnswers* answers, AnswerWriter* writer, Connection* connection,
                                const AskedEntry& asked, const EntryAnswer& made,
                                SharedBodies* bodies) {

@@ -16,22 +16,22 @@
 namespace httpsys::engine {
 
 // Gives each prefix of a server with a cache its scope. Servers with the same prefix share its
-// scope, as they share its queue. Thread: JavaScript; HasCache(), Flush() and Entries() also that
-// which answers people who ask for the state of a port.
+// scope, as they share its queue. Thread: JavaScript; HasCache(), Flush() and Entries() also the
+// thread that answers queries about the state of a port.
 class ServerCaches final : public CacheBackend {
  public:
-  // `name` is that of the engine among those of the process.
+  // `name` identifies the engine among those of the process.
   ServerCaches(ProcessCache* cache, std::string name) : cache_(cache), name_(std::move(name)) {}
   ~ServerCaches() override { Close(); }
   ServerCaches(const ServerCaches&) = delete;
   ServerCaches& operator=(const ServerCaches&) = delete;
 
   // Must be called with each version of the settings of a server, before its configuration is made
-  // from them. Returns nullptr if the server has no cache. A server that had none gets one only
-  // with all its prefixes (ServerPrefixes::is_whole). The cost is that of the prefixes that have
-  // changed.
+  // from them. Returns nullptr if the server has no cache. A server without a cache gets one only
+  // if `settings` has all its prefixes (ServerPrefixes::is_whole). The cost grows with the number
+  // of changed prefixes.
   std::shared_ptr<const CacheTerms> Configure(uint32_t server_id, const ServerSettings& settings);
-  // The server has stopped listening: its entries go away.
+  // Must be called when the server has stopped listening; drops its entries.
   void Forget(uint32_t server_id);
   void Close();
 
@@ -56,13 +56,13 @@ class ServerCaches final : public CacheBackend {
     std::vector<std::string> only;        // CacheSettings::prefixes
     std::map<uint32_t, Prefix> prefixes;  // By id.
     uint32_t scope_of_everything = 0;
-    decltype(CacheTerms::scopes) scopes;  // Of the prefixes.
+    decltype(CacheTerms::scopes) scopes;  // Scopes of the prefixes.
     std::shared_ptr<CacheCounters> counters = std::make_shared<CacheCounters>();
   };
   using Names = std::vector<std::string>;
 
-  // All of them with the mutex. `released` gets the names of scopes that the caller must release:
-  // later, because another prefix may claim them.
+  // The caller of the functions below holds the mutex. `released` gets the names of scopes that the
+  // caller must release after all changes, because another prefix may claim them in between.
 
   // Sets the text of a prefix; empty = it is gone.
   void SetPrefix(Server* server, uint32_t id, const std::string& text, Names* released);
@@ -70,7 +70,7 @@ class ServerCaches final : public CacheBackend {
   void Clear(Server* server, uint32_t server_id, Names* released);
   void ReleaseAll(const Names& names);
   std::string NameOf(uint32_t server_id) const { return name_ + " " + std::to_string(server_id); }
-  // Tells the other owners of the server's prefixes of a flush; nullptr = of everything.
+  // Counts a flush of these URLs for the other owners of the server's prefixes; nullptr = all URLs.
   void TellFlush(uint32_t server_id, const CachedUrlPattern* pattern);
   // Visits the entries of a server.
   void Visit(uint32_t server_id, const ProcessCache::Visit& visit);

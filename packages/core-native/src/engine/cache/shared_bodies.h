@@ -13,9 +13,9 @@
 
 namespace httpsys::engine {
 
-// Bodies of entries that clients have been given and have not taken. All connections and streams
-// with the same body share one copy: a client decides by its windows how many of them wait, and for
-// how long. A body that a socket takes at once is not copied. Thread: the lane.
+// Copies of entries' bodies that wait for slow clients. All connections and streams with the same
+// body share one copy: a client decides by its windows how many responses wait, and for how long. A
+// body that a socket takes at once is not copied. Thread: the lane.
 class SharedBodies final : public Lender {
  public:
   // Shorter bodies are copied for each client.
@@ -25,15 +25,14 @@ class SharedBodies final : public Lender {
   SharedBodies(const SharedBodies&) = delete;
   SharedBodies& operator=(const SharedBodies&) = delete;
 
-  // Sets the body of the answer that is being made, which must stay where it is until the answer
-  // was given. `stamp` is that of the entry (EntryTerms::stamp); several bodies may have the same
-  // one.
+  // Sets the body of the answer that is being made. The body must not move until the answer was
+  // given. `stamp` is the entry's EntryTerms::stamp; several bodies may have the same stamp.
   void Begin(uint32_t stamp, std::string_view body) {
     stamp_ = stamp;
     body_ = body;
     shared_ = nullptr;
   }
-  // Returns a piece of the answer.
+  // Returns a piece of the answer, lent by this object if it is part of a long body.
   NativeAnswer::Piece PieceOf(std::string_view bytes) {
     const std::less_equal<const char*> is_ordered;
     const bool is_part = body_.size() >= kBytesMin && is_ordered(body_.data(), bytes.data()) &&
@@ -43,7 +42,7 @@ class SharedBodies final : public Lender {
     if (is_part) piece.lender = this;
     return piece;
   }
-  // The answer was given.
+  // Must be called when the answer was given.
   void End() {
     body_ = {};
     shared_ = nullptr;
@@ -69,7 +68,8 @@ class SharedBodies final : public Lender {
     if (bodies_.size() >= limit_) Forget();
     return shared;
   }
-  // Forgets those that nobody has any more; so rarely that it costs next to nothing each time.
+  // Removes the bodies that no connection uses any more. Called rarely enough to cost next to
+  // nothing.
   void Forget() {
     std::erase_if(bodies_, [](const auto& entry) { return entry.second.expired(); });
     limit_ = 2 * bodies_.size() + kLimitMin;

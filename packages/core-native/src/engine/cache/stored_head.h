@@ -1,5 +1,5 @@
 #pragma once
-// Heads of responses as entries of the cache have them: status line and fields, each with a line
+// Heads of responses in the form that cache entries have: status line and fields, each with a line
 // end, without the empty line behind them.
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace httpsys::engine {
 
-// Appends the head of an entry. Fields that concern one connection are left out (RFC 9111, section
-// 3.1). The lane writes `Age` anew for each answer, with `renews_date` `Date` instead: the entry
-// does not have it then. `status_line` has no line end. Thread: any.
+// Appends the head of an entry, without the fields that concern one connection (RFC 9111, section
+// 3.1), and without `Age` (with `renews_date`: without `Date`), which the lane writes anew for each
+// answer. `status_line` has no line end. Thread: any.
 void AppendStoredHead(std::string_view status_line, std::span<const http1::HeaderLine> lines,
                       bool renews_date, std::string* to);
 
-// Appends the head of an entry that a response with 304 confirms: its fields take the place of
-// those of the same names (RFC 9111, section 3.2), except for fields that describe the stored
+// Appends the head of an entry that a 304 confirms: the fields of the 304, `lines`, replace stored
+// fields of the same names (RFC 9111, section 3.2), except for fields that describe the stored
 // content. Thread: any.
 void AppendUpdatedHead(std::string_view stored, std::span<const http1::HeaderLine> lines,
                        std::string* to);
 
-// Appends the head of the variant of an entry in a content coding, whose body has so many bytes. A
-// strong entity tag becomes weak: the variant has the same meaning and other bytes (RFC 9110,
-// section 8.8.1). Ranges are those of the plain body, so that the variant does not offer any.
-// Thread: any.
+// Appends the head of an entry's variant in a content coding with a body of `body_bytes`. A strong
+// entity tag becomes weak: the variant has the same meaning and other bytes (RFC 9110, section
+// 8.8.1). The variant offers no ranges, because ranges count the bytes of the plain body. Thread:
+// any.
 void AppendCodedHead(std::string_view stored, std::string_view coding, uint64_t body_bytes,
                      std::string* to);
 

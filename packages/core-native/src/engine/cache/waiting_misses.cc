@@ -56,14 +56,15 @@ WaitingMisses::Turn WaitingMisses::Join(Connection* connection, const Miss& miss
   DropClaim();
   if (resumed_ == connection) {
     resumed_ = nullptr;
-    // With another key it is one of several variants, each of which has a leader of its own.
+    // With another key the request wants another variant, which has a leader of its own.
     if (resumed_key_ == key) {
       if (resumed_turn_ == Turn::kGoesOn) Count(connection, CacheCounter::kReleased);
       return resumed_turn_;
     }
   }
   if (const auto found = waiting_.find(connection); found != waiting_.end()) {
-    // Something else has resumed the input: the request is the same as long as its key is.
+    // The input was resumed for another reason. With the same key it is the same request: keep
+    // waiting.
     if (found->second.key == key) return Turn::kWaits;
     TakeOut(connection);
   }
@@ -110,7 +111,7 @@ void WaitingMisses::Add(Connection* connection, Waiter waiter) {
   connections.insert(waiter.was_first ? connections.begin() : connections.end(), connection);
   if (look_due_ms_ == 0) look_due_ms_ = uv_now(loop_) + kLookMs;
   ArmFor(look_due_ms_);
-  // Servers differ in how long requests may wait.
+  // Arm for this deadline, too: servers differ in how long requests may wait.
   ArmFor(waiter.deadline_ms);
   waiting_.emplace(connection, std::move(waiter));
 }
@@ -126,7 +127,7 @@ void WaitingMisses::Lead(const Connection* connection, const std::string& key, u
 
 bool WaitingMisses::LeadLate(const Connection* connection, const std::string& key, uint64_t hash) {
   DropClaim();
-  // The last response was not stored in time: others would wait for this one in vain, too.
+  // The last response was not stored in time: other requests would wait for this one in vain, too.
   if (keys_->Find(hash) == StorableKeys::Last::kNotStored) return false;
   if (waits_.contains(key) || !lanes_->Claim(this, key)) return false;
   keys_->Note(hash, true);
@@ -143,7 +144,7 @@ void WaitingMisses::OnDecided(const std::string& key, Decision decision) {
     return;
   }
   const Turn turn = decision == Decision::kFailed ? Turn::kFailed : Turn::kGoesOn;
-  // The leader need not be told of any more when it closes.
+  // The closing of the leader has no effect from here on.
   found->second.leader = nullptr;
   post_([this, key, turn] { Release(key, turn); });
 }
@@ -189,7 +190,7 @@ void WaitingMisses::Resume(Connection* connection, Turn turn, const Waiter& wait
   resumed_turn_ = turn;
   resumed_deadline_ms_ = waiter.deadline_ms;
   input_->Resume(connection, kPauseOrder);
-  // A request that was not looked up again has gone to somebody else, or has met an entry.
+  // If Join() was not called, the request has gone to another owner or was answered by an entry.
   resumed_ = nullptr;
 }
 
@@ -200,7 +201,7 @@ void WaitingMisses::Release(const std::string& key, Turn turn) {
   waits_.erase(found);
   std::vector<Connection*> released;
   released.reserve(connections.size());
-  // Resuming one may close others, which are then not in waiting_ any more.
+  // Resuming one connection may close others, which are then not in waiting_ any more.
   for (Connection* connection : connections) {
     if (waiting_.contains(connection)) released.push_back(connection);
   }
@@ -222,12 +223,12 @@ void WaitingMisses::LetNextLead(const std::string& key) {
     }
     Connection* const next = found->second.connections.front();
     found->second.connections.pop_front();
-    // The second time it asks by itself, so that each failure costs one that waits.
+    // A request leads itself the second time, so that each failure costs one waiting request.
     const auto node = waiting_.extract(next);
     const Waiter& waiter = node.mapped();
     Resume(next, waiter.was_first ? Turn::kLeads : Turn::kLeadsAnew, waiter);
     const auto again = waiting_.find(next);
-    // The lane asks JavaScript itself.
+    // The request waits again, because the lane itself asks JavaScript.
     if (again != waiting_.end() && again->second.key == key) return;
   }
 }
@@ -252,8 +253,8 @@ void WaitingMisses::OnTimer() {
   if (look_due_ms_ != 0) ArmFor(look_due_ms_);
 }
 
-// JavaScript sends no faster than the client takes. So that a client that hardly reads does not
-// keep all others waiting, somebody else leads when the output was held twice.
+// Replaces leaders whose client has not taken all output at two checks: JavaScript sends no faster
+// than the client reads, and a slow client must not keep all others waiting.
 void WaitingMisses::ReplaceHeldLeaders() {
   look_due_ms_ = uv_now(loop_) + kLookMs;
   std::vector<std::string> held;
@@ -266,7 +267,7 @@ void WaitingMisses::ReplaceHeldLeaders() {
 }
 
 bool WaitingMisses::IsHeld(Wait* wait) const {
-  // Several lanes may ask.
+  // Several lanes may ask for a check: ignore a check that follows too soon.
   const bool is_due = uv_now(loop_) >= wait->looked_ms + kLookMs / 2;
   if (wait->leader == nullptr || !is_due) return false;
   wait->looked_ms = uv_now(loop_);
@@ -283,8 +284,8 @@ void WaitingMisses::ReplaceLeader(const std::string& key) {
   LetNextLead(key);
 }
 
-// Whoever waits for longer than it may says that this answer is not worth waiting for: otherwise
-// each later request would wait as long for a handler that hangs.
+// Notes that answers with this key are not worth waiting for, because a request has waited too
+// long: otherwise each later request would wait as long for a handler that hangs.
 void WaitingMisses::GiveUp(const std::string& key) {
   const auto found = waits_.find(key);
   if (found == waits_.end()) return;

@@ -1,5 +1,5 @@
 #pragma once
-// Requests that wait for the answer to another one with the same key.
+// Requests that wait for the answer to another request with the same key.
 
 #include <uv.h>
 
@@ -29,22 +29,22 @@ namespace httpsys::engine {
 // Thread: the lane.
 class WaitingMisses {
  public:
-  // What becomes of a request that no entry answers.
+  // What happens to a request that no entry answers.
   enum class Turn : uint8_t {
     kLeads,  // JavaScript gets it; Lead() must be called when it has.
-    // The same, because the one that led has got no answer.
+    // The same, because the request that led has got no answer.
     kLeadsAnew,
-    kGoesOn,  // JavaScript gets it, and nobody waits for its answer.
+    kGoesOn,  // JavaScript gets it, and no request waits for its answer.
     kFailed,  // The same, unless a stale entry may answer: the request that led has failed.
     kWaits,   // The input will be resumed from kPauseOrder.
   };
 
-  // What has become of the answer to the request that leads: one of the first four.
+  // Result of the request that leads: one of the first four events.
   using Decision = LeadingLanes::Event;
 
-  static constexpr size_t kWaitingMax = 1000;     // Requests of one key.
-  static constexpr size_t kWaitingAllMax = 4000;  // All requests.
-  // How often the output of requests that lead is looked at.
+  static constexpr size_t kWaitingMax = 1000;     // Requests that wait for one key.
+  static constexpr size_t kWaitingAllMax = 4000;  // Requests that wait in this lane.
+  // Interval of the checks whether clients of leading requests take their output.
   static constexpr uint64_t kLookMs = 1000;
 
   // `post` is as in FileOutput. `lanes` and `keys` must outlive this object.
@@ -57,33 +57,37 @@ class WaitingMisses {
   struct Miss {
     const std::string& key;
     uint64_t hash;  // Of the key.
-    // Lead() will be called if the request is to lead, before the next Join(), unless JavaScript
-    // does not get the request.
+    // True if the request may lead. If Join() lets it lead and JavaScript gets it, Lead() must be
+    // called before the next Join().
     bool may_lead;
-    // The answer is worth waiting for if nothing is known of earlier answers with the key.
+    // True if other requests may wait for the answer although no earlier answer with the key is
+    // known.
     bool is_storable;
   };
   // A request waits no longer than its server lets requests wait for others and for JavaScript.
   Turn Join(Connection* connection, const Miss& miss);
-  // True if the last Join() has let a request lead for which nobody in the process led before.
+  // True if the last Join() has let a request lead, and no request of the process led for its key
+  // before.
   bool has_claim() const { return !claimed_.empty(); }
-  // JavaScript has the request of this key for which Join() has returned kLeads or kLeadsAnew.
-  // It does not lead any more if its client does not take the answer as fast as it comes.
+  // Must be called when JavaScript has got the request for which Join() has returned kLeads or
+  // kLeadsAnew; afterwards the request leads. It stops leading if its client does not take the
+  // answer as fast as it comes.
   void Lead(const Connection* connection, const std::string& key, uint64_t hash);
-  // The answer to a request that has gone on may be stored, by its head: others wait for the rest
-  // of it. Returns false if some request leads already.
+  // Lets a request lead that went to JavaScript without leading, because the head of its answer
+  // says that the answer may be stored: others wait for the rest. Returns false if another request
+  // leads, or if the last answer with the key was not stored.
   bool LeadLate(const Connection* connection, const std::string& key, uint64_t hash);
-  // The lane itself asks JavaScript in place of the request for which Join() has returned
-  // kLeadsAnew: that one goes on waiting, before all others.
+  // Must be called when the lane itself asks JavaScript in place of the request for which Join()
+  // has returned kLeadsAnew; that request continues to wait, before all others.
   void WaitFirst(Connection* connection, const std::string& key);
 
-  // -- The request that leads. Those that wait are resumed after the present pass.
+  // -- Results of the request that leads. Waiting requests are resumed after the present pass.
 
   void OnDecided(const std::string& key, Decision decision);
-  // There is no response to the request of this connection, if that leads.
+  // Must be called when the request of this connection gets no response; has an effect if it leads.
   void OnLost(const Connection* connection, const std::string& key);
 
-  // False if no request waits, or is being resumed.
+  // True if a request waits or is being resumed.
   bool has_waiting() const { return !waiting_.empty() || resumed_ != nullptr; }
   // The clock of the lane.
   uint64_t now_ms() const { return uv_now(loop_); }
@@ -103,26 +107,27 @@ class WaitingMisses {
   struct Waiter {
     std::string key;
     uint64_t deadline_ms = 0;
-    bool was_first = false;  // WaitFirst() was called for it.
+    bool was_first = false;  // WaitFirst() was called for the request.
   };
   using Waits = std::unordered_map<std::string, Wait>;
 
   void Release(const std::string& key, Turn turn);
   void LetNextLead(const std::string& key);
-  // Returns true if the answer is worth waiting for.
+  // Returns true if requests may wait for the answer, because it will probably be stored.
   bool IsAwaited(const Miss& miss) const;
-  // What another lane tells, on this one.
+  // Handles an event that another lane has reported.
   void OnEvent(const std::string& key, LeadingLanes::Event event);
-  // A request that was to lead has not reached JavaScript.
+  // Gives up the lead that Join() has granted to a request, because the request has not reached
+  // JavaScript.
   void DropClaim();
-  // Looks at the output of the request that leads, from which others wait. Returns true if it was
-  // held this time and the last time.
+  // Checks the output of the request that leads. Returns true if its client had not taken all of it
+  // now and at the last check.
   bool IsHeld(Wait* wait) const;
   void ReplaceLeader(const std::string& key);
   void Resume(Connection* connection, Turn turn, const Waiter& waiter);
   void Add(Connection* connection, Waiter waiter);
   uint64_t DeadlineOf(const Connection* connection) const;
-  // Nobody waits for the answer any more, until one with this key was stored again.
+  // Ends all waiting for the answer. Requests wait for this key again once an answer was stored.
   void GiveUp(const std::string& key);
   void GiveUpOverdue();
   void ReplaceHeldLeaders();
@@ -139,16 +144,16 @@ class WaitingMisses {
   const FileOutput::Post post_;
   Waits waits_;
   std::unordered_map<const Connection*, Waiter> waiting_;
-  // The connection that is being resumed, the key that it has waited with, and the answer that it
-  // gets from Join() for the same key.
+  // The connection that is being resumed, the key of its wait, and the result that Join() returns
+  // to it for the same key.
   const Connection* resumed_ = nullptr;
   std::string resumed_key_;
   Turn resumed_turn_ = Turn::kGoesOn;
   uint64_t resumed_deadline_ms_ = 0;
-  std::string claimed_;  // The key with which Join() has let the last request lead, until Lead().
+  std::string claimed_;  // Key for which the last Join() has granted the lead, until Lead().
   uv_timer_t timer_;
   uint64_t timer_due_ms_ = 0;  // 0 = the timer is not running.
-  uint64_t look_due_ms_ = 0;   // 0 = nobody waits.
+  uint64_t look_due_ms_ = 0;   // 0 = no request waits.
   bool is_closed_ = false;
 };
 
