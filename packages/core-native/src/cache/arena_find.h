@@ -1,7 +1,7 @@
 #pragma once
-// Finds an entry in an arena that somebody else writes at the same time, perhaps with bad intent.
-// ArenaReader is the class for that; this is its algorithm, apart, so that tests can leave out its
-// steps one by one and stop it between them.
+// Finds an entry in an arena that another process may write at the same time, perhaps with bad
+// intent. This is the algorithm of ArenaReader in a file of its own: tests leave out its steps one
+// by one, and stop it between them.
 
 #include <atomic>
 #include <memory>
@@ -18,7 +18,7 @@ namespace httpsys::cache {
 // any, one at a time.
 class CopyBuffer {
  public:
-  // Returns memory of at least so many bytes, without contents.
+  // Returns uninitialized memory of at least `bytes`.
   uint8_t* Reserve(size_t bytes) {
     if (bytes > bytes_) {
       memory_ = std::make_unique_for_overwrite<uint8_t[]>(bytes);
@@ -26,7 +26,7 @@ class CopyBuffer {
     }
     return memory_.get();
   }
-  // Gives the memory back if it is larger than this, and returns true.
+  // If the memory is larger than `bytes_max`, frees it and returns true; returns false otherwise.
   bool Trim(size_t bytes_max) {
     if (bytes_ <= bytes_max) return false;
     memory_.reset();
@@ -39,7 +39,7 @@ class CopyBuffer {
   size_t bytes_ = 0;
 };
 
-// The mappings of an arena that a reader has. All pointers belong to others.
+// A reader's mappings of an arena. The owners of the pointers must outlive this object.
 struct ArenaView {
   struct Chunk {
     const SharedWord* words = nullptr;  // nullptr: not mapped.
@@ -47,8 +47,8 @@ struct ArenaView {
   };
 
   ArenaShape shape;               // A private copy, which has been checked.
-  const SharedWord* index;        // Of shape.index_bytes().
-  std::span<const Chunk> chunks;  // Of shape.chunks_max, each of shape.chunk_bytes().
+  const SharedWord* index;        // Has shape.index_bytes().
+  std::span<const Chunk> chunks;  // Has shape.chunks_max, each of shape.chunk_bytes().
 
   const SharedWord& slot(size_t at) const { return index[shape.slots_at() + at]; }
   const SharedWord& generation(size_t segment) const {
@@ -57,12 +57,12 @@ struct ArenaView {
   const SharedWord& serial(size_t chunk) const { return index[ArenaShape::kSerialsAt + chunk]; }
 };
 
-// An entry, copied into a CopyBuffer, in which the views point.
+// An entry, copied into a CopyBuffer; the views point into that buffer.
 struct FoundEntry {
   EntryHead entry;
   std::string_view head;
   std::string_view body;
-  uint32_t slot_at = 0;  // For HitTable.
+  uint32_t slot_at = 0;  // Position of `slot`, for HitTable.
   Slot slot;
 };
 
@@ -70,10 +70,10 @@ enum class FindResult : uint8_t {
   kMiss,
   kHit,
   kChanged,  // The entry went away while it was being copied: a miss.
-  kRefused,  // The memory says what no writer of ours writes: a miss.
+  kRefused,  // The memory has contents that no writer of ours makes: a miss.
 };
 
-// The steps of FindEntry() as ArenaReader takes them.
+// Makes FindEntry() take all of its steps, as ArenaReader needs.
 struct EveryStep {
   static constexpr bool kLooksAtSlotAgain = true;
   static constexpr bool kLooksAtGenerationAgain = true;
@@ -81,14 +81,13 @@ struct EveryStep {
   void WithinCopy() {}
 };
 
-// Looks for the entry with this key, whose hash is HashText(key, seed). The memory is read without
-// locks, once: what was read is checked, and the copy is used. Why no half-written entry is
-// returned:
+// Looks for the entry with this key, whose hash is HashText(key, seed). Reads the memory once and
+// without locks, then checks and uses the copy. Why no half-written entry is returned:
 //  * The writer empties the slots of a segment, makes its generation odd, and overwrites it only
-//    after that. Whoever copies a byte that was written later sees the odd generation, or a later
-//    one, behind the fence.
+//  after that. A reader that has copied a byte written later sees the odd generation, or a later
+// one, behind its fence.
 //  * The slot is looked at again behind the generation. Otherwise the generation could be that of
-//    the next use of the segment, and would vouch for an entry that is not written yet.
+//  the next use of the segment, and would vouch for an entry that is not written yet.
 template <typename Steps>
 FindResult FindEntry(const ArenaView& view, std::string_view key, uint64_t hash, CopyBuffer* buffer,
                      FoundEntry* found, Steps* steps) {
@@ -109,7 +108,7 @@ FindResult FindEntry(const ArenaView& view, std::string_view key, uint64_t hash,
         view.slot(slot_at).load(std::memory_order_acquire) != slot.value) {
       continue;
     }
-    // Another memory may have taken the place of the one that is mapped.
+    // The writer may have replaced the memory of the chunk by another one, which is not mapped.
     if (view.chunks[chunk].words == nullptr ||
         view.chunks[chunk].serial != view.serial(chunk).load(std::memory_order_relaxed)) {
       continue;

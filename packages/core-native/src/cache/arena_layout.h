@@ -18,21 +18,23 @@
 
 namespace httpsys::cache {
 
-// Changes with the layout, and with the text of keys: a reader that makes other keys of a request
-// could take the response to another request for its own.
+// First word of an index. Must change with the layout and with the text of keys: a reader that
+// makes different keys could find the response to another request.
 inline constexpr uint64_t kArenaMagic = 0x3330'6863'6163'7368;  // "hscach03"
-// A segment holds two of the largest entries; more would waste less, and come back later.
+// Size of a segment: two of the largest entries. A larger segment would waste less space, but its
+// memory would become free later.
 inline constexpr uint32_t kSegmentBytes = 2 * 1024 * 1024;
 inline constexpr uint32_t kSegmentsPerChunk = 2;
-// Bounds of what a reader accepts: 4 GiB in chunks of 4 MiB.
+// Bounds that a reader accepts in an index of another process. kChunksMax chunks of 4 MiB are 4
+// GiB.
 inline constexpr uint32_t kSegmentBytesMin = 4 * 1024;
 inline constexpr uint32_t kSegmentBytesMax = 64 * 1024 * 1024;
 inline constexpr uint32_t kChunksMax = 1024;
 inline constexpr uint32_t kBucketsMax = 1u << 20;
 inline constexpr uint32_t kWays = 8;  // Slots of a bucket.
-// Bytes of memory for which there is one slot: a small answer with its head and key.
+// Bytes of memory for each slot of the index, about a small answer with its head and key.
 inline constexpr uint32_t kBytesPerSlot = 512;
-// Entries begin at multiples of this.
+// Entries begin at multiples of this many bytes.
 inline constexpr size_t kEntryAlignBytes = 16;
 
 // Sizes of an arena, which stand in its index and never change.
@@ -41,7 +43,7 @@ struct ArenaShape {
   uint32_t chunks_max = 1;
   uint32_t buckets = 1;  // A power of 2.
 
-  // The shape for so much memory, in whole chunks.
+  // Returns the shape for `cache_bytes`, rounded down to whole chunks.
   static ArenaShape For(uint64_t cache_bytes) {
     constexpr uint64_t kChunkBytes = uint64_t{kSegmentBytes} * kSegmentsPerChunk;
     const uint64_t chunks = std::clamp<uint64_t>(cache_bytes / kChunkBytes, 1, kChunksMax);
@@ -50,7 +52,7 @@ struct ArenaShape {
             static_cast<uint32_t>(std::min<uint64_t>(buckets, kBucketsMax))};
   }
 
-  // The places of entries must fit into a slot, beside the other bounds.
+  // True if all sizes are within the bounds above and each entry's offset fits into a slot.
   bool is_valid() const {
     return std::has_single_bit(segment_bytes) && segment_bytes >= kSegmentBytesMin &&
            segment_bytes <= kSegmentBytesMax && chunks_max >= 1 && chunks_max <= kChunksMax &&
@@ -70,7 +72,7 @@ struct ArenaShape {
   static constexpr size_t kBucketsAt = 4;
   static constexpr size_t kSerialsAt = 8;
   size_t generations_at() const { return kSerialsAt + chunks_max; }
-  // Buckets begin with a line of the CPU's cache.
+  // Aligned to 8 words, so that a bucket is one line of the CPU's cache.
   size_t slots_at() const { return (generations_at() + segments() + 7) / 8 * 8; }
   size_t index_bytes() const { return (slots_at() + slots()) * sizeof(uint64_t); }
 };
@@ -80,7 +82,7 @@ inline constexpr size_t kIndexBytesMax =
      size_t{kBucketsMax} * kWays) *
     sizeof(uint64_t);
 
-// The contents of a slot: the upper half of the hash, and the place of the entry. 0 = empty.
+// The contents of a slot: the upper half of the key's hash, and the entry's position. 0 = empty.
 struct Slot {
   uint64_t value = 0;
 
@@ -89,15 +91,15 @@ struct Slot {
   }
   bool is_empty() const { return value == 0; }
   bool IsTagged(uint64_t hash) const { return value != 0 && value >> 32 == hash >> 32; }
-  // The offset of the entry within all segments. A slot that its writer has not made may name any.
+  // The offset of the entry within all segments. A slot from a hostile writer may give any offset.
   uint64_t offset() const { return ((value & 0xffff'ffffu) - 1) * kEntryAlignBytes; }
 };
 
 enum class EntryKind : uint16_t {
   kResponse,
-  kVaryRecord,  // A VaryRecord, as the body.
-  // A response in a content coding, with the terms of the plain one. Without a body: the coding
-  // does not make the response smaller.
+  kVaryRecord,  // The body is an encoded VaryRecord.
+  // A response in a content coding, with the terms of the plain response. An empty body says that
+  // the coding does not make the response smaller.
   kCoded,
 };
 
@@ -109,11 +111,11 @@ struct EntryHead {
   uint16_t status = 0;
   EntryKind kind = EntryKind::kResponse;
   uint64_t hash = 0;
-  int64_t created_s = 0;  // Seconds since 1970, for people.
+  int64_t created_s = 0;  // Seconds since 1970; only for display.
   EntryTerms terms;
 
   static constexpr size_t Padded(size_t bytes) { return (bytes + 7) & ~size_t{7}; }
-  // Bytes of key, head and body with their padding. No overflow, whatever the sizes are.
+  // Bytes of key, head and body with their padding. Cannot overflow.
   uint64_t payload_bytes() const {
     return uint64_t{Padded(key_bytes)} + Padded(head_bytes) + Padded(body_bytes);
   }

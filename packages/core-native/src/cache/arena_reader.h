@@ -10,31 +10,30 @@
 
 namespace httpsys::cache {
 
-// Reads the arena of this process or of another one. Nothing that the memory contains can make it
-// read outside of the memory, wait, or fail: in the worst case it returns an entry that its writer
-// has made up. Its own lane, or a copy of the shared_ptr, keeps the memory mapped. Thread: one
-// lane.
+// Reads the arena of this process or of another one. No contents of the memory can make the reader
+// read outside of the memory, wait, or fail: in the worst case it returns an entry that a hostile
+// writer has made up. The reader keeps the memory mapped. Thread: one lane.
 class ArenaReader {
  public:
-  // Opens an index: SharedMemory::Map(fd, kIndexBytesMax), or that of a writer of this process.
-  // Returns nullptr if it is no index.
+  // Opens an index: a SharedMemory::Map(fd, kIndexBytesMax), or ArenaWriter::index() of this
+  // process. Returns nullptr if the memory is no valid index.
   [[nodiscard]] static std::unique_ptr<ArenaReader> Open(std::shared_ptr<const SharedMemory> index);
 
   const ArenaShape& shape() const { return view_.shape; }
   // The seed of the hashes of keys.
   uint64_t seed() const { return seed_; }
 
-  // Maps a chunk, in place of the one with this number. `serial` is the number that the writer has
-  // given to this memory. Returns false if the chunk does not belong to such an arena.
+  // Sets the memory of the chunk with this number. `serial` is the number that the writer has given
+  // to this memory. Returns false if the chunk's number or size does not fit the arena.
   bool SetChunk(uint32_t chunk, uint64_t serial, std::shared_ptr<const SharedMemory> memory);
-  // Lets go of a chunk, so that the kernel can have its memory.
+  // Unmaps a chunk, so that the kernel can free its memory.
   void ForgetChunk(uint32_t chunk);
 
   // Looks for an entry. `hash` is HashText(key, seed()). With kHit, `found` views `buffer`, until
   // the buffer is used again.
   FindResult Find(std::string_view key, uint64_t hash, CopyBuffer* buffer, FoundEntry* found) const;
 
-  // What is mapped, for FindEntry().
+  // The mappings, for FindEntry().
   const ArenaView& view() const { return view_; }
 
  private:

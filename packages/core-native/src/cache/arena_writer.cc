@@ -58,7 +58,7 @@ bool ArenaWriter::AddChunk(uint32_t chunk) {
   HTTPSYS_CHECK(chunks_[chunk] == nullptr);
   chunks_[chunk] = SharedMemory::Create(shape_.chunk_bytes());
   if (chunks_[chunk] == nullptr) return false;
-  // Seen by whoever sees one of its segments open.
+  // A reader that sees a segment of the chunk open sees this serial, too.
   index_->words()[ArenaShape::kSerialsAt + chunk].store(++last_serial_);
   return true;
 }
@@ -78,7 +78,7 @@ bool ArenaWriter::is_open(uint32_t segment) const {
 void ArenaWriter::OpenSegment(uint32_t segment) {
   HTTPSYS_CHECK(!is_open(segment) && chunks_[segment / kSegmentsPerChunk] != nullptr);
   used_[segment] = 0;
-  // What is written from here on was unreachable before, and stays so until a slot names it.
+  // No slot names an entry of this segment: new entries stay unreachable until a slot is set.
   generation(segment).fetch_add(1, std::memory_order_release);
 }
 
@@ -94,7 +94,7 @@ size_t ArenaWriter::RetireSegment(uint32_t segment) {
     ++found;
   }
   generation(segment).fetch_add(1, std::memory_order_seq_cst);
-  // No later store to the segment is seen before the odd generation (arena_find.h).
+  // No reader sees a later store to the segment before the odd generation (arena_find.h).
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return found;
 }
@@ -163,7 +163,7 @@ ArenaWriter::Place ArenaWriter::FindSlot(uint64_t hash, uint64_t offset) const {
 }
 
 void ArenaWriter::SetSlot(uint32_t slot_at, Slot value) {
-  // Behind the stores of the entry.
+  // Release: a reader that sees the slot sees the stores of the entry, too.
   slot(slot_at).store(value.value, std::memory_order_release);
 }
 

@@ -11,7 +11,7 @@
 
 namespace httpsys::cache {
 
-// What is stored.
+// The parts of an entry that is to be stored.
 struct EntryParts {
   std::string_view key;
   std::string_view head;
@@ -25,33 +25,35 @@ struct EntryParts {
 };
 
 // Writes the arena of this process: memory, segments, entries and slots. CacheStore decides what is
-// stored where. If the process is killed within any of these functions, readers find nothing that
-// is half-written. Thread: any, one at a time, while readers read.
+// stored where. Even if the process is killed within one of these functions, readers find no
+// half-written entry. Thread: any, one at a time, while readers read.
 class ArenaWriter {
  public:
-  // Makes an arena without chunks. `seed` must be a secret of this process and of those that read
-  // the arena. Returns nullptr if there is no memory.
+  // Makes an arena without chunks. `seed` must be a secret that only readers of the arena share.
+  // Returns nullptr if there is no memory.
   [[nodiscard]] static std::unique_ptr<ArenaWriter> Create(const ArenaShape& shape, uint64_t seed);
 
   const ArenaShape& shape() const { return shape_; }
   uint64_t seed() const { return seed_; }
-  // For readers: the index, and each chunk, nullptr without one, with its serial.
+  // Memory for readers: the index, and each chunk with its serial. A chunk without memory is
+  // nullptr.
   std::shared_ptr<const SharedMemory> index() const { return index_; }
   std::shared_ptr<const SharedMemory> chunk(uint32_t chunk) const { return chunks_[chunk]; }
   uint64_t serial(uint32_t chunk) const;
 
-  // Makes the memory of a chunk, whose segments are retired. Returns false if there is none.
+  // Makes the memory of a chunk, with retired segments. Returns false if there is no memory.
   [[nodiscard]] bool AddChunk(uint32_t chunk);
-  // Gives the memory of a chunk back, as soon as no reader has it. Both segments must be retired.
+  // Releases the memory of a chunk; it is freed once no reader maps it. Both segments must be
+  // retired.
   void RemoveChunk(uint32_t chunk);
 
   // Begins the next use of a retired segment of an existing chunk.
   void OpenSegment(uint32_t segment);
-  // Makes all entries of a segment unreachable, and returns how many could be found. Readers that
-  // are copying one notice.
+  // Makes all entries of a segment unreachable, and returns how many were reachable. A reader that
+  // is copying such an entry detects the change.
   size_t RetireSegment(uint32_t segment);
   bool is_open(uint32_t segment) const;
-  // Bytes of a segment that have entries.
+  // Bytes of a segment that entries occupy.
   uint32_t used_bytes(uint32_t segment) const { return used_[segment]; }
 
   // Writes an entry behind the others of an open segment. Readers cannot see it yet. Returns its
@@ -61,30 +63,30 @@ class ArenaWriter {
   // Copies an entry behind the others of another open segment.
   [[nodiscard]] std::optional<uint64_t> AppendCopy(uint32_t segment, uint64_t offset);
 
-  // Where a slot is, and what it says.
+  // The position of a slot, and its contents.
   struct Place {
     uint32_t slot_at = 0;
-    Slot slot;  // Empty: there is none.
+    Slot slot;  // Empty if no slot was found.
   };
-  // The slot for a hash, or the empty place.
+  // Returns the slot for a hash, or an empty Place.
   [[nodiscard]] Place FindSlot(uint64_t hash) const;
-  // The slot that names exactly this entry.
+  // Returns the slot that names the entry at `offset`, or an empty Place.
   [[nodiscard]] Place FindSlot(uint64_t hash, uint64_t offset) const;
-  // Slots of the bucket of a hash.
+  // Returns slot number `way` of the bucket of a hash.
   [[nodiscard]] Place SlotAt(uint64_t hash, uint32_t way) const;
 
-  // Makes an entry visible in this place, instead of what was there.
+  // Makes an entry visible in the slot at this position, in place of the slot's earlier entry.
   void SetSlot(uint32_t slot_at, Slot slot);
-  // Makes what is in this place invisible.
+  // Makes the entry of the slot invisible.
   void ClearSlot(uint32_t slot_at) { SetSlot(slot_at, {}); }
 
-  // Reads the head of the entry that begins at this position of a segment: 0, or the end of another
-  // one. Returns false at the end of the used part, and if a mistake of this process has
+  // Reads the head of the entry at this position of a segment, which is 0 or the end of another
+  // entry. Returns false at the end of the used part, or if a defect of this process has
   // overwritten the memory.
   [[nodiscard]] bool ReadEntry(uint32_t segment, uint32_t position, EntryHead* entry) const;
-  // Reads the key of an entry, of EntryHead::key_bytes.
+  // Reads the key of an entry into `key`, which has room for EntryHead::key_bytes.
   void ReadKey(uint64_t offset, const EntryHead& entry, char* key) const;
-  // Changes whenever the segment is emptied or opened.
+  // Changes whenever the segment is retired or opened.
   uint64_t segment_generation(uint32_t segment) const {
     return generation(segment).load(std::memory_order_relaxed);
   }
@@ -108,7 +110,7 @@ class ArenaWriter {
   const uint64_t seed_;
   std::shared_ptr<SharedMemory> index_;
   std::vector<std::shared_ptr<SharedMemory>> chunks_;
-  std::vector<uint32_t> used_;  // By segment.
+  std::vector<uint32_t> used_;  // Bytes used, by segment.
   uint64_t last_serial_ = 0;
 };
 

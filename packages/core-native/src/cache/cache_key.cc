@@ -11,7 +11,7 @@
 namespace httpsys::cache {
 namespace {
 
-// Parts end with a line end, which no field value and no target can have.
+// Separates the parts of a key: no field value and no target contains a line end.
 constexpr char kPartEnd = '\n';
 
 std::string_view TakePart(std::string_view* text) {
@@ -43,7 +43,7 @@ bool MakeKey(const KeyScope& scope, const http1::RequestHead& head, std::string*
     for (const char c : name) key->push_back(LowerCase(c));
     key->push_back(':');
     key->append(value);
-    // Before a long head costs memory.
+    // Stop here, before a long head costs memory.
     if (key->size() > kKeyBytesMax) return false;
   }
   return key->size() <= kKeyBytesMax;

@@ -1,6 +1,6 @@
 #pragma once
-// Keys of the output cache: everything of a request that an answer may depend on without saying so
-// in Vary.
+// Keys of the output cache: all parts of a request on which an answer may depend without a Vary
+// field.
 
 #include <cstdint>
 #include <string>
@@ -13,19 +13,19 @@ namespace httpsys::cache {
 // Longest key. A longer URL bypasses the cache.
 inline constexpr size_t kKeyBytesMax = 8 * 1024;
 
-// Where a request came in.
+// The scheme and the port by which a request came in.
 struct KeyScope {
   bool is_secure = false;  // TLS.
-  // The port of the listener. Servers without a port need numbers of their own, above 65535: two
-  // servers of a process never share an answer, whatever Host a client sends.
+  // The port of the listener, or a number above 65535 for other scopes (ProcessCache::Claim):
+  // requests of two scopes never share an answer, whatever Host a client sends.
   uint32_t port = 0;
 };
 
 // Makes the key of a request: scheme, port, Host, target and forwarding fields (IsForwardingField),
 // all of them byte for byte as the request has them. Nothing is normalised: applications read these
-// bytes, so that requests that differ in any of them may have different answers. Requests with the
-// same key have the same bytes. Returns false if the key would be too long. `head` is that of
-// request_facts.h, `key` is replaced, and keeps its memory. Thread: any.
+// bytes, so requests that differ in any of them may have different answers. Returns false if the
+// key would be too long. `head` is as for ReadRequest(). The text of `key` is replaced; its memory
+// is reused. Thread: any.
 [[nodiscard]] bool MakeKey(const KeyScope& scope, const http1::RequestHead& head, std::string* key);
 
 // The parts of a key that name a URL, for flushing and for lists of entries.
@@ -35,16 +35,14 @@ struct KeyParts {
   std::string_view target;
 };
 
-// Takes a key apart, that of a variant, too. The key may come from another process: returns false
-// if it is none.
+// Splits the key of a URL or of a variant. Returns false if `key`, which may come from another
+// process, is not a key.
 [[nodiscard]] bool SplitKey(std::string_view key, KeyParts* parts);
 
-// The path and query of a target. Clients ask proxies, and may ask servers, for whole URLs
-// (RFC 9112, section 3.2.2).
+// Returns the path and query of a target. A target may be a whole URL (RFC 9112, section 3.2.2).
 [[nodiscard]] std::string_view OriginForm(std::string_view target);
 
-// Returns the key of a request that differs from the one with this key in its target alone. `key`
-// was made by MakeKey().
+// Returns `key`, which MakeKey() has made, with another target.
 [[nodiscard]] std::string KeyForTarget(std::string_view key, std::string_view target);
 
 }  // namespace httpsys::cache

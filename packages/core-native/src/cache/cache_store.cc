@@ -8,15 +8,15 @@
 namespace httpsys::cache {
 namespace {
 
-// The part of the memory that new entries get.
+// The small log, to which new entries go, has one part in this many of the memory.
 constexpr uint64_t kSmallPart = 10;
-// Hits of an entry of the small log that bring it to the main log.
+// Number of hits from which an entry of the small log moves to the main log.
 constexpr uint32_t kPromotingHits = 2;
-// Segments that are emptied for one entry before the next one is emptied without keeping anything.
-// Entries have at most 3 hits, so that keeping them all cannot go on for long; this bounds what one
-// store may cost.
+// Maximum number of segments that one Store() empties while keeping popular entries; the next
+// segment is emptied completely. Bounds the cost of a Store().
 constexpr int kKeepingRoundsMax = 8;
-// Segments that stay free, for what is kept when another one is emptied.
+// Number of segments that stay free, to receive the kept entries of a segment that is being
+// emptied.
 constexpr size_t kReserveSegments = 1;
 
 }  // namespace
@@ -47,8 +47,8 @@ uint32_t CacheStore::Hits(uint64_t hash) const {
   return place.slot.is_empty() ? 0 : HitsOf(place);
 }
 
-// The place of the entry before, an empty one, or that of the entry of the bucket with the fewest
-// hits.
+// Returns the slot of the entry's earlier version, or an empty slot of the bucket, or else the slot
+// whose entry has the fewest hits.
 ArenaWriter::Place CacheStore::PlaceFor(uint64_t hash) const {
   const ArenaWriter::Place same = arena_->FindSlot(hash);
   if (!same.slot.is_empty()) return same;
@@ -81,14 +81,14 @@ bool CacheStore::Store(const EntryParts& parts) {
   const uint64_t hash = HashText(parts.key, arena_->seed());
   if (parts.HeadFor(hash).total_bytes() > arena_->shape().segment_bytes / 2) return false;
   const ArenaWriter::Place before = arena_->FindSlot(hash);
-  // What replaces an entry of the main log is as popular as that one.
+  // A new version of an entry of the main log goes to the main log, too.
   const bool is_popular = before.slot.is_empty()
                               ? ghosts_.Take(hash, static_cast<uint32_t>(counts_.entries))
                               : logs_.IsInMain(SegmentOf(before.slot));
   const uint32_t hits = before.slot.is_empty() ? 0 : HitsOf(before);
   const std::optional<uint64_t> offset = Append(is_popular ? Log::kMain : Log::kSmall, hash, parts);
   if (!offset.has_value()) return false;
-  // Room was perhaps made by forgetting the entry before.
+  // Look again: Append() may have removed the earlier version to make room.
   const ArenaWriter::Place place = PlaceFor(hash);
   if (!place.slot.is_empty() && !place.slot.IsTagged(hash)) ++counts_.evicted;
   SetEntry(place, Slot::Of(hash, *offset), hits);
@@ -140,8 +140,8 @@ uint64_t CacheStore::SmallBytes() const {
   return bytes;
 }
 
-// Empties the oldest segment of the log that has more than its part. Returns false if neither log
-// has a segment.
+// Empties the oldest segment of the small log if that has its part of the memory, otherwise of the
+// main log. Returns false if neither log has a segment.
 bool CacheStore::FreeSegment(bool keeps_nothing) {
   const bool has_small = !logs_.Of(Log::kSmall).empty();
   const bool has_main = !logs_.Of(Log::kMain).empty();
@@ -153,7 +153,7 @@ bool CacheStore::FreeSegment(bool keeps_nothing) {
 }
 
 void CacheStore::Empty(Log log, uint32_t segment, bool keeps_nothing) {
-  // First, so that nothing is copied into the segment itself.
+  // Remove the segment from its log first, so that no entry is copied into it.
   logs_.Remove(segment);
   EntryHead entry;
   for (uint32_t position = 0; arena_->ReadEntry(segment, position, &entry);
@@ -218,8 +218,8 @@ size_t CacheStore::DropIf(const Visit& visit) {
   return walk.dropped;
 }
 
-// Entries are only added to, and moved to, the last segment of a log: that one is visited last, in
-// one step with that of the other log, when nothing can come from a segment that was not visited.
+// Entries are added and moved only to the last segment of a log. The last segments of both logs are
+// therefore visited in one final step, when all other segments have been visited.
 bool CacheStore::DropSomeIf(const Visit& visit, Walk* walk) {
   walk->visited.resize(arena_->shape().segments());
   for (const Log log : {Log::kSmall, Log::kMain}) {

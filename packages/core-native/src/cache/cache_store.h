@@ -17,12 +17,12 @@ namespace httpsys::cache {
 
 struct StoreCounts {
   uint64_t stored = 0;
-  uint64_t evicted = 0;  // Entries that made room for others.
+  uint64_t evicted = 0;  // Entries that were removed to make room.
   uint64_t copied = 0;   // Entries that were kept when their segment was reused.
   uint64_t entries = 0;  // Entries that can be found now.
 };
 
-// What this process has stored: an arena, and the choice of what stays in the arena, by S3-FIFO on
+// The entries of this process: an arena, and the decision which entries stay in it, by S3-FIFO on
 // two logs of segments. New entries go to the small log, which has a tenth of the memory. When it
 // needs room, its oldest segment is emptied: entries that were hit twice are copied to the main
 // log, the others leave, and a key that comes back soon goes to the main log at once. When the main
@@ -38,46 +38,47 @@ class CacheStore {
   const ArenaWriter& arena() const { return *arena_; }
   uint64_t version() const { return version_; }
 
-  // The hits of the lanes of this process.
+  // Hits that the lanes of this process have counted.
   HitTable& own_hits() { return own_hits_; }
-  // Takes the hits of another process into account; the table must outlive this object, or be
-  // removed.
+  // Adds the hits of another process to the decisions of eviction. The table must outlive this
+  // object, or be removed.
   void AddHits(const HitTable* hits) { other_hits_.push_back(hits); }
   void RemoveHits(const HitTable* hits) { std::erase(other_hits_, hits); }
 
   // Stores an entry, in place of another one with the same key. Returns false if it is too large
   // for half a segment, or if there is no memory.
   bool Store(const EntryParts& parts);
-  // The head of the entry with this key, if there is one.
+  // Returns the head of the entry with this key, if there is one.
   [[nodiscard]] std::optional<EntryHead> Look(std::string_view key) const;
-  // Forgets the entry with this key. Returns false if there is none.
+  // Removes the entry with this key. Returns false if there is none.
   bool Drop(std::string_view key);
-  // Forgets an entry by the hash of its key: a variant that leaves (VaryRecord::Add).
+  // Removes an entry by the hash of its key: a variant that VaryRecord::Add() has displaced.
   bool DropHash(uint64_t hash);
 
   // The hits of an entry, up to HitTable::kCountMax; 0 if there is none.
   uint32_t Hits(uint64_t hash) const;
-  // Calls `visit` for each entry that can be found, in no particular order. The entry is forgotten
-  // if it returns true. Returns the number of those.
+  // Calls `visit` for each reachable entry, in no particular order, and removes the entries for
+  // which it returns true. Returns how many it has removed.
   using Visit = std::function<bool(std::string_view key, const EntryHead& entry)>;
   size_t DropIf(const Visit& visit);
-  // The same in steps, between which entries may come and go: those that are stored meanwhile are
-  // visited or not, and those that are moved may be visited twice.
+  // State of DropSomeIf(), which does the same as DropIf() in steps. Entries may come and go
+  // between steps: an entry that is stored meanwhile may be left out, and a moved one may be
+  // visited twice.
   struct Walk {
     std::vector<uint64_t> visited;  // By segment: its generation when it was visited, plus 1.
     size_t dropped = 0;
   };
-  // Returns false if that was the last step.
+  // Takes one step. Returns false if it was the last one.
   bool DropSomeIf(const Visit& visit, Walk* walk);
 
-  // Changes how many chunks may be used, from 1 to those of the shape. What is in others is
-  // forgotten, and their memory is given back.
+  // Sets how many chunks may be used, from 1 to the shape's chunks_max. The entries of further
+  // chunks are removed, and their memory is released.
   void SetChunks(uint32_t chunks);
-  // Forgets everything, and gives all memory but the index back.
+  // Removes all entries, and releases all memory but the index.
   void Clear();
 
   const StoreCounts& counts() const { return counts_; }
-  // Bytes of memory, without those of the index.
+  // Bytes of all chunks, without the index.
   uint64_t memory_bytes() const { return chunks_ * uint64_t{arena_->shape().chunk_bytes()}; }
 
  private:
@@ -108,8 +109,8 @@ class CacheStore {
   std::unique_ptr<HitTable::Cell[]> own_cells_;
   HitTable own_hits_;
   std::vector<const HitTable*> other_hits_;
-  std::vector<uint8_t> hits_left_;  // By slot: hits of the entry before it was copied.
-  std::string key_;                 // Of the entry that is being visited.
+  std::vector<uint8_t> hits_left_;  // By slot: the entry's hits before it was copied.
+  std::string key_;                 // Key of the entry that is being visited.
   StoreCounts counts_;
   uint64_t version_ = 1;
   uint32_t chunks_allowed_;

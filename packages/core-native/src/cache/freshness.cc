@@ -19,8 +19,8 @@ Lifetime Explicit(Lifetime::Source source, const DirectiveSeconds& seconds) {
   return {source, seconds.is_valid() ? seconds.seconds : 0};
 }
 
-// Statuses whose responses may be stored without a word about it (RFC 9110, section 15.1), without
-// 206, which is never stored.
+// True for statuses whose responses may be stored without an explicit lifetime (RFC 9110, section
+// 15.1). Without 206, which is never stored.
 bool IsHeuristicallyCacheable(uint16_t status) {
   switch (status) {
     case 200:
@@ -48,18 +48,18 @@ Lifetime Guess(const ResponseFacts& response, int64_t now_s) {
   return {Lifetime::Source::kHeuristic, std::min(ClampSeconds(seconds), kHeuristicSecondsMax)};
 }
 
-// A window of the response, or the default one. One that cannot be read is none.
+// Returns the window that the response names, or else the default. An unreadable window is 0.
 uint32_t WindowOf(const DirectiveSeconds& named, uint32_t by_default) {
   if (named.is_absent()) return by_default;
   return named.is_valid() ? named.seconds : 0;
 }
 
-// True if the request wants a younger answer than the entry is.
+// True if the request demands an answer that is younger than the entry.
 bool WantsYounger(const EntryTerms& terms, const CacheControl& request, uint64_t age_ms,
                   uint64_t lifetime_ms) {
   if (request.no_cache.is_present()) return true;
   const bool is_expiring = !terms.Has(EntryTerms::kNeverExpires);
-  // An argument that cannot be read demands nothing.
+  // An unreadable argument demands nothing.
   if (request.max_age.is_valid() && age_ms > request.max_age.seconds * kMsPerSecond) return true;
   return is_expiring && request.min_fresh.is_valid() &&
          age_ms + request.min_fresh.seconds * kMsPerSecond > lifetime_ms;
@@ -71,7 +71,7 @@ bool AcceptsStale(const EntryTerms& terms, const CacheControl& request, uint64_t
          (request.max_stale.is_valid() && stale_ms <= request.max_stale.seconds * kMsPerSecond);
 }
 
-// The lifetime that these directives name.
+// Returns the lifetime that these directives name.
 Lifetime NamedBy(const CacheControl& control) {
   if (!control.s_maxage.is_absent()) {
     return Explicit(Lifetime::Source::kSharedMaxAge, control.s_maxage);
@@ -115,8 +115,8 @@ void SetStaleness(const CacheControl& control, const StaleWindows& defaults, Ent
   if (control.no_cache.is_present() || control.must_revalidate || control.proxy_revalidate) {
     flags |= EntryTerms::kForbidsStale | EntryTerms::kForbidsMaxStale;
   } else if (!control.s_maxage.is_absent()) {
-    // Means proxy-revalidate, too (RFC 9111, section 5.2.2.10), except for windows that the same
-    // response names.
+    // s-maxage also means proxy-revalidate (RFC 9111, section 5.2.2.10); stale windows that the
+    // same response names remain.
     flags |= EntryTerms::kForbidsMaxStale;
     silent = {};
   }
@@ -130,7 +130,7 @@ void SetStaleness(const CacheControl& control, const StaleWindows& defaults, Ent
 Judgement Judge(const EntryTerms& terms, const CacheControl& request,
                 const FreshnessOptions& options, uint64_t now_ms) {
   const uint64_t resident_ms = now_ms > terms.stored_ms ? now_ms - terms.stored_ms : 0;
-  // Clamped, so that no sum below overflows whatever the entry says.
+  // Clamped: no sum below overflows, whatever values the entry has.
   constexpr uint64_t kLongestMs = kDeltaSecondsMax * kMsPerSecond;
   const uint64_t age_ms =
       std::min(terms.initial_age_s * kMsPerSecond + std::min(resident_ms, kLongestMs), kLongestMs);

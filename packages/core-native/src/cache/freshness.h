@@ -9,23 +9,24 @@
 
 namespace httpsys::cache {
 
-// A guessed lifetime is a tenth of the time since the last change, and never longer than this: who
-// says nothing about freshness expects changes to be seen within a day.
+// A heuristic lifetime is the time since the last change divided by kHeuristicDivisor, and at most
+// kHeuristicSecondsMax: an application that says nothing about freshness expects changes to be
+// visible within a day.
 inline constexpr uint32_t kHeuristicDivisor = 10;
 inline constexpr uint32_t kHeuristicSecondsMax = 24 * 3600;
 
 // How long after its lifetime a response may still be used, in seconds.
 struct StaleWindows {
-  uint32_t while_revalidate_s = 0;  // While a new one is fetched.
-  uint32_t if_error_s = 0;          // If no new one can be had.
+  uint32_t while_revalidate_s = 0;  // While a new response is fetched.
+  uint32_t if_error_s = 0;          // If no new response is available.
 };
 
 struct FreshnessOptions {
   bool allows_heuristics = false;
-  // Of responses that do not name windows of their own.
+  // Windows of responses that name none of their own.
   StaleWindows stale;
-  // Requests cannot demand a new response by `no-cache`, `max-age` or `min-fresh`, which any client
-  // can send.
+  // True if `no-cache`, `max-age` and `min-fresh` of a request are ignored: any client can send
+  // them to demand new responses.
   bool ignores_reload = false;
 };
 
@@ -38,16 +39,17 @@ struct Lifetime {
   bool is_explicit() const { return source > Source::kHeuristic; }
 };
 
-// The lifetime of a response: s-maxage, else max-age, of the field that decides, else Expires minus
-// Date. What cannot be read gives a lifetime of 0. `now_s` is the time in seconds since 1970.
+// Returns the lifetime of a response: s-maxage, else max-age, of the deciding field
+// (ResponseFacts::control), else Expires minus Date. An unreadable value gives a lifetime of 0.
+// `now_s` is the time in seconds since 1970.
 [[nodiscard]] Lifetime LifetimeOf(const ResponseFacts& response, int64_t now_s,
                                   bool allows_heuristics);
 
-// The same under the rules of HTTP.SYS: of Cache-Control and Expires, whatever else decides.
+// Returns the lifetime under the rules of HTTP.SYS, which read Cache-Control and Expires only.
 [[nodiscard]] Lifetime HttpSysLifetimeOf(const ResponseFacts& response, int64_t now_s);
 
-// The age that a response has when it is received, in seconds: the larger one of what its Date and
-// its Age say (RFC 9111, section 4.2.3; the delay of the answer is not counted, because the
+// Returns the age in seconds that a response has when it is received: the larger of the ages by its
+// Date and by its Age (RFC 9111, section 4.2.3; the delay of the answer is not counted, because the
 // application runs on this machine).
 [[nodiscard]] uint32_t InitialAge(const ResponseFacts& response, int64_t now_s);
 
@@ -67,16 +69,16 @@ struct EntryTerms {
     kNeverExpires = 1u << 4,
     // Stored under the rules of HTTP.SYS: no directive of a request counts, and no Age is added.
     kHttpSysRules = 1u << 5,
-    // Stored for the default time: only requests whose fields are all harmless get the entry,
-    // because the answer to others may depend on those fields.
+    // Stored for the default time: only requests without other than harmless fields get the entry,
+    // because answers to other requests may depend on those fields.
     kForHarmless = 1u << 6,
-    // The answers of the URL differ by Accept-Encoding, because there may be compressed variants,
-    // and the head of the entry does not say so.
+    // Answers need `Vary: Accept-Encoding`, because there may be compressed variants, and the head
+    // of the entry does not have it.
     kVariesByCoding = 1u << 7,
-    // A policy of the application's says how long the entry is good, not its header or a default.
+    // The lifetime comes from a policy of the application, not from the header or a default.
     kByPolicy = 1u << 8,
   };
-  // Above this many flags stand those of the codings in which the entry may be compressed: bits by
+  // Position in `flags` of the codings in which the entry may be compressed: one bit for each
   // semantics::ContentCoding (coding_policy.h).
   static constexpr uint32_t kCodingsShift = 16;
 
@@ -86,23 +88,23 @@ struct EntryTerms {
   uint32_t while_revalidate_s = 0;
   uint32_t if_error_s = 0;
   uint32_t flags = 0;
-  // Differs between the entries that one process stores: a compressed variant has that of the entry
-  // from which it was made.
+  // Differs between the entries that one process stores; a compressed variant has the stamp of the
+  // entry from which it was made.
   uint32_t stamp = 0;
-  // How often the entries of the URL had been made obsolete by other owners of it when the response
-  // was asked for, as the process that has stored the entry counts (engine::CoOwners).
+  // How often other owners of the URL had made its entries obsolete when the response was asked
+  // for, as counted by the process that stored the entry (engine::CoOwners).
   uint64_t generation = 0;
 
   bool Has(Flags flag) const { return (flags & flag) != 0; }
 };
 static_assert(sizeof(EntryTerms) == 40);
 
-// Fills in what the directives of a response say about staleness: windows and the first three
-// flags. The other members stay.
+// Sets the windows and the first three flags of `terms` from the directives of a response. The
+// other members stay.
 void SetStaleness(const semantics::CacheControl& control, const StaleWindows& defaults,
                   EntryTerms* terms);
 
-// Returns true for statuses of an application that fails, instead of which a stale entry may answer
+// Returns true for statuses of a failing application, for which a stale entry may answer
 // (stale-if-error): 500, 502, 503 and 504.
 constexpr bool IsFailure(uint16_t status) {
   return status == 500 || (status >= 502 && status <= 504);
@@ -112,7 +114,7 @@ enum class Verdict : uint8_t {
   kFresh,          // The entry answers.
   kStale,          // The entry answers, and a new response is fetched for the next request.
   kStaleAccepted,  // The entry answers, because the client accepts stale answers.
-  kRevalidate,     // The application has to be asked.
+  kRevalidate,     // The application must be asked.
   kUnsatisfiable,  // 504: the client wants a stored answer (only-if-cached), and none is good.
 };
 
@@ -124,9 +126,9 @@ struct Judgement {
   bool may_answer_errors = false;
 };
 
-// Decides whether an entry answers a request. `request` are the directives of the request, with
-// those of Pragma (RequestFacts). `now_ms` is the same clock as EntryTerms::stored_ms; a time
-// before that counts as that. Thread: any.
+// Decides whether an entry answers a request. `request` has the directives of the request,
+// including those of Pragma (RequestFacts). `now_ms` is on the clock of EntryTerms::stored_ms; an
+// earlier `now_ms` counts as stored_ms. Thread: any.
 [[nodiscard]] Judgement Judge(const EntryTerms& terms, const semantics::CacheControl& request,
                               const FreshnessOptions& options, uint64_t now_ms);
 

@@ -6,8 +6,8 @@
 
 namespace httpsys::cache {
 
-// Remembers keys whose entries have left the small log without a second hit: whoever comes back is
-// stored in the main log (S3-FIFO). Holds hashes only, in a table in which newer ones overwrite
+// Remembers keys whose entries have left the small log without a second hit: a key that comes back
+// is stored in the main log (S3-FIFO). Holds hashes only, in a table in which newer ones overwrite
 // older ones, so that a flood of keys costs no memory. Thread: any, one at a time.
 class GhostTags {
  public:
@@ -16,10 +16,11 @@ class GhostTags {
 
   void Add(uint64_t hash) { CellOf(hash) = {TagOf(hash), ++added_}; }
 
-  // Returns true if the key is among the `kept` that were added last, and forgets it.
+  // If the key is among the last `kept` that were added, forgets it and returns true; returns false
+  // otherwise.
   bool Take(uint64_t hash, uint32_t kept) {
     Cell& cell = CellOf(hash);
-    // The count may wrap: what is that old is taken for new once.
+    // The counter may wrap; a key of that age then counts as new once.
     const bool is_there = cell.tag == TagOf(hash) && cell.at != 0 && added_ - cell.at < kept;
     if (is_there) cell = {};
     return is_there;

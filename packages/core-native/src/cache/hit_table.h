@@ -13,21 +13,21 @@ namespace httpsys::cache {
 // Counts hits of one reader on the entries of one arena, up to 3 for each. The reader counts in
 // memory of its own, because it cannot write the arena: the lanes of the process that has the arena
 // in the memory of that process, another process in a SharedMemory that the writer maps. A cell is
-// a byte: six bits say which entry of the slot is counted, so that nobody has to clear it when the
-// slot gets another one. One of 64 new entries begins with the count of the entry before. What a
-// reader of bad intent writes keeps entries longer, or shorter, and no more. Thread: any; counts
-// that are added at the same time may get lost.
+// a byte: six bits identify the entry that is counted, so the cell need not be cleared when its
+// slot gets another entry. One of 64 new entries begins with the count of the entry before. A
+// hostile reader can only make entries stay longer or shorter. Thread: any; counts that are added
+// at the same time may get lost.
 class HitTable {
  public:
   static constexpr uint32_t kCountMax = 3;
   using Cell = std::atomic<uint8_t>;
 
-  // `memory` has `cells` bytes, a power of 2, zeroed at first. With fewer cells than slots several
-  // slots share a cell, and counts get lost.
+  // `memory` has `cells` bytes, a power of 2, and must be zeroed. With fewer cells than slots
+  // several slots share a cell, and counts get lost.
   HitTable(Cell* memory, size_t cells) : cells_(memory), mask_(cells - 1) {}
 
-  // The table in a SharedMemory, which must outlive it: as many cells as fit, whatever its length
-  // is. Only the process that has made the memory may call Note().
+  // Makes a table in a SharedMemory, which must outlive it, with as many cells as fit. Only the
+  // process that has made the memory may call Note().
   static HitTable Over(const SharedMemory& memory) {
     static_assert(sizeof(Cell) == 1 && Cell::is_always_lock_free);
     const auto* const bytes = reinterpret_cast<const Cell*>(memory.words());
@@ -39,7 +39,7 @@ class HitTable {
     const uint8_t there = cell.load(std::memory_order_relaxed);
     const uint8_t entry = EntryBits(slot);
     const uint32_t count = (there & ~kCountMax) == entry ? there & kCountMax : 0;
-    // A popular entry costs no store.
+    // No store for an entry whose count is at its maximum.
     if (count < kCountMax) {
       cell.store(static_cast<uint8_t>(entry | (count + 1)), std::memory_order_relaxed);
     }

@@ -8,7 +8,7 @@
 namespace httpsys::cache {
 namespace {
 
-// Any number that all processes have.
+// Seed of the hash of places: an arbitrary number, the same in all processes.
 constexpr uint64_t kPlaceSeed = 0x6365'6c61'7073'6821;
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// Shared counters of what one process has made obsolete in its cache, for the other processes that
-// own the same URLs.
+// Shared counters by which a process informs the other owners of its URLs that entries are
+// obsolete.
 
 #include <array>
 #include <atomic>
@@ -14,9 +14,9 @@
 
 namespace httpsys::cache {
 
-// Places of counters: a target has one, and so has a URL prefix. Several of them may share a place,
-// which makes entries obsolete that are not, and never the other way round. The places are the same
-// in all processes, so that their hash has no seed.
+// Positions of the counters of targets and of URL prefixes. Several of them may share a position;
+// an invalidation of one then makes entries of the others obsolete, too. The positions are the same
+// in all processes, so their hash has no secret seed.
 struct InvalidationPlaces {
   static constexpr size_t kTargets = 8192;
   static constexpr size_t kPrefixes = 256;
@@ -39,7 +39,7 @@ class InvalidationCounters {
 
   // The memory that other processes map.
   const std::shared_ptr<const SharedMemory>& memory() const { return shared_; }
-  // Must be called before anybody is told that the entries of a place are obsolete.
+  // Must be called before anyone is informed that the entries of a place are obsolete.
   void Count(size_t place) { memory_->words()[place].fetch_add(1, std::memory_order_acq_rel); }
 
  private:
@@ -51,8 +51,8 @@ class InvalidationCounters {
 };
 
 // The counters of another process, and how far this process has followed them. The memory may have
-// any contents at any time. Counters begin at 0: those that are above it at first have counted
-// something that this process has not heard of. Thread: any.
+// any contents at any time. Counters begin at 0: a counter above 0 at the first look has counted
+// invalidations that this process does not know. Thread: any.
 class FollowedCounters {
  public:
   using Seen = std::atomic<uint64_t>;
@@ -63,13 +63,14 @@ class FollowedCounters {
   FollowedCounters(const FollowedCounters&) = delete;
   FollowedCounters& operator=(const FollowedCounters&) = delete;
 
-  // Adds to the generation if the counter of a target is another one than at the last call for it.
-  // When the call returns, the generation has been raised for everything that was counted before
-  // the call, by this or another thread.
+  // Raises the generation if the counter of a target has changed since the last call for it. When
+  // the call returns, the generation has been raised for everything that was counted before the
+  // call, by this or another thread.
   void FollowTarget(size_t place, std::atomic<uint64_t>* generation) {
     Follow(place, &seen_[place], generation);
   }
-  // The same for the counter of a prefix, of which the caller keeps what was seen last: 0 at first.
+  // Does the same for the counter of a prefix. The caller keeps the last value in `seen`, which
+  // must be 0 at first.
   void FollowPrefix(size_t place, Seen* seen, std::atomic<uint64_t>* generation) const {
     Follow(place, seen, generation);
   }
@@ -83,7 +84,8 @@ class FollowedCounters {
     const uint64_t now = memory_->words()[place].load(std::memory_order_acquire);
     if (now == seen->load(std::memory_order_acquire)) return;
     generation->fetch_add(1, std::memory_order_acq_rel);
-    // Behind the generation: another thread that sees this sees the generation, too.
+    // Stored after the generation: another thread that sees this value sees the raised generation,
+    // too.
     seen->store(now, std::memory_order_release);
   }
 

@@ -47,8 +47,8 @@ bool IsSameName(std::string_view a, std::string_view b) {
                     [](char x, char y) { return LowerCase(x) == LowerCase(y); });
 }
 
-// Returns true if a Connection field of the request names this field, which then is about the
-// connection, too (RFC 9110, section 7.6.1).
+// Returns true if a Connection field of the request names this field, which then concerns the
+// connection only (RFC 9110, section 7.6.1).
 bool IsNamedByConnection(const RequestHead& request, std::string_view name) {
   for (const HeaderLine& line : request.lines) {
     if (!EqualsIgnoringCase(line.name, "connection")) continue;
@@ -60,7 +60,7 @@ bool IsNamedByConnection(const RequestHead& request, std::string_view name) {
   return false;
 }
 
-// The same target, without lines.
+// Returns a GET for the same target, without lines.
 RequestHead WithoutLines(const RequestHead& request, uint16_t get_method) {
   RequestHead head;
   head.method = get_method;

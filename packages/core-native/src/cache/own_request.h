@@ -9,22 +9,23 @@
 
 namespace httpsys::cache {
 
-// Both functions make the head of a GET without a body, which has no field that concerns the
-// connection of a client, a response that a client has already, the part of it that a client wants,
-// or who asks. `get_method` is the index of GET in the method table of the server. Views of the
-// result are those of `request`. Thread: any.
+// MakeRefreshHead() and MakeSubstituteHead() return the head of a GET without a body and without
+// fields of a single client: about its connection, its cached copy, the range that it wants, or its
+// credentials. `get_method` is the index of GET in the method table of the server. The result views
+// the texts of `request`. Thread: any.
 
-// Returns the request by which a stored response is refreshed (RFC 9111, section 4.3.1): with the
-// target of a request that the response may answer, and with those of its fields on which the
-// response depends: Host, the forwarding fields (IsForwardingField) and what `vary`, the names of
-// the stored response, has. Nothing else of the client may decide what others get. Returns nothing
-// if the response depends on a field that such a request cannot have.
+// Returns the request by which a stored response is refreshed (RFC 9111, section 4.3.1). `request`
+// is one that the response may answer. Of its fields only those on which the response depends are
+// kept: Host, the forwarding fields (IsForwardingField) and the fields in `vary`, the response's
+// own names; no other field of one client may affect what others get. Returns nothing if the
+// response depends on a field that must be left out.
 [[nodiscard]] std::optional<http1::RequestHead> MakeRefreshHead(const http1::RequestHead& request,
                                                                 const VaryNames& vary,
                                                                 uint16_t get_method);
 
-// Returns the request that is made in place of one for which nothing is stored. Nobody knows on
-// which fields its response will depend, so that the others of the client's stay.
+// Returns the request that the cache makes in place of `request`, for which nothing is stored. All
+// other fields of the client are kept, because it is unknown on which of them the response will
+// depend.
 [[nodiscard]] http1::RequestHead MakeSubstituteHead(const http1::RequestHead& request,
                                                     uint16_t get_method);
 

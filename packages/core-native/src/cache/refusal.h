@@ -1,6 +1,6 @@
 #pragma once
-// Why a request or a response has nothing to do with the cache. Each reason has a counter and a
-// name, which Cache-Status shows (RFC 9211, section 2.8).
+// Reasons why a request is not answered from the cache, or a response is not stored. Each reason
+// has a counter and a name, which Cache-Status shows (RFC 9211, section 2.8).
 
 #include <array>
 #include <cstddef>
@@ -75,7 +75,7 @@ inline constexpr auto kRefusalNames =
 
 inline constexpr size_t kRefusals = kRefusalNames.size();
 
-// The name of a reason, for Cache-Status; empty for kNone.
+// Returns the name of a reason for Cache-Status; empty for kNone.
 constexpr std::string_view RefusalName(Refusal refusal) {
   return kRefusalNames[static_cast<size_t>(refusal)];
 }

@@ -56,15 +56,15 @@ MethodKind KindOf(std::string_view method) {
   return is_safe ? MethodKind::kSafe : MethodKind::kOther;
 }
 
-// Servers refuse requests from pages of others by Referer and Sec-Fetch-Site: their answers depend
-// on both, and rarely say so.
+// Referer and Sec-Fetch-Site are not harmless: applications refuse requests from foreign pages by
+// them, mostly without a Vary field.
 bool IsHarmlessField(std::string_view name) {
   if (StartsIgnoringCase(name, "sec-")) return !EqualsIgnoringCase(name, "sec-fetch-site");
   return StartsIgnoringCase(name, "accept-") || IsOneOf(name, kHarmlessFields) ||
          IsForwardingField(name);
 }
 
-// Returns false if ReadRequest() looks at no field whose name begins like this one.
+// Returns false if ReadRequest() reads no field whose name begins with this letter.
 bool MayMatter(std::string_view name) {
   constexpr uint32_t kFirstLetters = [] {
     uint32_t letters = 0;
@@ -88,7 +88,7 @@ bool SaysNoCache(std::string_view pragma) {
 }  // namespace
 
 bool IsForwardingField(std::string_view name) {
-  // Every request asks this about every one of its fields.
+  // A cheap test first: this function is called for every field of every request.
   const char first = name.empty() ? '\0' : LowerCase(name.front());
   if (first != 'x' && first != 'f') return false;
   if (StartsIgnoringCase(name, "x-forwarded-")) return !EqualsIgnoringCase(name, "x-forwarded-for");

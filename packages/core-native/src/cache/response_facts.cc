@@ -28,16 +28,17 @@ uint32_t ReadAge(std::string_view value) {
   return semantics::ParseDeltaSeconds(first, &seconds) ? seconds : 0;
 }
 
-// Adds what one field forbids to what another one says. Lifetimes and permissions are not added.
+// Adds the restrictions of one field's directives to those of another field, but no lifetimes and
+// no permissions.
 void AddRestrictions(const semantics::CacheControl& from, semantics::CacheControl* to) {
   if (from.no_store) {
-    // One field's exception from its own no-store is none from that of the other.
+    // must-understand is an exception from the no-store of its own field only.
     to->no_store = true;
     to->must_understand = false;
   } else if (!to->no_store) {
     to->must_understand = to->must_understand || from.must_understand;
   }
-  // Names of fields are dropped, which is stricter.
+  // The field names of a qualified directive are dropped, which is stricter.
   if (from.is_private.is_present()) to->is_private.Add();
   if (from.no_cache.is_present()) to->no_cache.Add();
   to->must_revalidate = to->must_revalidate || from.must_revalidate;
@@ -46,7 +47,7 @@ void AddRestrictions(const semantics::CacheControl& from, semantics::CacheContro
   to->is_garbled = to->is_garbled || from.is_garbled;
 }
 
-// Fills in both sets of directives. `control` has those of Cache-Control.
+// Sets `control`, which has the directives of Cache-Control so far, and `http_sys_control`.
 void AddTargeted(const semantics::TargetedCacheControl& targeted, ResponseFacts* facts) {
   facts->is_targeted = targeted.is_usable();
   facts->control.is_garbled = facts->control.is_garbled || targeted.is_broken();

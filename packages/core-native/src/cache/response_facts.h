@@ -1,5 +1,5 @@
 #pragma once
-// What the output cache has to know of a response, read from its lines in one pass.
+// Facts about a response that the output cache needs, read from its lines in one pass.
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace httpsys::cache {
 
-// A date that a response names.
+// The date in a field of a response.
 struct FieldDate {
   enum class State : uint8_t { kAbsent, kInvalid, kValid };
 
@@ -25,17 +25,17 @@ struct ResponseFacts {
   uint16_t status = 0;
   // Views of both point into the lines.
   //
-  // The directives for the rules of RFC 9111: those of the field that decides, which is
-  // CDN-Cache-Control if it can be used (RFC 9213, section 2.2), otherwise Cache-Control. Only a
-  // CDN-Cache-Control that names a lifetime says that caches are to store the response. Without one
-  // the restrictions of Cache-Control, such as `private`, count as well.
+  // The directives for the rules of RFC 9111. The field that decides is CDN-Cache-Control if it can
+  // be used (RFC 9213, section 2.2), otherwise Cache-Control. If a CDN-Cache-Control names no
+  // lifetime, the restrictions of Cache-Control, such as `private`, count as well.
   semantics::CacheControl control;
   // The directives for the rules of HTTP.SYS, which do not know CDN-Cache-Control: those of
   // Cache-Control, with the restrictions of a CDN-Cache-Control that can be used.
   semantics::CacheControl http_sys_control;
-  // CDN-Cache-Control decides, so that Expires has no meaning under the rules of RFC 9111.
+  // True if CDN-Cache-Control decides: Expires then has no meaning under the rules of RFC 9111.
   bool is_targeted = false;
-  // Of several lines the earliest date counts, and an invalid one always.
+  // Dates of fields. If a field has several lines, the earliest date counts, and one invalid line
+  // makes the field invalid.
   FieldDate expires;
   FieldDate date;
   FieldDate last_modified;
@@ -51,8 +51,8 @@ struct ResponseFacts {
   bool has_validator() const { return has_etag || last_modified.is_valid(); }
 };
 
-// Reads a response. `lines` are those of http1::ResponseHead, into which the head text of a reply
-// record is parsed. `now_s` is the time in seconds since 1970. Allocates nothing. Thread: any.
+// Reads a response. `lines` is the parsed head of a reply record. `now_s` is the time in seconds
+// since 1970. Allocates nothing. Thread: any.
 [[nodiscard]] ResponseFacts ReadResponse(uint16_t status, std::span<const http1::HeaderLine> lines,
                                          int64_t now_s);
 

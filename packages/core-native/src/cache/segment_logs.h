@@ -7,8 +7,8 @@
 
 namespace httpsys::cache {
 
-// Which segments are free, and which are in which log, from the oldest to the one that is being
-// filled. Thread: any, one at a time.
+// Lists of the free segments and of the segments of each log, from the oldest to the one that is
+// being filled. Thread: any, one at a time.
 class SegmentLogs {
  public:
   enum class Log : uint8_t { kSmall, kMain };
@@ -20,14 +20,14 @@ class SegmentLogs {
     places_[segment] = Place::kFree;
     free_.push_back(segment);
   }
-  // Takes a segment from wherever it is.
+  // Removes a segment from its list.
   void Remove(uint32_t segment) {
     if (places_[segment] == Place::kFree) std::erase(free_, segment);
     if (places_[segment] == Place::kSmall) std::erase(small_, segment);
     if (places_[segment] == Place::kMain) std::erase(main_, segment);
     places_[segment] = Place::kNone;
   }
-  // Makes a free segment the last one of a log, and returns it. There must be one.
+  // Makes a free segment the last one of a log, and returns it. There must be a free segment.
   uint32_t Extend(Log log) {
     const uint32_t segment = free_.back();
     free_.pop_back();

@@ -11,22 +11,23 @@
 namespace httpsys::cache {
 
 // All accesses are to whole words and atomic, because another thread or process may write at the
-// same time. A copy made word by word may be of several moments; whoever copies has to find out.
+// same time. A copy made word by word may mix contents of several moments; its reader must detect
+// that.
 using SharedWord = std::atomic<uint64_t>;
 static_assert(sizeof(SharedWord) == sizeof(uint64_t) && SharedWord::is_always_lock_free);
 
 // A mapping, which goes away with the object. On Linux the memory is a memfd that is sealed as it
 // is made: its length never changes, so that no reader is killed by SIGBUS, and only the mapping of
-// the process that made it can be written to. The kernel keeps the pages until every process has
-// let go of them; no part of them can be given back before that. Elsewhere, and on a Linux before
-// 5.1, the memory belongs to this process alone. Thread: any; the memory does not move.
+// the process that made it can be written to. The kernel keeps all pages until every process has
+// unmapped them; no part can be freed earlier. Elsewhere, and on a Linux before 5.1, the memory
+// belongs to this process alone. Thread: any; the memory does not move.
 class SharedMemory {
  public:
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  // Makes zeroed memory for this process to write. `bytes` must be a multiple of 8, above 0.
+  // Makes zeroed memory that this process can write. `bytes` must be a multiple of 8, above 0.
   // Returns nullptr if there is no memory or no descriptor.
   [[nodiscard]] static std::shared_ptr<SharedMemory> Create(size_t bytes);
   // Maps memory of another process for reading. Returns nullptr unless `fd` is a sealed memfd of
@@ -34,11 +35,12 @@ class SharedMemory {
   // `fd`. The contents can be anything, at any time.
   [[nodiscard]] static std::shared_ptr<const SharedMemory> Map(int fd, size_t bytes_max);
 
-  // The descriptor for other processes, or -1: of memory that was mapped, or cannot be shared.
+  // The descriptor for other processes; -1 if the memory was mapped from another process or cannot
+  // be shared.
   int fd() const { return pages_.fd; }
   size_t bytes() const { return pages_.bytes; }
   const SharedWord* words() const { return static_cast<const SharedWord*>(pages_.memory); }
-  // Of memory that this process has made.
+  // Writable words, only of memory that Create() has made.
   SharedWord* words() { return static_cast<SharedWord*>(pages_.memory); }
 
  private:

@@ -1,17 +1,17 @@
 #pragma once
-// How each system makes and maps memory for SharedMemory.
+// System-dependent functions that make and map memory for SharedMemory.
 
 #include <cstddef>
 
 namespace httpsys::cache {
 
 struct SharedPages {
-  void* memory = nullptr;  // nullptr: there is none.
+  void* memory = nullptr;  // nullptr = no memory.
   size_t bytes = 0;
   int fd = -1;  // For other processes; -1 if they cannot map the memory.
 };
 
-// Makes zeroed memory. Thread: any, as all of these.
+// Makes zeroed memory. Thread: any, for all functions of this file.
 [[nodiscard]] SharedPages CreateSharedPages(size_t bytes);
 // Maps memory that another process has made, as SharedMemory::Map() says.
 [[nodiscard]] SharedPages MapSharedPages(int fd, size_t bytes_max);

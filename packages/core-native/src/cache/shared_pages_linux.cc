@@ -17,7 +17,7 @@
 namespace httpsys::cache {
 namespace {
 
-// Names that the headers of an old C library do not have.
+// Linux constants that the headers of an old C library lack.
 constexpr unsigned kMemfdCloseOnExec = 0x1;
 constexpr unsigned kMemfdAllowSealing = 0x2;
 constexpr unsigned kMemfdNoExec = 0x8;
@@ -45,7 +45,7 @@ SharedPages CreateSharedPages(size_t bytes) {
   if (fd >= 0 && ftruncate(fd, static_cast<off_t>(bytes)) == 0) {
     memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   }
-  // From here on nobody can make another writable mapping, this process included.
+  // The seals forbid any further writable mapping, also by this process.
   if (memory != MAP_FAILED && fcntl(fd, kAddSeals, kSeals) != 0) {
     munmap(memory, bytes);
     close(fd);
@@ -58,7 +58,8 @@ SharedPages CreateSharedPages(size_t bytes) {
 }
 
 SharedPages MapSharedPages(int fd, size_t bytes_max) {
-  // Without the seals the length could change. Huge pages can run out when they are touched.
+  // Without the seals the length could change. Only ordinary pages (tmpfs) are accepted: huge pages
+  // can run out when they are touched.
   const int seals = fcntl(fd, kGetSeals);
   struct statfs system {};
   struct stat file {};

@@ -7,17 +7,16 @@ namespace {
 
 using semantics::kDeltaSecondsMax;
 
-// Statuses whose meaning this server knows (RFC 9110, section 15), for must-understand.
+// True for statuses that this cache implements (RFC 9110, section 15), for must-understand.
 bool IsUnderstood(uint16_t status) {
   return (status >= 200 && status <= 205) || (status >= 300 && status <= 303) ||
          (status >= 307 && status <= 308) || (status >= 400 && status <= 417) ||
          (status >= 421 && status <= 422) || status == 426 || (status >= 500 && status <= 505);
 }
 
-// Statuses that are about one request, its client or its connection, and not about the resource:
-// a precondition, a range, an expectation, early data, a rate, a network to log in to. What is set
-// for a whole site, such as a lifetime by middleware, is not meant for them. RFC 6585 forbids to
-// store 428, 429, 431 and 511.
+// True for statuses about one request, its client or its connection, not about the resource:
+// precondition, range, expectation, early data, rate, network login. A lifetime that middleware
+// sets for a whole site is not meant for them. RFC 6585 forbids to store 428, 429, 431 and 511.
 bool IsAboutRequest(uint16_t status) {
   switch (status) {
     case 408:
@@ -36,7 +35,7 @@ bool IsAboutRequest(uint16_t status) {
   }
 }
 
-// What no rule set stores, because of the response alone.
+// Returns why neither rule set stores the response, as far as the response itself decides.
 Refusal RefuseResponse(const ResponseFacts& response, const ResponseShape& shape,
                        const StoreOptions& options) {
   const semantics::CacheControl& control =
@@ -49,7 +48,8 @@ Refusal RefuseResponse(const ResponseFacts& response, const ResponseShape& shape
   if (shape.has_trailers) return Refusal::kTrailers;
   if (shape.bytes > options.entry_bytes_max) return Refusal::kTooLarge;
   if (response.has_set_cookie) return Refusal::kSetCookie;
-  // A qualified `private`, too: removing the fields that it names would change the response.
+  // Also refuses a qualified `private`: removing the fields that it names would change the
+  // response.
   if (control.is_private.is_present()) return Refusal::kPrivate;
   if (response.vary.is_star()) return Refusal::kVaryStar;
   if (response.vary.has_credentials()) return Refusal::kVaryCredentials;
@@ -66,7 +66,7 @@ Refusal RefuseHttpSysResponse(const ResponseFacts& response, const ResponseShape
 
 StoreDecision Refuse(Refusal refusal) { return {refusal, {}}; }
 
-// The rules of ASP.NET: `public`, and a lifetime that the response names.
+// Stores by the rules of ASP.NET, which require `public` and a lifetime in the header.
 StoreDecision StoreByHttpSysHeader(const ResponseFacts& response, const Lifetime& lifetime) {
   if (IsAboutRequest(response.status)) return Refuse(Refusal::kStatus);
   if (response.http_sys_control.no_cache.is_present()) return Refuse(Refusal::kNoCache);
@@ -79,13 +79,12 @@ StoreDecision StoreByHttpSysHeader(const ResponseFacts& response, const Lifetime
   return decision;
 }
 
-// The default applies to what says nothing about freshness, or allows more. What says that it must
-// not be kept as long is kept as long as it says.
+// Stores for the default time, or for the response's own lifetime if that is shorter.
 StoreDecision StoreByDefault(const RequestFacts& request, const ResponseFacts& response,
                              const Lifetime& lifetime, uint32_t default_seconds) {
   if (response.status >= 400) return Refuse(Refusal::kErrorStatus);
   if (!request.is_harmless) return Refuse(Refusal::kRequestField);
-  // Nobody has asked to store the response: what forbids it need not be well-formed.
+  // The application did not ask to store the response, so even a malformed directive may forbid it.
   if (response.http_sys_control.is_garbled) return Refuse(Refusal::kGarbled);
   if (response.http_sys_control.no_cache.is_present()) return Refuse(Refusal::kNoCache);
   if (response.has_pragma) return Refuse(Refusal::kPragma);
@@ -98,7 +97,7 @@ StoreDecision StoreByDefault(const RequestFacts& request, const ResponseFacts& r
   return decision;
 }
 
-// The terms of a policy that the application has set on the response.
+// Returns the terms by a policy that the application has set on the response.
 StoreDecision StoreByPolicy(const ResponsePolicy& policy) {
   StoreDecision decision;
   decision.terms.flags = EntryTerms::kForCookies | EntryTerms::kByPolicy;
@@ -140,7 +139,8 @@ StoreDecision StoreRfc9111(const ResponseFacts& response, const ResponsePolicy& 
   if (control.no_store && !(control.must_understand && IsUnderstood(response.status))) {
     return Refuse(Refusal::kNoStore);
   }
-  // Without an exception for no-store a cache must know the status, too.
+  // must-understand without no-store (RFC 9111, section 5.2.2.3): store only if this cache
+  // implements the status.
   if (control.must_understand && !IsUnderstood(response.status)) return Refuse(Refusal::kStatus);
   if (policy.kind != ResponsePolicy::Kind::kNone) return StoreByPolicy(policy);
   const bool has_validator = response.has_validator();
@@ -150,8 +150,8 @@ StoreDecision StoreRfc9111(const ResponseFacts& response, const ResponsePolicy& 
   if (lifetime.source == Lifetime::Source::kNone && !always_revalidates) {
     return Refuse(Refusal::kNoFreshness);
   }
-  // Nobody has asked to store a response without a lifetime: what forbids it need not be
-  // well-formed.
+  // The application did not ask to store a response without a lifetime, so even a malformed
+  // directive may forbid it.
   if (!lifetime.is_explicit() && control.is_garbled) return Refuse(Refusal::kGarbled);
   if (lifetime.source == Lifetime::Source::kHeuristic && response.has_pragma) {
     return Refuse(Refusal::kPragma);
@@ -161,7 +161,7 @@ StoreDecision StoreRfc9111(const ResponseFacts& response, const ResponsePolicy& 
   decision.terms.lifetime_s = lifetime.seconds;
   decision.terms.flags = control.is_public ? EntryTerms::kForCookies : 0u;
   SetStaleness(control, options.freshness.stale, &decision.terms);
-  // A stale response is stored if it can be of use: asked about, or given out while stale.
+  // A response that is stale already is stored only if it can be revalidated or served stale.
   const uint64_t age_s = decision.terms.initial_age_s;
   const uint64_t window_s = std::max(decision.terms.while_revalidate_s, decision.terms.if_error_s);
   if (!has_validator && age_s >= lifetime.seconds + window_s) return Refuse(Refusal::kStale);
@@ -186,7 +186,7 @@ Refusal MayLookUp(const RequestFacts& request) {
 Refusal MayServe(const EntryTerms& terms, const RequestFacts& request) {
   if (request.has_cookie && !terms.Has(EntryTerms::kForCookies)) return Refusal::kCookie;
   if (!request.is_harmless && terms.Has(EntryTerms::kForHarmless)) return Refusal::kRequestField;
-  // HTTP.SYS answers GET alone.
+  // Under the rules of HTTP.SYS an entry answers GET only.
   const bool is_bypassed =
       terms.Has(EntryTerms::kHttpSysRules) && request.method != MethodKind::kGet;
   return is_bypassed ? Refusal::kMethod : Refusal::kNone;
@@ -198,7 +198,7 @@ Refusal MayFill(const RequestFacts& request) {
   if (request.method == MethodKind::kHead) return Refusal::kHead;
   if (request.has_range) return Refusal::kRange;
   if (request.control.no_store) return Refusal::kRequestNoStore;
-  // The response to a request with a precondition may be about that, whatever its status is.
+  // The response to a request with a precondition may depend on it, whatever its status is.
   if (request.has_precondition) return Refusal::kPrecondition;
   return request.has_translate ? Refusal::kTranslate : Refusal::kNone;
 }

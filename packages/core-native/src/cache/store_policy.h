@@ -1,6 +1,6 @@
 #pragma once
-// Which requests the output cache answers, and which responses it stores. A wrong store gives the
-// answer of one user to another one: in doubt the response is not stored.
+// Decides which requests the output cache answers, and which responses it stores. A response that
+// is stored wrongly shows one user's data to another one: in doubt it is not stored.
 
 #include <cstdint>
 
@@ -13,8 +13,8 @@
 namespace httpsys::cache {
 
 enum class RuleSet : uint8_t {
-  // HTTP.SYS: a response is stored by a policy that the application sets on it, by what ASP.NET
-  // reads from its header, or for the default time of its server.
+  // As HTTP.SYS: a response is stored by a policy that the application sets on it, by its header
+  // (as ASP.NET reads it), or for the default time of its server.
   kHttpSys,
   kRfc9111,  // A shared cache, driven by the header of the response.
 };
@@ -28,15 +28,15 @@ struct ResponsePolicy {
   };
 
   Kind kind = Kind::kNone;
-  uint32_t seconds = 0;  // Of kTimeToLive. 0 = not stored.
+  uint32_t seconds = 0;  // Lifetime with kTimeToLive; 0 = not stored.
 };
 
-// How a response left the application.
+// How the application sent a response.
 struct ResponseShape {
   uint64_t bytes = 0;         // Head and body.
-  bool is_complete = true;    // Its end was announced, and its body has the promised length.
+  bool is_complete = true;    // It has ended, and its body has the announced length.
   bool is_one_piece = true;   // Head and whole body came at once, or the head named the length.
-  bool has_trailers = false;  // Which no entry has.
+  bool has_trailers = false;  // A response with trailers is not stored.
 };
 
 struct StoreOptions {
@@ -57,34 +57,33 @@ struct StoreDecision {
   bool is_stored() const { return refusal == Refusal::kNone; }
 };
 
-// When a response was received, by both clocks.
+// Time at which a response was received, on both clocks.
 struct Received {
   int64_t now_s = 0;    // Seconds since 1970.
   uint64_t now_ms = 0;  // Monotonic clock of the machine.
 };
 
-// Thread: any. Nothing is allocated.
+// The functions below allocate nothing. Thread: any.
 
 // Returns why a request bypasses the cache, or kNone if an entry may answer it. The same for both
 // rule sets.
 [[nodiscard]] Refusal MayLookUp(const RequestFacts& request);
 
-// Returns why this entry must not answer a request for which MayLookUp() has returned kNone. The
-// terms may come from another process.
+// Returns why an entry with these terms must not answer a request, or kNone. MayLookUp() must have
+// returned kNone for the request. The terms may come from another process.
 [[nodiscard]] Refusal MayServe(const EntryTerms& terms, const RequestFacts& request);
 
-// Returns why a response to this request is not stored, whatever the response is.
+// Returns why no response to this request may be stored, or kNone.
 [[nodiscard]] Refusal MayFill(const RequestFacts& request);
 
-// Decides whether a response is stored, and on which terms. Of the sources of a lifetime the first
-// one counts: a policy, the header, the default. A policy that is set counts even if its time is 0.
-// Statuses that are about one request, such as 412 and 429, are stored by a policy under the rules
-// of HTTP.SYS alone, which has no such exception.
+// Decides whether a response is stored, and on which terms. The lifetime comes from the policy
+// (even if its time is 0), else from the header, else from the default. Responses with a status
+// about one request, such as 412 and 429, are stored only by a policy under the rules of HTTP.SYS.
 [[nodiscard]] StoreDecision MayStore(const RequestFacts& request, const ResponseFacts& response,
                                      const ResponsePolicy& policy, const ResponseShape& shape,
                                      const StoreOptions& options, const Received& received);
 
-// Returns true if the response to this request makes what is stored for its URL obsolete
+// Returns true if a response with this status to the request makes the entries of its URL obsolete
 // (RFC 9111, section 4.4). Never under the rules of HTTP.SYS.
 [[nodiscard]] bool Invalidates(const RequestFacts& request, uint16_t status, RuleSet rules);
 

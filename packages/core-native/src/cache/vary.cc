@@ -16,7 +16,7 @@ bool IsFieldName(std::string_view text) {
                      [](char c) { return http1::HasClass(c, http1::kTokenChar); });
 }
 
-// The order of two names when case is ignored: negative, 0 or positive.
+// Compares two names without regard to case. Returns a negative number, 0 or a positive one.
 int CompareNames(std::string_view a, std::string_view b) {
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const char x = LowerCase(a[i]);
@@ -26,7 +26,7 @@ int CompareNames(std::string_view a, std::string_view b) {
   return a.size() == b.size() ? 0 : a.size() < b.size() ? -1 : 1;
 }
 
-// Takes the first of names that are joined with commas.
+// Takes the first name from a list with commas.
 std::string_view TakeVaryName(std::string_view* text) {
   const std::string_view name = text->substr(0, text->find(','));
   text->remove_prefix(std::min(name.size() + 1, text->size()));
@@ -38,7 +38,7 @@ bool NamesCredentials(std::string_view name) {
          EqualsIgnoringCase(name, "proxy-authorization");
 }
 
-// Lists of tokens without regard to case (RFC 9110, section 12.5).
+// True for fields whose values are lists of tokens without regard to case (RFC 9110, section 12.5).
 bool IsTokenList(std::string_view name) {
   return EqualsIgnoringCase(name, "accept-language") ||
          EqualsIgnoringCase(name, "accept-encoding") || EqualsIgnoringCase(name, "accept-charset");
@@ -86,7 +86,8 @@ void VaryNames::Insert(std::string_view name) {
     if (order < 0) break;
     at += other.size() + 1;
   }
-  // The separator stands behind the name, or before it if it becomes the last one.
+  // One byte more for the separator, which stands before the name if that becomes the last one,
+  // otherwise behind it.
   const size_t added = name.size() + (bytes_ == 0 ? 0 : 1);
   if (count_ == kVaryNamesMax || bytes_ + added > kVaryBytesMax) {
     is_broken_ = true;
@@ -156,7 +157,8 @@ uint64_t VaryRecord::Add(uint64_t variant) {
 }
 
 void VaryRecord::MakeVariantKey(std::span<const http1::HeaderLine> lines, std::string* key) const {
-  // No key of a URL has such a line: its own begin with the name of a field.
+  // A line with `?` makes the key different from all keys of URLs, whose lines begin with field
+  // names.
   key->append("\n?");
   for (int shift = 60; shift >= 0; shift -= 4) {
     key->push_back("0123456789abcdef"[epoch_ >> shift & 15]);

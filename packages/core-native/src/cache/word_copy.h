@@ -1,6 +1,7 @@
 #pragma once
 // Copies between private memory and shared words. Each word is read and written by one relaxed
-// atomic access, so that a copy of what somebody else is writing is a wrong copy, and no more.
+// atomic access: copying memory that another thread is writing gives a wrong copy, but no undefined
+// behaviour.
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +19,7 @@ inline void LoadWords(const SharedWord* from, size_t count, uint8_t* to) {
     std::memcpy(to + at * sizeof word, &word, sizeof word);
   };
   size_t at = 0;
-  // Compilers do not unroll loops over atomic accesses.
+  // Unrolled by hand, because compilers do not unroll loops over atomic accesses.
   for (; at + 8 <= count; at += 8) {
     load(at);
     load(at + 1);
