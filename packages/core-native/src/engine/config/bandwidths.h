@@ -1,5 +1,5 @@
 #pragma once
-// The bandwidth limits of an engine's prefixes, which all of its lanes share.
+// Bandwidth limits of an engine's prefixes; all lanes of the engine share them.
 
 #include <cstdint>
 #include <functional>
@@ -15,17 +15,17 @@
 
 namespace httpsys::engine {
 
-// Makes a bucket for each prefix of the servers with maxBandwidth, on its first request, and gives
-// it its part of the rate where other members own the prefix, too. Thread: any.
+// Makes a bucket for a prefix of a server with maxBandwidth, on the prefix's first request. If
+// other members own the prefix, too, the bucket gets its share of the rate. Thread: any.
 class Bandwidths {
  public:
-  // Names the prefix that a bucket is for.
+  // Identifies the prefix of a bucket.
   struct Place {
     uint32_t server_id = 0;
     uint32_t prefix_id = 0;  // 0 for a server of a whole port.
     uint16_t port = 0;       // 0 = no TCP.
     std::string text;        // The prefix; empty = a server of a whole port.
-    UrlPrefix prefix;        // Valid if there is a text.
+    UrlPrefix prefix;        // Valid if `text` is not empty.
   };
   // Counts the owners of a prefix; 0 = not registered.
   using CountOwners = std::function<size_t(const Place& place)>;
@@ -34,14 +34,15 @@ class Bandwidths {
   Bandwidths(const Bandwidths&) = delete;
   Bandwidths& operator=(const Bandwidths&) = delete;
 
-  // Returns the bucket of a prefix of the server, whose settings have a bandwidth_max. `local_port`
-  // is that of a connection.
+  // Returns the bucket of a prefix of the server, whose settings must have a bandwidth_max.
+  // `local_port` is the local port of the connection.
   std::shared_ptr<RateBucket> Of(uint32_t server_id, const ServerConfig& config, uint32_t prefix_id,
                                  uint16_t local_port);
-  // The owners on a port have changed: every bucket of the port gets its new part. nullptr = the
-  // port is not in use any more.
+  // Must be called when the owners on a port have changed; gives every bucket of the port its new
+  // share. nullptr = the port is no longer used.
   void SetOwners(uint16_t port, CountOwners count);
-  // The server has stopped listening. Its buckets are kept as long as connections use them.
+  // Must be called when the server has stopped listening. Its buckets exist as long as connections
+  // use them.
   void Forget(uint32_t server_id);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What the lanes of a server have to know of the output cache.
+// The output cache's settings and counters for one server, as its lanes use them.
 
 #include <array>
 #include <atomic>
@@ -15,27 +15,27 @@
 
 namespace httpsys::engine {
 
-// What the output cache has done for one server.
+// Events that the output cache counts for each server.
 enum class CacheCounter : uint8_t {
   kHits,         // A fresh entry answered.
   kMisses,       // A request that an entry could have answered went to JavaScript.
   kStale,        // A stale entry answered.
-  kRevalidated,  // JavaScript said by a 304 that an entry is still good.
+  kRevalidated,  // JavaScript has confirmed an entry by a 304.
   kCoalesced,    // A request waited for the answer to another one.
   kReleased,     // A request that had waited went to JavaScript.
   kStored,
-  kInvalidated,  // An unsafe request has made an entry obsolete.
+  kInvalidated,  // An unsafe request made an entry obsolete.
   kCompressed,   // A compressed variant answered.
   kChanged,      // An entry went away while it was read.
   kCount,
 };
 
-// Thread: any.
+// The counters of one server. Thread: any.
 class CacheCounters {
  public:
   void Add(CacheCounter counter) { Increment(&values_[static_cast<size_t>(counter)]); }
   void AddRefusal(cache::Refusal refusal) { Increment(&refusals_[static_cast<size_t>(refusal)]); }
-  // A miss whose response is known to be refused: both of the above, at the price of one.
+  // Counts a miss and the reason of its refusal, at the price of one counter.
   void AddRefusedMiss(cache::Refusal refusal) {
     Increment(&refused_misses_[static_cast<size_t>(refusal)]);
   }
@@ -65,10 +65,11 @@ struct CacheTerms {
   cache::StoreOptions options;
   std::vector<std::string> harmless_fields;  // As for cache::ReadRequest().
   bool tells_status = false;                 // Answers have a Cache-Status field (RFC 9211).
-  bool tells_reason = false;                 // Which says why a response was not stored.
-  // How long JavaScript may work on a request that the cache makes itself.
+  bool tells_reason = false;                 // That field says why a response was not stored.
+  // Longest time that JavaScript may work on a request of the cache itself.
   uint32_t refresh_ms = 60'000;
-  // How long a request may wait for the answer to another one with its key; 0 = it never does.
+  // Longest time that a request waits for the answer to another one with its key; 0 = requests do
+  // not wait.
   uint32_t coalesce_ms = 5'000;
   std::shared_ptr<CacheCounters> counters;
   // The scope of a server without prefixes (KeyScope::port), or 0.
@@ -79,7 +80,7 @@ struct CacheTerms {
   };
   SortedChunks<PrefixScope, &PrefixScope::prefix_id> scopes;
 
-  // The scope of requests for a prefix; 0 = they are not cached.
+  // Returns the scope of requests for a prefix; 0 = their responses are not cached.
   uint32_t ScopeOf(uint32_t prefix_id) const {
     const PrefixScope* const found = scopes.Find(prefix_id);
     return found == nullptr ? scope_of_everything : found->scope;

@@ -36,7 +36,7 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
     config->shadowed_ = last->shadowed_;
   }
   const auto changes = std::exchange(settings.prefixes.changes, {});
-  // First: a prefix may have another id now.
+  // Remove all changed prefixes first: an added prefix may have the id of a removed one.
   for (const NumberedPrefix& changed : changes) config->RemovePrefix(changed.id);
   for (const NumberedPrefix& changed : changes) {
     if (!changed.text.empty() && !config->AddPrefix(changed)) return nullptr;
@@ -70,7 +70,7 @@ bool ServerConfig::AddPrefix(const NumberedPrefix& added) {
   }
   ++(prefix.is_https ? found->secure_count : found->plain_count);
   prefixes_.Insert(prefixes_.LowerBound(added.id), Prefix{added, prefix.path.size()});
-  // A duplicate with the other scheme is refused later, by its registration, which gives the
+  // A duplicate with the other scheme is accepted here: its registration refuses it later with the
   // reason.
   if (found->table.Add(prefix, added.id)) return true;
   shadowed_.push_back(added);
@@ -91,7 +91,7 @@ void ServerConfig::RemovePrefix(uint32_t id) {
   const auto has_id = [=](const NumberedPrefix& each) { return each.id == id; };
   if (std::erase_if(shadowed_, has_id) == 0) {
     (void)found->table.Remove(prefix);
-    // A prefix that had no place may have this one now.
+    // A shadowed prefix may take the place that has become free.
     std::erase_if(shadowed_, [&](const NumberedPrefix& each) {
       UrlPrefix other;
       (void)ParseUrlPrefix(each.text, &other);
@@ -106,7 +106,7 @@ std::string ServerConfig::PrefixText(uint32_t id) const {
   return there == nullptr ? std::string() : there->text;
 }
 
-// Everything on a socket is below the path "/".
+// Without prefixes, the path before the folder is "/": one byte.
 StaticMounts::Found ServerConfig::FindStatic(uint32_t prefix_id, std::string_view path) const {
   const Prefix* there = has_prefixes() ? prefixes_.Find(prefix_id) : nullptr;
   return statics_->Find(prefix_id, there == nullptr ? 1 : there->path_bytes, path);
@@ -119,7 +119,7 @@ Route ServerConfig::FindPrefix(uint16_t local_port, const http1::RequestHead& he
   if (!host.is_valid) return {RouteStatus::kBadHost, 0};
   if (ports_.empty()) return {RouteStatus::kUnknownHost, 0};
   const PortTable* port = &ports_[0];
-  // A single table needs no port: the listener may stand behind a port of another number.
+  // With a single table the port is not compared: the listener may have another port number.
   if (ports_.size() > 1) {
     const auto found = std::find_if(ports_.begin(), ports_.end(), [&](const PortTable& table) {
       return table.port == local_port;
@@ -136,7 +136,7 @@ std::shared_ptr<const tls::ServerContext> ServerConfig::TlsOf(uint16_t local_por
   return !has_prefixes() || IsSecure(local_port, local) ? tls_ : nullptr;
 }
 
-// The bytes of what is no IP address mean nothing.
+// Leaves out the bytes of an address that is no IP address.
 ServerConfig::Spoken::Place ServerConfig::Spoken::At(uint16_t port, bool is_https,
                                                      const LocalAddress& address) {
   if (!address.is_ip) return {port, is_https, false, {}};
@@ -157,8 +157,8 @@ bool ServerConfig::Speaks(uint16_t port, bool is_https, const LocalAddress& addr
   return places_.Find(Spoken::At(port, is_https, address)) != nullptr;
 }
 
-// Where a port has both, all prefixes are bound to addresses, and the server may also accept at the
-// addresses of others. Elsewhere the port decides.
+// True if connections to this port and address use TLS. If a port has both kinds, its prefixes are
+// bound to addresses, and the address decides; otherwise the port decides.
 bool ServerConfig::IsSecure(uint16_t port, const LocalAddress& local) const {
   if (Speaks(port, false, {})) {
     return Speaks(port, true, {}) || (local.is_ip && Speaks(port, true, local));

@@ -43,12 +43,12 @@ bool IsLonger(const StaticMounts::Mount& one, const StaticMounts::Mount& other) 
   return one.path.size() > other.path.size();
 }
 
-// Returns the first mount that has the path; `path` is folded, and empty for the folder of the
-// prefix itself without its slash.
+// Returns the first mount that contains the path. `path` is case-folded; it is empty for the prefix
+// without its final slash.
 const StaticMounts::Mount* FirstWith(const std::vector<StaticMounts::Mount>& mounts,
                                      std::string_view path) {
   const auto found = std::find_if(mounts.begin(), mounts.end(), [=](const auto& mount) {
-    // The path of the mount without its slash is the folder itself.
+    // A request for the mount's path without the final slash means the folder itself.
     const std::string_view folder = std::string_view(mount.path).substr(0, mount.path.size() - 1);
     return path.starts_with(mount.path) || path == folder;
   });
@@ -108,7 +108,7 @@ StaticMounts::Found StaticMounts::Find(uint32_t prefix_id, size_t prefix_bytes,
                     [](const Mount& mount) { return mount.settings.owns_prefix; });
     if (is_owned) return found;
   }
-  // From the final slash of the prefix on.
+  // Paths of these mounts begin at the final slash of the prefix.
   const size_t before = prefix_bytes - 1;
   if (view.size() < before) return found;
   const Mount* below = FirstWith(below_all_, view.substr(before));

@@ -1,5 +1,5 @@
 #pragma once
-// The folders of a server, as its lanes find them.
+// The served folders of a server, and how lanes find the folder of a request.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,30 +15,31 @@
 
 namespace httpsys::engine {
 
-// Immutable, and shared by the lanes and the versions of a server's settings.
+// The folders of one version of a server's settings. Immutable, shared by the lanes.
 class StaticMounts {
  public:
   struct Mount {
     StaticMount settings;
-    std::string path;  // That of the settings, folded.
-    size_t order = 0;  // Its place in the list that was given.
+    std::string path;  // settings.path, case-folded.
+    size_t order = 0;  // Index in the given list.
     std::shared_ptr<static_files::StaticSite> site;
   };
 
-  // A folder, and the number of bytes of the decoded URL path before what it has.
+  // A found folder, and the length of the decoded URL path that leads to it.
   struct Found {
     const Mount* mount = nullptr;  // nullptr = none.
     size_t path_bytes = 0;
   };
 
   StaticMounts() = default;
-  // Mounts that `last` has, too, keep what is known of their files. `last` may be nullptr.
+  // Mounts that are also in `last` keep their StaticSite, with what it knows about files. `last`
+  // may be nullptr.
   StaticMounts(const std::vector<StaticMount>& wanted, const StaticMounts* last,
                static_files::StaticSites* sites);
 
   bool empty() const { return below_all_.empty() && at_prefix_.empty(); }
-  // Finds the mount of a request for a prefix, the one with the longest path. `prefix_bytes` is the
-  // length of the decoded path of the prefix, with its final slash; `path` is
+  // Finds the mount with the longest matching path for a request for a prefix. `prefix_bytes` is
+  // the length of the decoded path of the prefix, with its final slash; `path` is
   // SplitTarget(target).path as received.
   Found Find(uint32_t prefix_id, size_t prefix_bytes, std::string_view path) const;
 
@@ -47,7 +48,7 @@ class StaticMounts {
 
   const Mount* FindSame(const StaticMount& settings) const;
 
-  Mounts below_all_;  // Those with longer paths come first, here and below.
+  Mounts below_all_;  // Longer paths first, here and below.
   std::unordered_map<uint32_t, Mounts> at_prefix_;
 };
 

@@ -41,7 +41,7 @@ void WriteLine(int fd, const std::string& line) {
 }
 
 struct OwnLog {
-  // process.exit() stops no I/O thread.
+  // At exit, because process.exit() does not end I/O threads, which would write the last line.
   OwnLog() {
     (void)AtExit([] { ErrorLog::Instance().WriteDropped(true); });
   }
@@ -143,7 +143,7 @@ void ErrorLog::Open() {
 void ErrorLog::KeepOpen() {
   struct stat found {};
   const bool is_own = fstat(fd_, &found) == 0 && found.st_dev == device_ && found.st_ino == inode_;
-  // The number is somebody else's, or nobody's: it is not closed.
+  // The number belongs to another file, or to none: open the log again without closing it.
   if (!is_own) Open();
 }
 
@@ -151,7 +151,7 @@ ErrorLog::~ErrorLog() {
   if (fd_ != -1) close(fd_);
 }
 
-// Returns false if the lines of this second are used up.
+// Counts a line. Returns false if this second has had all of its lines.
 bool ErrorLog::TakeTurn(uint64_t second, uint64_t* dropped) {
   const std::lock_guard lock(mutex_);
   KeepOpen();

@@ -1,6 +1,6 @@
 #pragma once
-// The log of requests that were refused before JavaScript had them (docs/error-log.md). A process
-// writes to one file, which several processes may share: each line is one write to its end.
+// The log of requests that were refused before JavaScript got them (docs/error-log.md). Several
+// processes may write to the same file: each line is appended by one write.
 
 #include <atomic>
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace httpsys::engine {
 
-// The reason phrase of HTTP.SYS's error log.
+// Returns the reason phrase of HTTP.SYS's error log.
 std::string_view ReasonFor(records::ErrorKind kind, bool is_in_body);
 std::string_view ReasonFor(RouteStatus status);
-// The status code of the answer.
+// Returns the status code of the answer.
 int StatusFor(records::ErrorKind kind);
 int StatusFor(RouteStatus status);
 
-// Writes the log. Thread: any.
+// Writes the log file of a process. Thread: any.
 class ErrorLog {
  public:
   // The log of this process, in the file that HTTPSYS_ERROR_LOG names. Without that variable
@@ -33,11 +33,11 @@ class ErrorLog {
   ErrorLog(const ErrorLog&) = delete;
   ErrorLog& operator=(const ErrorLog&) = delete;
 
-  // True if the file could be opened once. A later failure to open it again loses lines until
-  // opening succeeds.
+  // True if the file was opened at least once. If opening it again fails later, lines are lost
+  // until that succeeds.
   bool is_on() const { return is_on_.load(std::memory_order_relaxed); }
-  // Returns why the file could not be opened, a positive errno. Returns 0 if it was opened, and on
-  // every later call.
+  // Returns the errno with which opening the file failed; 0 if it was opened, and on every later
+  // call.
   int TakeFailure() { return failure_.exchange(0, std::memory_order_relaxed); }
   const std::string& path() const { return path_; }
   // Writes a line. Returns false if the line was left out because this second has had
@@ -59,7 +59,7 @@ class ErrorLog {
   const std::string path_;
   std::atomic<bool> is_on_ = false;
   std::atomic<int> fd_ = -1;
-  // What the descriptor is open on.
+  // Identify the file of the descriptor.
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
   std::atomic<int> failure_ = 0;

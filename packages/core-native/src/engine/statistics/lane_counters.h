@@ -8,11 +8,11 @@
 
 namespace httpsys::engine {
 
-// The counters. An answer without JavaScript counts in exactly one of the first five; if only a
-// reset was sent, in kReset, too.
+// Events that a lane counts. An answer without JavaScript counts in exactly one of the first five,
+// and also in kReset if only a reset was sent.
 enum class LaneCounter : uint8_t {
-  kFiles,               // A file was sent, or its absence told, for a folder of a server.
-  kCached,              // An entry of the output cache answered, or its absence (504).
+  kFiles,               // A folder of a server gave a file, or an error such as 404.
+  kCached,              // The output cache answered, by an entry or by 504.
   kUnrouted,            // No prefix owns the request: 400, 404, 421.
   kUnavailable,         // The owner is away or does not keep up: 503.
   kRefused,             // The message is malformed, too large or too slow: 400, 408, 413, 431.
@@ -22,8 +22,8 @@ enum class LaneCounter : uint8_t {
   kCount,
 };
 
-// One thread writes, so that counting needs no locked instruction. Thread: the lane for Add(), any
-// for Read().
+// The counters of a lane. Only one thread writes, so counting needs no locked instruction. Thread:
+// the lane for Add(), any for Read().
 class LaneCounters {
  public:
   void Add(LaneCounter counter) {

@@ -1,5 +1,5 @@
 #pragma once
-// What the error log says of one request.
+// A line of the error log.
 
 #include <cstdint>
 #include <string_view>
@@ -8,7 +8,8 @@
 
 namespace httpsys::engine {
 
-// The fields of one line. The views must be valid while the line is written.
+// The fields of the line about one refused request. The views must be valid while the line is
+// written.
 struct LogRecord {
   // The connection's descriptor. Its addresses are read from the kernel unless `addresses` has
   // them.
@@ -18,7 +19,7 @@ struct LogRecord {
   int version_minor = -1;   // Negative = unknown.
   std::string_view method;  // Empty = unknown.
   std::string_view target;  // Empty = unknown.
-  std::string_view reason;  // The phrase of HTTP.SYS.
+  std::string_view reason;  // HTTP.SYS's reason phrase.
   int status = 0;           // 0 = nothing was sent.
   uint32_t server_id = 0;
 };

@@ -22,7 +22,7 @@ namespace httpsys::engine {
 namespace {
 
 struct OwnNotice {
-  // process.exit() stops no I/O thread.
+  // At exit, because process.exit() does not end I/O threads, which would write the last line.
   OwnNotice() {
     (void)AtExit([] { RefusalNotice::Instance().Tell(true); });
   }
@@ -32,9 +32,9 @@ struct OwnNotice {
 
 bool IsWritten(ssize_t written) { return written > 0; }
 
-// Writes to a pipe, a terminal or another device. O_NONBLOCK belongs to what all processes that
-// have the descriptor share, and is not ours to set. Opening it once more makes a description of
-// our own.
+// Writes to a pipe, a terminal or another device without waiting. O_NONBLOCK cannot be set on the
+// descriptor itself, because all processes that share its file description would get it. Opening
+// the file again makes a description of our own.
 bool WriteToDevice(int fd, std::string_view line) {
   constexpr int kFlags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const int own = open(("/proc/self/fd/" + std::to_string(fd)).c_str(), kFlags);
@@ -43,8 +43,8 @@ bool WriteToDevice(int fd, std::string_view line) {
     close(own);
     return is_written;
   }
-  if (errno == ENXIO) return false;  // A pipe that nobody reads.
-  // There is no /proc, or somebody else's terminal. A pipe that is ready takes a line as a whole.
+  if (errno == ENXIO) return false;  // No process reads the pipe.
+  // No /proc, or a terminal of another user. A pipe that is ready accepts a whole line.
   pollfd ready{fd, POLLOUT, 0};
   if (poll(&ready, 1, 0) != 1 || ready.revents != POLLOUT) return false;
   return IsWritten(write(fd, line.data(), line.size()));
@@ -138,7 +138,8 @@ std::string RefusalNotice::Line(Clock::time_point now) const {
 
 bool RefusalNotice::Write(const std::string& line) const {
   struct stat found {};
-  // Other code of the process may have closed the descriptor: its number is then somebody else's.
+  // Other code of the process may have closed the descriptor; its number may belong to another
+  // file.
   if (fstat(fd_, &found) != 0 || found.st_dev != device_ || found.st_ino != inode_) return false;
   if (S_ISREG(found.st_mode)) return IsWritten(write(fd_, line.data(), line.size()));
   if (S_ISSOCK(found.st_mode)) {

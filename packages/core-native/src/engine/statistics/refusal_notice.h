@@ -1,6 +1,6 @@
 #pragma once
-// What stderr says of requests that were refused before JavaScript had them, for those who keep no
-// error log: one line a second at most, with how many there were by reason (docs/error-log.md).
+// The line on stderr about requests that were refused before JavaScript got them, for processes
+// without an error log: at most one a second, with a count for each reason (docs/error-log.md).
 
 #include <array>
 #include <chrono>
@@ -13,32 +13,32 @@
 
 namespace httpsys::engine {
 
-// Requests by the status of their route.
+// Numbers of refused requests, indexed by RouteStatus.
 using Refusals = std::array<uint64_t, static_cast<size_t>(RouteStatus::kTooManyConnections) + 1>;
 
-// Whether the line counts requests of that status. It does not count what is the client's fault
-// alone.
+// True if the line counts requests of this status. It leaves out requests that are refused only by
+// a fault of the client.
 bool IsNoticed(RouteStatus status);
 
-// Counts the refused requests of all lanes until a line has told them. Thread: any.
+// Counts the refused requests of all lanes, and writes the lines. Thread: any.
 class RefusalNotice {
  public:
-  // That of the process. It says nothing before Start().
+  // The notice of the process. It writes nothing before Start().
   static RefusalNotice& Instance();
 
   RefusalNotice() = default;
   RefusalNotice(const RefusalNotice&) = delete;
   RefusalNotice& operator=(const RefusalNotice&) = delete;
 
-  // Begins to write to `fd`, for as long as it is what it is now. `page` says where the reasons are
-  // explained. Only the first call of a process has an effect.
+  // Begins to write to `fd`, until other code of the process replaces its file. `page` names the
+  // page that explains the reasons. Only the first call has an effect.
   void Start(int fd, const std::string& page);
-  // Adds what one lane has refused. Returns true if the caller must call Tell() after
+  // Adds the requests that one lane has refused. Returns true if the caller must call Tell() after
   // limits::kLogDroppedMs.
   bool Add(const Refusals& refusals);
-  // Writes a line, if there is something to tell; within a second after the last line only if
-  // `is_last`. Returns false if nothing was written because it is too early. Does not wait for
-  // whoever reads the lines: what cannot be written now is part of a later line.
+  // Writes a line if requests were refused; within a second after the last line only if `is_last`.
+  // Returns false if it is too early for a line. Does not wait for the reader of the lines: counts
+  // that cannot be written now are part of a later line.
   bool Tell(bool is_last);
 
  private:
@@ -50,13 +50,13 @@ class RefusalNotice {
   std::mutex mutex_;
   // Constant after Start().
   int fd_ = -1;
-  // What the descriptor is open on.
+  // Identify the file of the descriptor.
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
   std::string page_;
 
   Refusals untold_{};
-  Clock::time_point since_;  // When the first one of untold_ was added.
+  Clock::time_point since_;  // When the first of untold_ was added.
   Clock::time_point last_;   // When the last line was written.
   bool has_untold_ = false;
 };
