@@ -21,8 +21,8 @@ std::string LowerText(std::string_view text) {
   return lower;
 }
 
-// Appends the coding to the opaque part of an entity tag. Each coding has other bytes, so that it
-// needs another tag.
+// Appends the coding to the opaque part of an entity tag: each coding has other bytes, so it needs
+// another tag.
 void AppendCoding(ContentCoding coding, std::string* etag) {
   if (coding == ContentCoding::kIdentity || !etag->ends_with('"')) return;
   etag->insert(etag->size() - 1, "-" + std::string(CodingName(coding)));
@@ -32,12 +32,12 @@ bool HasName(const HeaderRule& rule, std::string_view lower_name) {
   return EqualsIgnoringCase(rule.name, lower_name);
 }
 
-// Fields that describe the content itself, which a 304 does not have.
+// True for fields that describe the content itself: a 304 does not have them.
 bool IsOfContent(const HeaderRule& rule) {
   return HasName(rule, "content-type") || HasName(rule, "content-language");
 }
 
-// The last rule for each name, at the place of the first one.
+// Returns the rules for the file: for each name the last one, at the position of the first one.
 std::vector<const HeaderRule*> RulesFor(const std::vector<HeaderRule>& rules,
                                         std::string_view path) {
   std::vector<const HeaderRule*> chosen;
@@ -76,8 +76,8 @@ void AppendField(std::string_view name, std::string_view value, std::string* fie
 }
 
 int64_t ModifiedMs(const files::FileFacts& facts) {
-  // Node computes with floating point, in which a time just below half a millisecond can be rounded
-  // up. The same sum gives the same tag as a server in JavaScript.
+  // Computes in floating point as Node does, which can round up a time just below half a
+  // millisecond: the tag must equal that of a server in JavaScript.
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   const int64_t ns = ((facts.modified_ns % kNsPerSecond) + kNsPerSecond) % kNsPerSecond;
   const int64_t seconds = (facts.modified_ns - ns) / kNsPerSecond;
@@ -160,7 +160,7 @@ void FileFields::AppendOfContent(std::string* fields) const {
 }
 
 void FileFields::AppendVary(std::string* fields) const {
-  // A rule's Vary is another line of the same list.
+  // A Vary of a header rule stays: both lines form one list.
   if (has_siblings_) AppendField("Vary", "Accept-Encoding", fields);
 }
 

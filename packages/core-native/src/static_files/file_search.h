@@ -1,5 +1,5 @@
 #pragma once
-// Which files are tried for a request, and in which order.
+// Decides which files are tried for a request, and in which order.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,41 +14,41 @@
 namespace httpsys::static_files {
 
 enum class SearchStatus : uint8_t {
-  kTry,       // path() is to be opened, and what it is to be reported.
+  kTry,       // The caller opens path() and reports its kind.
   kFound,     // path() is a regular file.
   kRedirect,  // The request names a folder without its final slash: 301.
   kNotFound,  // 404.
   kFailed,    // 500: the file system refuses, or has an error.
 };
 
-// Returns true if an errno says that nothing is there that may be served: 404 and not 500.
+// Returns true if an errno means that the path has nothing that may be served: 404, not 500.
 bool IsNotFound(int error);
 
-// Names one path after another, and is told what each of them is. It opens nothing itself, so that
-// its user can wait for a slow disk elsewhere:
+// Names one path after another; the caller opens each and reports its kind. The search opens
+// nothing itself, so its caller can wait for a slow disk on another thread:
 //
-//   FileSearch search(&options, path);
-//   while (search.status() == SearchStatus::kTry) search.Report(opened.error, opened.facts.kind);
+//  FileSearch search(&options, path);
+//  while (search.status() == SearchStatus::kTry) search.Report(opened.error, opened.facts.kind);
 //
-// A path without a final slash is tried as it is, and if it does not exist and has no extension,
-// with each one of the options. With a final slash the index names are tried in its folder. Folders
-// among these are passed over, as in serve-static. Thread: any, one at a time.
+// A path without a final slash is tried as it is; if it does not exist and has no extension, with
+// each extension of the options. For a path with a final slash the index names are tried in its
+// folder. Folders with such names are skipped, as in serve-static. Thread: any, one at a time.
 class FileSearch {
  public:
-  // The options must live as long. `path` is kValid.
+  // The options must outlive this object. `path` must be kValid.
   FileSearch(const StaticOptions* options, const RequestPath& path);
 
   SearchStatus status() const { return status_; }
   const std::string& path() const { return path_; }
 
-  // Says what path() is: an errno and nothing else, or 0 and its kind. Only with kTry.
+  // Reports the result for path(): an errno, or 0 and the file's kind. Only with kTry.
   void Report(int error, files::FileKind kind);
 
  private:
   enum class Step : uint8_t { kItself, kExtensions, kIndex };
 
   void ReportItself(int error, files::FileKind kind);
-  // Names the next one of the list, or ends with the error of the last one.
+  // Names the next path of the list, or ends with the error of the last one.
   void TryNext(int error);
   void Fail(int error);
 
@@ -60,7 +60,7 @@ class FileSearch {
   size_t next_ = 0;  // Index in the list of the step.
 };
 
-// Returns the path at which a coding of the file may be: `a.js.br`. Not for kIdentity.
+// Returns the path for a coding of the file, such as `a.js.br`. Not for kIdentity.
 [[nodiscard]] std::string SiblingPath(std::string_view path, semantics::ContentCoding coding);
 
 }  // namespace httpsys::static_files

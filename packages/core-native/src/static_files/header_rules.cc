@@ -9,11 +9,11 @@
 namespace httpsys::static_files {
 namespace {
 
-// A set of places in a text: bit n is the place before byte n.
+// A set of positions in a text: bit n is the position before byte n.
 using Places = std::bitset<kFilePathBytesMax + 1>;
 
-// Each function returns the places at which a part of a pattern can end, when it begins at one of
-// `places`.
+// Each of the next three functions returns the positions at which a part of a pattern can end if it
+// begins at one of `places`.
 
 Places AfterByte(const Places& places, std::string_view text, char wanted) {
   Places after;

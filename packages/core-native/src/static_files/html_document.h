@@ -10,8 +10,8 @@ namespace httpsys::static_files {
 // Returns a document with this title, and a text in which nothing is markup.
 [[nodiscard]] std::string HtmlDocument(std::string_view title, std::string_view text);
 
-// Returns `text` with what a URL may not have as it is in escapes: bytes beyond ASCII, controls,
-// quotes, angle brackets, and a '%' that begins no %XX.
+// Returns `text` with percent-encoding for bytes that a URL must not contain: bytes beyond ASCII,
+// controls, quotes, angle brackets, braces, and a '%' that begins no %XX.
 [[nodiscard]] std::string EncodeUrl(std::string_view text);
 
 // Returns the reason phrase of one of the errors of static files.

@@ -1,5 +1,5 @@
 #pragma once
-// Parts of the path of a file, whose segments have slashes between them.
+// Parts of a file path with slashes.
 
 #include <cstddef>
 #include <string_view>

@@ -7,10 +7,11 @@
 namespace httpsys::static_files {
 namespace {
 
-// Bytes that a request target may have, and that mean nothing but themselves in a path.
+// True for bytes that a path may contain; '%' is checked separately.
 bool IsPlainByte(char c) { return c > ' ' && c < 0x7F && c != '\\'; }
 
-// Returns true if the path decodes as a whole, and to nothing that a file's name cannot have.
+// Returns true if all escapes of the path are valid and none stands for a byte that a file's name
+// must not have.
 bool IsWellFormed(std::string_view path) {
   if (!HasOnlyUtf8Escapes(path)) return false;
   for (size_t at = 0; at < path.size(); ++at) {
@@ -34,7 +35,7 @@ void ForEachSegment(std::string_view path, Visit visit) {
   }
 }
 
-// Returns true if the segment is so many dots, each of them decoded or not.
+// Returns true if the segment consists of `dots` dots, each written as `.` or `%2e`.
 bool IsDots(std::string_view segment, size_t dots) {
   for (size_t i = 0; i < dots; ++i) {
     const size_t bytes = segment.starts_with('.')                                   ? 1
@@ -46,8 +47,8 @@ bool IsDots(std::string_view segment, size_t dots) {
   return segment.empty();
 }
 
-// Returns true if some `..` has no segment before it to remove. DecodePath() ignores it (RFC 3986,
-// section 5.2.4), but no honest client sends it.
+// Returns true if a `..` has no segment before it to remove. DecodePath() ignores such a `..` (RFC
+// 3986, section 5.2.4), but no honest client sends one.
 bool LeavesRoot(std::string_view path) {
   size_t depth = 0;
   bool leaves = false;

@@ -1,5 +1,5 @@
 #pragma once
-// The file that the path of a request names.
+// Converts the path of a request to the path of a file.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace httpsys::static_files {
 
-// Longest path that is opened, without a final NUL: PATH_MAX of Linux. The longest path of a
-// request that can name one has three bytes for each of its own; a longer one is not even decoded.
+// Longest file path that is opened, in bytes without a final NUL (PATH_MAX of Linux), and longest
+// request path that can name such a file, with three bytes (%XX) for each byte. A longer request
+// path is not decoded.
 inline constexpr size_t kFilePathBytesMax = 4095;
 inline constexpr size_t kRequestPathBytesMax = 3 * kFilePathBytesMax;
 
@@ -22,10 +23,11 @@ enum class PathStatus : uint8_t {
 
 struct RequestPath {
   PathStatus status = PathStatus::kValid;
-  // With kValid: segments with one slash between them, below the folder that is served. Empty for
-  // the folder itself. No segment is empty, `.` or `..`, and none has a slash, backslash or NUL.
+  // Valid with kValid. The path below the served folder: segments with one slash between them;
+  // empty for the folder itself. No segment is empty, `.` or `..`, and none has a slash, backslash
+  // or NUL.
   std::string relative;
-  bool has_final_slash = false;  // The request means a folder: `/sub/`.
+  bool has_final_slash = false;  // The path ends with a slash: `/sub/`.
   bool has_dotfile = false;      // A segment begins with a dot: `/.well-known/`, `/a/.env`.
 };
 

@@ -19,7 +19,7 @@ using semantics::RangeOutcome;
 
 bool IsHead(const StaticRequest& request) { return request.method == ConditionalMethod::kHead; }
 
-// Adds a document to a response, and the fields with which a browser runs nothing of it.
+// Adds a document to a response, and fields that forbid browsers to run scripts in it.
 void AddDocument(const StaticRequest& request, std::string document, StaticResponse* response) {
   AppendField("Content-Type", "text/html; charset=UTF-8", &response->fields);
   AppendField("Content-Length", std::to_string(document.size()), &response->fields);
@@ -41,8 +41,8 @@ StaticResponse PassedOn() {
   return response;
 }
 
-// Returns the target with a slash behind its path. Leading slashes become one: a browser would take
-// what follows two of them for a host.
+// Returns the target with a slash behind its path. Several leading slashes become one: after two
+// slashes a browser would read a host.
 std::string RedirectLocation(std::string_view target) {
   std::string location(SplitTarget(target).path);
   location += '/';
@@ -63,8 +63,9 @@ StaticResponse RedirectResponse(const StaticRequest& request) {
   return response;
 }
 
-// Returns true unless the sibling is older than its file. Programs that copy the file's time to the
-// sibling may copy its seconds only, as brotli 1.0.9 does: the fraction is 0 then.
+// Returns true unless the sibling is older than its file. Some programs, such as brotli 1.0.9, copy
+// only the whole seconds of the file's time to the sibling: with a fraction of 0 only the seconds
+// are compared.
 bool IsAsNew(const files::FileFacts& sibling, const files::FileFacts& file) {
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   if (sibling.modified_ns >= file.modified_ns) return true;
@@ -73,7 +74,8 @@ bool IsAsNew(const files::FileFacts& sibling, const files::FileFacts& file) {
   return sibling.modified_ns % kNsPerSecond == 0 && older_ns < kNsPerSecond;
 }
 
-// The siblings that can be sent instead of the file: an older one has another content.
+// Returns the codings whose sibling can be sent instead of the file. A sibling that is older than
+// the file may have other content.
 CodingSet UsableSiblings(const StaticOptions& options, const FoundFile& file) {
   CodingSet usable;
   for (uint8_t i = 0; i < semantics::kContentCodings; ++i) {
@@ -100,7 +102,7 @@ StaticResponse UnsatisfiableResponse(const StaticRequest& request, const FileFie
   return response;
 }
 
-// Adds the fields about the content, and what is to be sent.
+// Adds the fields about the content, and the ranges that are sent.
 void AddContent(const FileFields& fields, const ByteRanges& ranges, uint64_t size,
                 const semantics::Boundary& boundary, StaticResponse* response) {
   response->ranges = ranges;

@@ -1,7 +1,6 @@
 #pragma once
-// The response to a request for a static file: status, header fields and what is sent. Where
-// nothing else is said here, it is that of serve-static 2 (send 1.2), fields and documents
-// included.
+// The response to a request for a static file: status, header fields and content. It equals the
+// response of serve-static 2 (send 1.2), with these exceptions.
 //
 // Different, because RFC 9110 says so:
 // - HEAD ignores Range (send: 206);
@@ -9,11 +8,11 @@
 // - several ranges are several parts (send: 200, unless they merge);
 // - a range that ends before its beginning makes the field malformed: 200 (send: 416 if no other);
 // - a weak tag never matches If-Match (send: 200) or If-Range (send: 206), and an ETag made here is
-//   weak;
+//  weak;
 // - an If-Range date must be that of the file (send: not older), an If-Range that is neither a tag
-//   nor a date never applies, and the tag must be the whole value (send: may be a part);
+//  nor a date never applies, and the tag must be the whole value (send: may be a part);
 // - `If-Match: *` needs no ETag, and If-Unmodified-Since without a Last-Modified is ignored (send:
-//   412 for both);
+//  412 for both);
 // - an empty If-Match or If-None-Match is a list without members (send: absent);
 // - dates have one of the three formats (send: whatever Date.parse() takes).
 // Different, because a path must have one reading: %2F, %5C and backslashes are 400, dot segments
@@ -41,14 +40,14 @@ struct StaticRequest {
   std::string_view target;  // The target of the request as received.
   // `has_range` and `is_reload` are not read: they follow from the next fields.
   semantics::ConditionFields conditions;
-  // Values, nothing where a field is absent. Several lines of one field are joined with commas.
+  // Field values; nothing = the field is absent. Several lines of one field are joined with commas.
   std::optional<std::string_view> range = std::nullopt;
   std::optional<std::string_view> accept_encoding = std::nullopt;
   std::optional<std::string_view> cache_control = std::nullopt;
 };
 
-// A file that FileSearch has found, and the regular files at those of its SiblingPath()s that the
-// options name.
+// A file that FileSearch has found, and the existing regular files at its SiblingPath()s, for the
+// codings of the options.
 struct FoundFile {
   std::string_view path;
   files::FileFacts facts;
@@ -57,26 +56,26 @@ struct FoundFile {
 };
 
 struct StaticResponse {
-  bool passes_on = false;  // The application answers instead. Nothing else is valid then.
+  bool passes_on = false;  // The application answers; nothing else is valid.
   int status = 0;
   std::string fields;  // Lines `Name: value`, each with CRLF. No Date, Connection, blank line.
-  std::string body;    // A document. Empty with HEAD, and for a response that sends a file.
-  // A file is sent: that of the coding, as a whole if there are no ranges. With one range this
-  // range only, with several the content of MultipartByteranges with `part_type` and the boundary
-  // that was given.
+  std::string body;    // A document; empty with HEAD, or if a file is sent.
+  // True if a file is sent, in the coding `coding`: as a whole without ranges, otherwise the bytes
+  // of the one range, or for several ranges the content of MultipartByteranges with `part_type` and
+  // the given boundary.
   bool sends_file = false;
   semantics::ContentCoding coding = semantics::ContentCoding::kIdentity;
   semantics::ByteRanges ranges;
   std::string part_type;
 };
 
-// Answers requests with the options of one folder, which must live as long. The length of a
-// response without a file is at most some times that of the request's target. Thread: any.
+// Answers requests by the options of one folder, which must outlive this object. A response without
+// a file is at most a few times longer than the request's target. Thread: any.
 class StaticDecision {
  public:
   explicit StaticDecision(const StaticOptions* options) : options_(options) {}
 
-  // Looks at a request before its file is searched. Returns nothing if it is to be searched.
+  // Answers a request that needs no search for its file. Returns nothing if the search must follow.
   [[nodiscard]] std::optional<StaticResponse> BeforeSearch(const StaticRequest& request,
                                                            const RequestPath& path) const;
 

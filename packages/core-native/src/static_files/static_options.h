@@ -1,6 +1,5 @@
 #pragma once
-// What an application wants of the files of a folder: the options of serve-static 2, checked and
-// completed by JavaScript.
+// Options of a served folder: those of serve-static 2, checked and completed by JavaScript.
 
 #include <cstdint>
 #include <string>
@@ -12,10 +11,10 @@
 
 namespace httpsys::static_files {
 
-// Longest time for which a response is fresh, as in serve-static: a year.
+// Largest max-age of a response in seconds: a year, as in serve-static.
 inline constexpr uint64_t kMaxAgeSecondsMax = 365 * 24 * 60 * 60;
 
-// What happens to paths with a segment that begins with a dot, below the root.
+// Answer to paths with a segment that begins with a dot, below the root.
 enum class Dotfiles : uint8_t {
   kIgnore,  // 404.
   kDeny,    // 403.
@@ -23,27 +22,27 @@ enum class Dotfiles : uint8_t {
 };
 
 struct StaticOptions {
-  // Errors below 500 of requests that name no file pass to the application, as do other methods
+  // True if the application gets requests that name no file (errors below 500), and methods other
   // than GET and HEAD.
   bool fallthrough = true;
   Dotfiles dotfiles = Dotfiles::kIgnore;
-  // Names in a folder whose path ends with a slash, in the order in which they are tried.
+  // Names that are tried, in this order, in a folder whose path ends with a slash.
   std::vector<std::string> index = {"index.html"};
-  // Extensions, without dot, that are tried for a name without one that does not exist.
+  // Extensions (without dot) that are tried if a name without extension does not exist.
   std::vector<std::string> extensions;
   bool redirect = true;       // A folder without its slash is answered with 301.
-  bool cache_control = true;  // Responses have Cache-Control, from the next two.
+  bool cache_control = true;  // Responses have Cache-Control, made from the next two.
   uint64_t max_age_seconds = 0;
   bool immutable = false;
   bool etag = true;
   bool last_modified = true;
   bool accept_ranges = true;
-  // Codings of which `a.js.br`, `a.js.zst` and `a.js.gz` may exist beside `a.js`.
+  // Codings for which a sibling may exist: `a.js.br`, `a.js.zst` or `a.js.gz` beside `a.js`.
   semantics::CodingSet precompressed;
   // Values of Content-Type by extension, in lower case and without dot.
   std::unordered_map<std::string, std::string> types;
-  // Fields that files get; those that responses have anyway are replaced. Of several rules for one
-  // name the last one counts.
+  // Rules for further fields; they replace fields of the same name that a response would have. The
+  // last rule for a name counts.
   std::vector<HeaderRule> header_rules;
 };
 

@@ -20,14 +20,14 @@ using semantics::ContentCoding;
 
 namespace {
 
-// Returns true for an error that passes by itself: a lack of descriptors or memory, or a folder
-// that other code has closed and that is opened again.
+// Returns true for a temporary error: a lack of descriptors or memory, or a folder that other code
+// has closed and that is opened again.
 bool IsPassing(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == EBADF;
 }
 
-// Returns how many files of a table are open as long as they are known, because their descriptors
-// cannot be given up: closing and opening them may wait.
+// Returns how many files of a result stay open as long as the result is known: the table does not
+// give up their descriptors, because closing and opening such files may wait.
 size_t CountOpen(const KnownPath& known) {
   const auto is_open = [](const std::shared_ptr<const OpenFile>& file) {
     return file != nullptr && file->way() == files::ReadWay::kUnsure;
@@ -74,10 +74,10 @@ std::shared_ptr<const KnownPath> StaticSite::Find(const RequestPath& path, uint6
   return entry.known;
 }
 
-// Returns the folder that the path of the root names, or nullptr and what that means for a search:
-// kNotFound if the path names no folder, kFailed if nobody can say what it names. The latter may
-// pass, as a lack of descriptors does: nothing is forgotten, and the next search tries again.
-// Lowers `looked_ms` to the time when the path of the root was looked at.
+// Returns the folder that the root's path names; otherwise nullptr, with the result of the search
+// in `status`: kNotFound if the path names no folder, kFailed if that is unknown. kFailed may be
+// temporary, such as a lack of descriptors: results are kept, and the next search tries again.
+// Lowers `looked_ms` to the time of the last look at the root's path.
 std::shared_ptr<const RootFolder> StaticSite::CurrentRoot(uint64_t now_ms, SearchStatus* status,
                                                           uint64_t* looked_ms) {
   std::unique_lock lock(mutex_);
@@ -116,7 +116,8 @@ std::shared_ptr<const KnownPath> StaticSite::Last(const std::string& key) {
   return found == by_key_.end() ? nullptr : found->second->known;
 }
 
-// Keeps a file that was opened; the one of the last search if it is still the same, and still open.
+// Returns the OpenFile for a file that was opened. Reuses `last`, the file of the last search, if
+// it is the same file and still open.
 std::shared_ptr<const OpenFile> StaticSite::Keep(const std::shared_ptr<const RootFolder>& root,
                                                  const OpenedFile& opened,
                                                  const std::string& relative,
@@ -129,7 +130,7 @@ std::shared_ptr<const OpenFile> StaticSite::Keep(const std::shared_ptr<const Roo
   std::unique_ptr<OpenFile> file = OpenFile::Take(opened.fd, root_path_ + "/" + relative);
   if (file == nullptr) return nullptr;
   if (table_ == nullptr) return file;
-  // The path names a file of another folder when the root has been switched.
+  // Open again below `root`: after a deployment the full path may name a file of another folder.
   file->set_opener([root, relative] {
     const OpenedFile again = root->OpenFile(relative);
     if (again.error != 0) return -again.error;
@@ -147,7 +148,7 @@ std::shared_ptr<const KnownPath> StaticSite::Search(const RequestPath& path, uin
       CurrentRoot(now_ms, &known->status, &known->looked_ms);
   if (root == nullptr) return known;
   const std::shared_ptr<const KnownPath> last = Last(key);
-  // True if an opening has failed for a reason that passes by itself.
+  // True if opening a file has failed with a temporary error.
   bool is_passing = false;
   FileSearch search(&options_, path);
   while (search.status() == SearchStatus::kTry) {
@@ -193,7 +194,7 @@ void StaticSite::Forget(const RequestPath& path, const std::shared_ptr<const Kno
 
 void StaticSite::Remember(std::string key, std::shared_ptr<const KnownPath> known,
                           uint64_t now_ms) {
-  std::shared_ptr<const KnownPath> replaced;  // These two are destroyed without the lock.
+  std::shared_ptr<const KnownPath> replaced;  // Both are destroyed without the lock.
   Entries forgotten;
   const std::lock_guard lock(mutex_);
   const size_t open_files = table_ == nullptr ? 0 : CountOpen(*known);

@@ -1,5 +1,5 @@
 #pragma once
-// A folder whose files are served, and what is known of them.
+// A folder whose files are served, and the known results of searches in it.
 
 #include <array>
 #include <atomic>
@@ -24,15 +24,15 @@
 
 namespace httpsys::static_files {
 
-// Results of searches that a site remembers, above which the one used least recently goes: the
-// files of a large site, and some names that nobody has.
+// Maximum number of search results that a site remembers; above it the least recently used one is
+// dropped. Enough for the files of a large site, and some names without a file.
 inline constexpr size_t kKnownPathsMax = 4096;
-// How long a result counts, in ms: changes are noticed within this time, and those of a file's
-// contents when it is sent. From half of it on, the
-// next request has it renewed.
+// Time in ms for which a search result is used: changes of names are noticed within this time,
+// changes of a file's contents when it is sent. From half of this time on the next request starts a
+// new search.
 inline constexpr uint64_t kKnownMs = 1000;
 
-// The result of the search for one path of requests. Immutable.
+// The result of the search for one request path. Immutable.
 struct KnownPath {
   struct Sibling {
     files::FileFacts facts;
@@ -40,45 +40,45 @@ struct KnownPath {
   };
 
   SearchStatus status = SearchStatus::kNotFound;
-  // The next three are valid with kFound.
+  // The next three members are valid with kFound.
   std::string path;  // Below the root.
   files::FileFacts facts;
   std::shared_ptr<const files::OpenFile> file;
   std::array<std::optional<Sibling>, semantics::kContentCodings> siblings;
-  // When the search began, or when the folder was looked at for it, if that was before.
+  // When the search began, or when the folder itself was checked for it, if that was earlier.
   uint64_t looked_ms = 0;
 };
 
-// Serves what is below the folder that its path names. If the path names another folder one day, as
-// after a deployment, everything that was known is forgotten. Thread: any.
+// Serves files below the folder that its path names. If the path names another folder later, as
+// after a deployment, all results are dropped. Thread: any.
 class StaticSite {
  public:
-  // `root` is an absolute path. `table` keeps the files open; nullptr = they are open as long as
-  // they are known.
+  // `root` is an absolute path. `table` keeps the files open; nullptr = a file is open as long as
+  // its result is known.
   StaticSite(StaticOptions options, std::string root, files::LinkPolicy links,
              std::shared_ptr<files::OpenFiles> table);
   StaticSite(const StaticSite&) = delete;
   StaticSite& operator=(const StaticSite&) = delete;
 
   const StaticOptions& options() const { return options_; }
-  // Where a search waits: for the device of the folder, which is known when the folder was opened.
-  // Sites on one device, and sites that were never opened, share a place.
+  // Returns the place at which a search waits: the device of the folder, which is known once the
+  // folder was opened. Sites on one device share a place, and so do sites that were never opened.
   files::WaitPlace PlaceOf(files::MountPolicy mounts) const;
 
-  // Names what a search is for: paths with one key have one result.
+  // Returns the key of a path's search result: paths with the same key have the same result.
   static std::string KeyOf(const RequestPath& path);
-  // Returns what is known of a path, or nullptr. `is_due`: it should be searched again; true at
-  // most once for each result.
+  // Returns the known result for a path, or nullptr. Sets `is_due` if the path should be searched
+  // again, at most once for each result.
   std::shared_ptr<const KnownPath> Find(const RequestPath& path, uint64_t now_ms, bool* is_due);
-  // Searches, and remembers the result, unless descriptors or memory were lacking. May wait for a
-  // disk or a server. Returns nullptr, with MountPolicy::kRefuse only, if it has to cross to a file
-  // system that is mounted below the folder: the caller searches again where it may wait for that
-  // one.
+  // Searches for a path, and remembers the result unless descriptors or memory were lacking. May
+  // wait for a disk or a server. With MountPolicy::kRefuse, returns nullptr if the path leads to a
+  // file system that is mounted below the folder: the caller must search again at the place for
+  // that.
   std::shared_ptr<const KnownPath> Search(const RequestPath& path, uint64_t now_ms,
                                           files::MountPolicy mounts = files::MountPolicy::kCross);
-  // Forgets what is known of a path, unless that is something else by now.
+  // Drops the result `known` of a path, unless a newer one has replaced it.
   void Forget(const RequestPath& path, const std::shared_ptr<const KnownPath>& known);
-  // Forgets what nobody has asked for lately. Returns true if something is left.
+  // Drops results that were not used lately. Returns true if results are left.
   bool Sweep(uint64_t now_ms);
 
  private:
@@ -87,9 +87,9 @@ class StaticSite {
     std::shared_ptr<const KnownPath> known;
     uint64_t used_ms = 0;
     bool is_renewing = false;
-    size_t open_files = 0;  // Files of `known` that the table does not count.
+    size_t open_files = 0;  // Open files of `known` that `table_` does not count.
   };
-  using Entries = std::list<Entry>;  // The one used last is first.
+  using Entries = std::list<Entry>;  // Most recently used first.
 
   std::shared_ptr<const files::RootFolder> CurrentRoot(uint64_t now_ms, SearchStatus* status,
                                                        uint64_t* looked_ms);
@@ -100,20 +100,20 @@ class StaticSite {
                                               uint64_t now_ms);
   std::shared_ptr<const KnownPath> Last(const std::string& key);
   void Remember(std::string key, std::shared_ptr<const KnownPath> known, uint64_t now_ms);
-  // Takes an entry out of the site.
+  // Moves an entry from the site to `forgotten`.
   void Forget(Entries::iterator entry, Entries* forgotten);
 
   const StaticOptions options_;
   const std::string root_path_;
   const files::LinkPolicy links_;
   const std::shared_ptr<files::OpenFiles> table_;
-  std::atomic<uint64_t> device_ = 0;  // That of the last folder; 0 = none was opened.
+  std::atomic<uint64_t> device_ = 0;  // Device of the last folder; 0 = none was opened.
   std::mutex mutex_;
   std::shared_ptr<const files::RootFolder> root_;
   uint64_t root_looked_ms_ = 0;
   Entries entries_;
   std::unordered_map<std::string_view, Entries::iterator> by_key_;  // Views into the entries.
-  size_t open_files_ = 0;  // The sum of those of the entries.
+  size_t open_files_ = 0;                                           // Sum over all entries.
 };
 
 }  // namespace httpsys::static_files

@@ -24,7 +24,7 @@ class StaticSites {
 
   std::shared_ptr<StaticSite> Make(StaticOptions options, std::string root,
                                    files::LinkPolicy links);
-  // Lets every site forget what nobody has asked for lately. Returns true if something is left.
+  // Drops results of all sites that were not used lately. Returns true if results are left.
   bool Sweep(uint64_t now_ms);
 
  private:
