@@ -84,10 +84,10 @@ struct EveryStep {
 // Looks for the entry with this key, whose hash is HashText(key, seed). Reads the memory once and
 // without locks, then checks and uses the copy. Why no half-written entry is returned:
 //  * The writer empties the slots of a segment, makes its generation odd, and overwrites it only
-//  after that. A reader that has copied a byte written later sees the odd generation, or a later
-// one, behind its fence.
+//    after that. A reader that has copied a byte written later sees the odd generation, or a later
+//    one, behind its fence.
 //  * The slot is looked at again behind the generation. Otherwise the generation could be that of
-//  the next use of the segment, and would vouch for an entry that is not written yet.
+//    the next use of the segment, and would vouch for an entry that is not written yet.
 template <typename Steps>
 FindResult FindEntry(const ArenaView& view, std::string_view key, uint64_t hash, CopyBuffer* buffer,
                      FoundEntry* found, Steps* steps) {

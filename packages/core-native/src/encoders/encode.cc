@@ -17,11 +17,11 @@ constexpr int kBrotliWindowBits = 20;
 constexpr int kBrotliGenericMode = 0;
 // ZSTD_c_compressionLevel.
 constexpr int kZstdLevelParameter = 100;
-// The largest window, and the format of gzip instead of that of zlib.
+// windowBits of zlib: the largest window (15), and the gzip format (+ 16).
 constexpr int kGzipWindowBits = 15 + 16;
 constexpr int kGzipMemoryLevel = 8;
 
-// All of them return the size of the result, or 0.
+// EncodeBrotli(), EncodeZstd() and EncodeGzip() return the size of the result, or 0 on failure.
 
 size_t EncodeBrotli(std::string_view text, std::string* to) {
   size_t bytes = to->size();
@@ -49,7 +49,7 @@ size_t EncodeGzip(std::string_view text, std::string* to) {
                    Z_DEFAULT_STRATEGY) != Z_OK) {
     return 0;
   }
-  // zlib reads only, although the type does not say so.
+  // zlib does not write to its input, although the type is not const.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
   stream.avail_in = static_cast<uInt>(text.size());
   stream.next_out = reinterpret_cast<Bytef*>(to->data());

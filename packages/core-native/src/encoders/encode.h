@@ -10,17 +10,17 @@
 
 namespace httpsys::encoders {
 
-// The levels. Each costs about 1 ms for 100 KB, and takes nearly as many bytes off as levels that
-// cost ten times as much.
+// Compression levels. Each takes about 1 ms for 100 KB, and saves nearly as many bytes as levels
+// that take ten times as long.
 inline constexpr int kBrotliQuality = 5;
 inline constexpr int kZstdLevel = 3;
 inline constexpr int kGzipLevel = 6;
 
-// The codings whose encoders the running program has, without identity. Thread: any.
+// Returns the codings whose encoders the running program has, without identity. Thread: any.
 [[nodiscard]] semantics::CodingSet AvailableCodings();
 
-// Returns the text in this coding, or an empty text: the result has more than `bytes_max` bytes,
-// the program does not have the encoder, or there is no memory. Takes milliseconds: not for lanes.
+// Returns the text in this coding. Returns an empty text if the result has more than `bytes_max`
+// bytes, the program lacks the encoder, or there is no memory. Takes milliseconds: not for lanes.
 // Thread: any.
 [[nodiscard]] std::string Encode(semantics::ContentCoding coding, std::string_view text,
                                  size_t bytes_max);

@@ -1,8 +1,7 @@
 #pragma once
-// The functions of Brotli's and Zstandard's encoders that the running program has: node exports its
-// own. They are found by name, so that the addon is built without their headers, and loads where
-// they are missing: Node 20 has no Zstandard. zlib needs no such search, as its header comes with
-// node.
+// Functions of the Brotli and Zstandard encoders that node exports. They are found by name: the
+// addon builds without their headers, and loads where they are missing (Node 20 has no Zstandard).
+// zlib needs no search, because its header comes with node.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,17 +10,17 @@ namespace httpsys::encoders {
 
 struct ZstdContext;
 
-// Members have the names of the functions. nullptr = the program does not have the function.
+// Pointers to the functions, under their names. nullptr = the program lacks the function.
 struct EncoderApi {
-  // Compresses `bytes` at once. *to_bytes is the room first, and then the size of the result.
-  // Returns 0 if the room is not enough.
+  // Compresses `bytes` at once. *to_bytes is the capacity of `to`, and becomes the size of the
+  // result. Returns 0 if the capacity is too small.
   int (*BrotliEncoderCompress)(int quality, int window_bits, int mode, size_t bytes,
                                const uint8_t* from, size_t* to_bytes, uint8_t* to) = nullptr;
 
   ZstdContext* (*ZSTD_createCCtx)() = nullptr;
   size_t (*ZSTD_freeCCtx)(ZstdContext*) = nullptr;
   size_t (*ZSTD_CCtx_setParameter)(ZstdContext*, int parameter, int value) = nullptr;
-  // Returns the size of the result, or what ZSTD_isError() says is none.
+  // Returns the size of the result, or a value for which ZSTD_isError() is not 0.
   size_t (*ZSTD_compress2)(ZstdContext*, void* to, size_t to_bytes, const void* from,
                            size_t bytes) = nullptr;
   unsigned (*ZSTD_isError)(size_t) = nullptr;
@@ -36,7 +35,7 @@ struct EncoderApi {
            ZSTD_isError != nullptr;
   }
 
-  // Those of the process. Thread: any.
+  // Returns the functions of this process. Thread: any.
   static const EncoderApi& Get();
 };
 

@@ -3,8 +3,8 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-// musl has no struct statx before 1.2.5; where <sys/stat.h> has it, this header must not have it
-// again.
+// musl has no struct statx before 1.2.5. Where <sys/stat.h> defines it, the kernel's header must
+// not define it again.
 #ifndef STATX_TYPE
 #include <linux/stat.h>
 #endif
@@ -18,7 +18,7 @@
 namespace httpsys::files {
 namespace {
 
-// Files may have times that nanoseconds in 64 bits cannot express.
+// Clamped: files may have times that nanoseconds in 64 bits cannot express.
 int64_t Nanoseconds(const statx_timestamp& time) {
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   constexpr int64_t kSecondsMax = std::numeric_limits<int64_t>::max() / kNsPerSecond - 1;
@@ -33,7 +33,7 @@ FileKind KindOf(uint16_t mode) {
 int Read(int fd, const char* path, int flags, FileFacts* facts) {
   struct statx found;
   constexpr unsigned kWanted = STATX_TYPE | STATX_INO | STATX_SIZE | STATX_MTIME | STATX_CTIME;
-  // musl has a function for it only from 1.2.5 on.
+  // A bare system call: musl has a function for it only from 1.2.5 on.
   if (syscall(SYS_statx, fd, path, flags, kWanted, &found) != 0) return errno;
   *facts = {.kind = KindOf(found.stx_mode),
             .device = makedev(found.stx_dev_major, found.stx_dev_minor),

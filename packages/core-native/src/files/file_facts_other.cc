@@ -9,7 +9,7 @@
 namespace httpsys::files {
 namespace {
 
-// Files may have times that nanoseconds in 64 bits cannot express.
+// Clamped: files may have times that nanoseconds in 64 bits cannot express.
 int64_t Nanoseconds(const timespec& time) {
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   constexpr int64_t kSecondsMax = std::numeric_limits<int64_t>::max() / kNsPerSecond - 1;

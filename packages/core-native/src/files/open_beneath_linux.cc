@@ -14,7 +14,7 @@
 namespace httpsys::files {
 namespace {
 
-// Nothing but the disk is waited for, whatever the path names by now.
+// With O_NONBLOCK only the disk is waited for, whatever the path names by now.
 constexpr uint64_t kReadFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 int Openat2(int root, const char* relative, uint64_t flags, uint64_t resolve) {
@@ -25,7 +25,7 @@ int Openat2(int root, const char* relative, uint64_t flags, uint64_t resolve) {
   return fd == -1 ? -errno : static_cast<int>(fd);
 }
 
-// The same, again while the system says that it was disturbed.
+// Repeats Openat2() while the system reports a disturbance.
 int OpenPatiently(int root, const char* relative, uint64_t flags, uint64_t resolve) {
   int fd = -EAGAIN;
   for (int attempt = 0; attempt < kOpenAttemptsMax; ++attempt) {
@@ -35,8 +35,8 @@ int OpenPatiently(int root, const char* relative, uint64_t flags, uint64_t resol
   return fd;
 }
 
-// Opens the file of a descriptor of O_PATH for reading, and no other one. Fails where there is no
-// /proc, or none that the process may use.
+// Opens exactly the file of an O_PATH descriptor for reading. Fails without a /proc that the
+// process may use.
 int OpenLocated(int located) {
   const std::string path = "/proc/self/fd/" + std::to_string(located);
   int fd = -1;
@@ -76,7 +76,7 @@ int OpenBeneath(int root, const std::string& relative, LinkPolicy links, MountPo
     fd = -error;
   } else if (facts.kind == FileKind::kFile) {
     fd = OpenLocated(located);
-    // The path may name something else by now, so this is for want of a better way.
+    // Second best, without /proc: the path may name another file by now.
     if (fd < 0) fd = OpenPatiently(root, path, kReadFlags, resolve);
   }
   close(located);

@@ -1,6 +1,6 @@
 // Opening below a folder, segment by segment. Each segment is opened in the folder before it, which
-// stays open: somebody who renames folders meanwhile cannot lead the walk elsewhere. `..` of a link
-// means the folder that the walk came from.
+// stays open: renaming folders meanwhile cannot lead the walk elsewhere. `..` in the target of a
+// link means the folder before on the walk.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@
 namespace httpsys::files::portable {
 namespace {
 
-// Flags with which a folder needs no permission to be listed.
+// Flags that open a folder without the permission to list it, where the system has such a flag.
 #if defined(O_PATH)
 constexpr int kSearchFlags = O_PATH;
 #elif defined(O_SEARCH)
@@ -46,7 +46,7 @@ class Walk {
   Walk(const Walk&) = delete;
   Walk& operator=(const Walk&) = delete;
 
-  // Returns a descriptor of what the path names, or a negative errno.
+  // Returns a descriptor for the path, or a negative errno.
   int Run() {
     for (;;) {
       const std::string segment = TakeSegment();
@@ -75,7 +75,7 @@ class Walk {
     return segment;
   }
 
-  // Each step returns what Run() does, or nothing if the walk goes on.
+  // Ascend(), Descend() and Follow() return the result of Run(), or nothing if the walk continues.
 
   std::optional<int> Ascend() {
     if (depth_ == 0) return -EXDEV;
@@ -87,7 +87,7 @@ class Walk {
     if (!is_last && depth_ == folders_.size()) return -ENAMETOOLONG;
     int flags = kSearchFlags | O_DIRECTORY;
     if (is_last) {
-      // A pipe or a device is not opened at all, unless somebody puts it there this moment.
+      // Look first, so that a pipe or a device is not opened (unless it appears at this moment).
       struct stat found;
       if (fstatat(folder(), segment.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return -errno;
       if (S_ISLNK(found.st_mode)) return Follow(segment, -ELOOP);
@@ -95,15 +95,15 @@ class Walk {
       if (S_ISREG(found.st_mode)) flags = kReadFlags;
     }
     const int fd = OpenSegment(folder(), segment, flags);
-    // The errors that systems have for a link.
+    // Errors by which systems report a link.
     if (fd == -ELOOP || fd == -ENOTDIR || fd == -EMLINK) return Follow(segment, fd);
     if (fd < 0 || is_last) return fd;
     folders_[depth_++] = fd;
     return std::nullopt;
   }
 
-  // Goes on with the target of a link. `error` says why the segment did not open, and is returned
-  // if it is no link.
+  // Continues with the target of a link. If the segment is no link, returns `error`, with which it
+  // did not open.
   std::optional<int> Follow(const std::string& segment, int error) {
     std::array<char, PATH_MAX> target;
     const ssize_t bytes = readlinkat(folder(), segment.c_str(), target.data(), target.size());
@@ -121,7 +121,7 @@ class Walk {
   std::string left_;
   LinkPolicy links_;
   int links_followed_ = 0;
-  // The folders on the way, the deepest one last. The root is not among them.
+  // Open folders on the way below the root, the deepest one last.
   std::array<int, kWalkDepthMax> folders_;
   size_t depth_ = 0;
 };

@@ -16,79 +16,82 @@
 
 namespace httpsys::files {
 
-// What the system can say about the bytes of a file before they are read.
+// What the system can say about a file's bytes before they are read.
 enum class ReadWay : uint8_t {
-  kMemory,  // They are always in memory (tmpfs).
-  kProbed,  // Whether they are (RWF_NOWAIT: ext4, XFS, Btrfs).
+  kMemory,  // All are always in memory (tmpfs).
+  kProbed,  // Whether they are in memory (RWF_NOWAIT: ext4, XFS, Btrfs).
   kUnsure,  // Nothing: any read may wait (overlayfs, network file systems, FUSE; other systems).
 };
 
-// Owns a descriptor. A file with a path may give it up while others need descriptors, and opens it
-// again when it is read. Nothing here moves the position of the descriptor. Thread: any.
+// Owns the descriptor of a file. A file with a path may give its descriptor up while others need
+// descriptors, and opens the path again when it is read. No member moves the descriptor's file
+// position. Thread: any.
 class OpenFile {
  public:
-  // Takes the descriptor over, and moves it (base/own_descriptor.h); `path` names the file, empty =
-  // nothing does. Returns nullptr, and closes the descriptor, if that is not one of a regular file.
-  // Waits for no server of a network file system.
+  // Takes the descriptor over, and moves it (base/own_descriptor.h). `path` names the file; empty =
+  // no path. If the descriptor is not that of a regular file, closes it and returns nullptr. Does
+  // not wait for the server of a network file system.
   static std::unique_ptr<OpenFile> Take(int fd, std::string path = {});
-  // The same with a duplicate of the descriptor. Returns nullptr and sets errno if there is none.
+  // Does the same with a duplicate of the descriptor. Returns nullptr and sets errno on failure.
   static std::unique_ptr<OpenFile> Duplicate(int fd);
-  // Sets what is called before a descriptor that was given up is opened again, so that others can
-  // give up theirs. To be set before another thread has the file. Thread of the calls: any.
+  // Sets a function that is called, on any thread, before a given-up descriptor is opened again: it
+  // makes other files give up theirs. Must be called before another thread has the file.
   void set_make_room(std::function<void()> make_room) { make_room_ = std::move(make_room); }
-  // Sets what opens a descriptor that was given up, in place of the path: returns a descriptor or a
-  // negative errno. As above.
+  // Sets a function that opens a given-up descriptor, in place of opening the path. It returns a
+  // descriptor or a negative errno. Must be called before another thread has the file.
   void set_opener(std::function<int()> opener) { opener_ = std::move(opener); }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
 
-  // What the file was when it was opened. Files of one device wait for the same disk or server.
+  // Facts about the file when it was opened. Files with the same device wait for the same disk or
+  // server.
   const FileFacts& facts() const { return facts_; }
   ReadWay way() const { return way_.load(std::memory_order_relaxed); }
   const std::string& path() const { return path_; }
 
-  // Reads like pread(2), and may wait. ESTALE: the descriptor was given up, and another file is
-  // there now, or the file has changed.
+  // Reads like pread(2), and may wait. Fails with ESTALE if the descriptor was given up and the
+  // path now names another or a changed file.
   ssize_t Read(void* to, size_t bytes, uint64_t offset) const;
-  // Reads like pread(2) what is in memory. Returns -1 with errno EAGAIN where a read would, or
-  // could, wait; fewer bytes than asked for say nothing about the end of the file.
+  // Reads like pread(2), but only bytes that are in memory. Returns -1 with errno EAGAIN if a read
+  // would or could wait. A short read does not mean the end of the file.
   ssize_t ReadNow(void* to, size_t bytes, uint64_t offset) const;
-  // Returns true if reading the bytes does not wait. Only the first and the last byte are looked
-  // at: what lies between was read with them as a rule.
+  // Returns true if reading the bytes does not wait. Checks the first and the last byte only: the
+  // bytes between are usually read together with them.
   bool IsInMemory(uint64_t offset, size_t bytes) const;
-  // Notes that all bytes are in memory, which is taken for true for limits::kFileHotMs: what is
-  // sent so often stays there. `now_ms` is the time of any clock that all callers have.
+  // Notes that all bytes are in memory. IsHot() then is true for limits::kFileHotMs: a file that is
+  // sent so often stays in memory. `now_ms` is on any clock that all callers share.
   void SetHot(uint64_t now_ms) const { hot_ms_.store(now_ms, std::memory_order_relaxed); }
   bool IsHot(uint64_t now_ms) const {
     return has_descriptor() &&
            now_ms - hot_ms_.load(std::memory_order_relaxed) < limits::kFileHotMs;
   }
-  // Gives bytes to a socket as SendFileBytes() does. EAGAIN also if the descriptor was given up.
+  // Sends bytes to a socket as SendFileBytes() does. Fails with EAGAIN also if the descriptor was
+  // given up.
   ssize_t SendTo(int socket, uint64_t offset, size_t bytes) const;
 
-  // Closes the descriptor if the file has a path and is not being read. Returns true if it has none
-  // any more.
+  // Closes the descriptor if the file has a path and is not being read. Returns true if the file
+  // has no descriptor now.
   bool GiveUp() const;
-  // The number of the descriptor at this time, or -1. Only for people to see: nothing keeps it
-  // open.
+  // The present number of the descriptor, or -1. For display only: the descriptor may be closed at
+  // any time.
   int descriptor() const { return fd_.load(std::memory_order_relaxed); }
   bool has_descriptor() const {
     return users_.load(std::memory_order_relaxed) >= 0 && !is_lost_.load(std::memory_order_relaxed);
   }
-  // Returns true if other code of the process has closed the descriptor, whose number may be that
-  // of another file by now. The number is not touched any more from then on, and every read fails
-  // with EBADF. Asks the system, and waits for no server.
+  // Returns true if other code of the process has closed the descriptor, whose number may belong to
+  // another file by now. From then on the number is not used, and every read fails with EBADF.
+  // Makes a system call, which does not wait for a server.
   bool HasLostDescriptor() const { return Look() == State::kLost; }
-  // Returns true if the descriptor is still that of the file, and the facts() are still true.
-  // Whoever takes a file that was kept open asks this first. As HasLostDescriptor(). A descriptor
-  // that was given up counts as unchanged: the file is compared when it is opened again.
+  // Returns true if the descriptor is still the file's and facts() are still true. Must be called
+  // before a file that was kept open is used again. A given-up descriptor counts as unchanged: the
+  // file is compared when it is opened again. Costs as much as HasLostDescriptor().
   bool IsUnchanged() const { return Look() == State::kUnchanged; }
-  // Returns the descriptor, which is not given up any more, or -1 with errno as Read().
+  // Returns the descriptor, which is never given up afterwards, or -1 with errno as Read().
   int Pin() const;
 
  private:
-  // Keeps the descriptor while it exists.
+  // Keeps the descriptor from being given up while the object exists.
   class Use;
   static constexpr int kGivenUp = -1;
   enum class State : uint8_t { kUnchanged, kChanged, kLost };
@@ -106,19 +109,19 @@ class OpenFile {
   std::function<void()> make_room_;
   std::function<int()> opener_;  // Empty = the path is opened.
   FileFacts facts_;
-  mutable std::atomic<uint64_t> hot_ms_ = UINT64_MAX / 2;  // Longer ago than any time.
-  // Reads that use the descriptor, or kGivenUp.
+  mutable std::atomic<uint64_t> hot_ms_ = UINT64_MAX / 2;  // Long before any `now_ms`.
+  // Number of reads that use the descriptor, or kGivenUp.
   mutable std::atomic<int> users_ = 0;
-  // The number of the descriptor is somebody else's, or nobody's.
+  // True once other code has closed the descriptor: its number must not be used.
   mutable std::atomic<bool> is_lost_ = false;
   // kProbed until the file system refuses a probe.
   mutable std::atomic<ReadWay> way_ = ReadWay::kProbed;
 };
 
-// Some of the bytes of a file.
+// A range of a file's bytes.
 struct FilePart {
   std::shared_ptr<const OpenFile> file;
-  uint64_t start = 0;  // The offset of the first one.
+  uint64_t start = 0;  // Offset of the first byte.
   uint64_t bytes = 0;
 };
 

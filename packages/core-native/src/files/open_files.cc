@@ -32,10 +32,10 @@ std::shared_ptr<const OpenFile> OpenFiles::Find(std::string_view path, uint64_t 
   std::shared_ptr<const OpenFile> file = entry->file;
   const bool is_same_user = entry->user == geteuid() && entry->group == getegid();
   lock.unlock();
-  // The descriptor keeps the inode, so that no other file gets its number; without a descriptor,
-  // the file is opened and compared as a whole. Code that closes a number twice may close one of
-  // these, too: without a look at the descriptor, every later response would have the bytes of
-  // whatever file has that number by then.
+  // The open descriptor keeps the inode, so no other file gets the inode's number; without a
+  // descriptor, the file is opened again and all facts are compared. IsUnchanged() also checks the
+  // descriptor: code that closes a descriptor twice may have closed this one, and every later
+  // response would have the bytes of the file that got its number.
   const FileFacts& was = file->facts();
   if (!is_same_user || ReadPathFacts(file->path(), facts) != 0 || !facts->IsSameFile(was) ||
       facts->changed_ns != was.changed_ns || !file->IsUnchanged()) {
@@ -68,7 +68,7 @@ std::shared_ptr<const OpenFile> OpenFiles::Add(std::unique_ptr<OpenFile> file, u
   if (old != by_path_.end()) {
     const Entries::iterator entry = old->second;
     const bool is_same_user = entry->user == geteuid() && entry->group == getegid();
-    // Several have opened the file at the same time, because nobody had it.
+    // Several threads have opened the file at the same time: use the first one.
     if (is_same_user && entry->file->facts() == shared->facts() && entry->file->has_descriptor() &&
         entry->file->IsUnchanged()) {
       entry->used_ms = now_ms;
@@ -87,8 +87,8 @@ void OpenFiles::MakeRoom() {
   MakeRoomLocked();
 }
 
-// Makes room for one descriptor, as far as that is possible: files that are read at this moment,
-// and those that are pinned, keep theirs.
+// Makes room for one descriptor if possible: files that are being read, and pinned files, keep
+// theirs.
 void OpenFiles::MakeRoomLocked() {
   size_t open =
       static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), [](const Entry& entry) {

@@ -1,5 +1,5 @@
 #pragma once
-// Files that stay open for the next who wants them.
+// Files that stay open for later users.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,32 +15,32 @@
 
 namespace httpsys::files {
 
-// The files of an engine, by path. It has at most so many descriptors, and one more for each thread
-// that opens a file at this moment: what nobody uses is closed first, then files that are being
-// sent give theirs up, and open them again when they are read. Files of which the system says
-// nothing (ReadWay::kUnsure) are not in the table: whoever uses them has them open. Thread: any.
+// Table of an engine's open files, by path. It has at most descriptors_max() descriptors, and one
+// more for each thread that is opening a file: unused files are closed first, then files that are
+// being sent give up their descriptors until they are read again. Files with ReadWay::kUnsure are
+// not in the table: their users keep them open. Thread: any.
 class OpenFiles : public std::enable_shared_from_this<OpenFiles> {
  public:
-  // Makes what the table gives out, as ReadAhead::Share().
+  // Makes the shared file that the table returns, as ReadAhead::Share().
   using Share =
       std::function<std::shared_ptr<const OpenFile>(std::unique_ptr<const OpenFile> file)>;
 
-  // As many descriptors as a process can spare: a quarter of its limit, at most
+  // Returns how many descriptors a process can spare for files: a quarter of its limit, at most
   // limits::kOpenFilesMax.
   static size_t SparedDescriptors();
 
-  // Files may outlive the table.
+  // Makes a table; its files may outlive it.
   static std::shared_ptr<OpenFiles> Make(size_t descriptors_max, Share share);
   OpenFiles(const OpenFiles&) = delete;
   OpenFiles& operator=(const OpenFiles&) = delete;
 
-  // Returns the file of a path if it is open, and what the path names is still that file, with the
-  // rights that it had; otherwise nullptr. `facts` is what the file is now. Asks the file system,
-  // but only where that answers at once (not ReadWay::kUnsure).
+  // Returns the open file of a path if the path still names that file, and the file's rights and
+  // the process' user have not changed; otherwise nullptr. `facts` gets the file's present facts.
+  // Asks the file system, but only one that answers at once (not ReadWay::kUnsure).
   std::shared_ptr<const OpenFile> Find(std::string_view path, uint64_t now_ms, FileFacts* facts);
-  // Adds a file under its path, in the place of an older one. Returns it.
+  // Adds a file under its path, in place of an older one. Returns the shared file.
   std::shared_ptr<const OpenFile> Add(std::unique_ptr<OpenFile> file, uint64_t now_ms);
-  // Closes what nobody has used for limits::kFileUnusedMs. Returns true if files are left.
+  // Closes files that were not used for limits::kFileUnusedMs. Returns true if files are left.
   bool Sweep(uint64_t now_ms);
   size_t count() const;
   size_t descriptors_max() const { return descriptors_max_; }
@@ -54,7 +54,7 @@ class OpenFiles : public std::enable_shared_from_this<OpenFiles> {
     uint32_t group = 0;
     uint64_t used_ms = 0;
   };
-  using Entries = std::list<Entry>;  // The one used last is first.
+  using Entries = std::list<Entry>;  // Most recently used first.
 
   void Forget(const std::shared_ptr<const OpenFile>& file);
   void MakeRoom();

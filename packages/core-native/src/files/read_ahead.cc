@@ -18,15 +18,15 @@
 
 namespace httpsys::files {
 
-// What the threads share. Thread: any.
+// The tasks and the state that the threads share. Thread: any.
 class ReadAhead::Pool {
  public:
   struct Task {
     std::function<void()> work;
-    std::function<void()> done;  // May be empty. Also called if there is no thread.
+    std::function<void()> done;  // May be empty. Called even if no thread starts.
   };
 
-  // Adds a task, and starts a thread for it if there is none.
+  // Adds a task, and starts a thread for it if no idle one can take it and the limit allows.
   static Ticket Start(const std::shared_ptr<Pool>& pool, WaitPlace place, Task task);
   void Cancel(WaitPlace place, Ticket ticket) {
     Task dropped;  // As in Close().
@@ -42,8 +42,7 @@ class ReadAhead::Pool {
   static void StartSweeps(const std::shared_ptr<Pool>& pool);
   explicit Pool(Sweep sweep) : sweep_(std::move(sweep)) {}
   void Close() {
-    Tasks
-        dropped;  // Destroyed without the lock: files that nobody has any more come back as tasks.
+    Tasks dropped;  // Destroyed without the lock: releasing a file may add a task.
     std::unique_lock lock(mutex_);
     is_closed_ = true;
     dropped.swap(tasks_);
@@ -53,7 +52,7 @@ class ReadAhead::Pool {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // By place, in the order in which they were added. No list is empty.
+  // Tasks by place, in the order of their tickets. No inner map is empty.
   using Tasks = std::map<WaitPlace, std::map<Ticket, Task>>;
 
   // Returns true if the caller must start a thread for it.
@@ -73,7 +72,7 @@ class ReadAhead::Pool {
     return true;
   }
 
-  // A thread was counted and could not be started. Tasks without any thread fail.
+  // Must be called when a counted thread could not be started. Without any thread all tasks fail.
   void OnNoThread() {
     Tasks failed;  // As in Close().
     const std::lock_guard lock(mutex_);
@@ -109,11 +108,11 @@ class ReadAhead::Pool {
     sweep_at_ = Clock::now() + kUnused;
   }
 
-  // What each thread does until it ends.
+  // Runs on each thread until the thread ends.
   void Run() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      // Also between tasks, of which there may always be some.
+      // Sweep between tasks, too: there may always be another task.
       if (is_sweep_due_ && !is_closed_ && Clock::now() >= sweep_at_) SweepOnce(&lock);
       const auto found = std::find_if(tasks_.begin(), tasks_.end(), [this](const auto& entry) {
         return !busy_.contains(entry.first);
@@ -137,12 +136,13 @@ class ReadAhead::Pool {
       ++reading_;
       lock.unlock();
       task.work();
-      task.work = nullptr;  // Which may close a file, and wait for its server.
+      task.work = nullptr;  // May close a file, and wait for its server.
       lock.lock();
       --reading_;
       busy_.erase(place);
       if (!is_closed_ && task.done != nullptr) task.done();
-      // The task may have the last reference to a file, which comes back as a task.
+      // Destroy the task without the lock: it may hold the last reference to a file, whose release
+      // adds a task.
       lock.unlock();
       task = {};
       lock.lock();
@@ -158,10 +158,10 @@ class ReadAhead::Pool {
   std::condition_variable has_ended_;
   Tasks tasks_;
   Ticket last_ticket_ = 0;
-  std::set<WaitPlace> busy_;  // Where a thread works.
+  std::set<WaitPlace> busy_;  // Places at which a thread works.
   int threads_ = 0;
   int idle_ = 0;
-  int called_ = 0;  // Idle threads that a task has called.
+  int called_ = 0;  // Idle threads that were woken for tasks.
   int reading_ = 0;
   const Sweep sweep_;
   bool is_sweep_due_ = false;

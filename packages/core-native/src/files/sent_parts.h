@@ -13,7 +13,7 @@ namespace httpsys::files {
 class SentParts {
  public:
   void Put(uint32_t id, std::shared_ptr<const FilePart> part);
-  // Returns nullptr if the id is not that of a file.
+  // Removes and returns the part with this id; nullptr if the id belongs to no file.
   std::shared_ptr<const FilePart> Take(uint32_t id);
 
  private:

@@ -27,8 +27,8 @@ bool IsNotFound(int error);
 // Names one path after another; the caller opens each and reports its kind. The search opens
 // nothing itself, so its caller can wait for a slow disk on another thread:
 //
-//  FileSearch search(&options, path);
-//  while (search.status() == SearchStatus::kTry) search.Report(opened.error, opened.facts.kind);
+//   FileSearch search(&options, path);
+//   while (search.status() == SearchStatus::kTry) search.Report(opened.error, opened.facts.kind);
 //
 // A path without a final slash is tried as it is; if it does not exist and has no extension, with
 // each extension of the options. For a path with a final slash the index names are tried in its

@@ -8,11 +8,11 @@
 // - several ranges are several parts (send: 200, unless they merge);
 // - a range that ends before its beginning makes the field malformed: 200 (send: 416 if no other);
 // - a weak tag never matches If-Match (send: 200) or If-Range (send: 206), and an ETag made here is
-//  weak;
+//   weak;
 // - an If-Range date must be that of the file (send: not older), an If-Range that is neither a tag
-//  nor a date never applies, and the tag must be the whole value (send: may be a part);
+//   nor a date never applies, and the tag must be the whole value (send: may be a part);
 // - `If-Match: *` needs no ETag, and If-Unmodified-Since without a Last-Modified is ignored (send:
-//  412 for both);
+//   412 for both);
 // - an empty If-Match or If-None-Match is a list without members (send: absent);
 // - dates have one of the three formats (send: whatever Date.parse() takes).
 // Different, because a path must have one reading: %2F, %5C and backslashes are 400, dot segments
