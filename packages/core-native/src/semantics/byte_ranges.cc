@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint64_t kLargest = std::numeric_limits<uint64_t>::max();
 
-// Reads a number of any length. Larger numbers than kLargest are kLargest: they are behind the end
-// of every representation. Returns nothing for a text that has no digit, or anything else.
+// Reads a number of any length. A number above kLargest becomes kLargest, which is behind the end
+// of every representation. Returns nothing if the text is empty or has a byte that is no digit.
 std::optional<uint64_t> ParsePosition(std::string_view text) {
   if (text.empty()) return std::nullopt;
   uint64_t number = 0;
@@ -32,7 +32,7 @@ SpecStatus ParseSuffix(std::string_view digits, uint64_t size, ByteRange* range)
   const std::optional<uint64_t> bytes = ParsePosition(digits);
   if (!bytes.has_value()) return SpecStatus::kMalformed;
   if (*bytes == 0) return SpecStatus::kUnsatisfiable;
-  // No Content-Range can name no bytes, which would be the answer.
+  // The answer would have no bytes, which no Content-Range can express.
   if (size == 0) return SpecStatus::kMalformed;
   *range = {size - std::min(*bytes, size), size - 1};
   return SpecStatus::kSatisfiable;
@@ -51,7 +51,7 @@ SpecStatus ParseSpec(std::string_view spec, uint64_t size, ByteRange* range) {
   return SpecStatus::kSatisfiable;
 }
 
-// Returns the list of ranges behind `bytes=`. The name of a unit has no case.
+// Returns the list of ranges behind `bytes=`. The case of the unit does not matter.
 std::optional<std::string_view> FindRangeSet(std::string_view value) {
   value = Trim(value);
   const size_t equals = value.find('=');
@@ -80,7 +80,7 @@ bool IsLongerThan(std::span<const ByteRange> ranges, uint64_t size) {
   return false;
 }
 
-// True if the ranges overlap, or fewer than `gap_bytes` or none are between them.
+// True if the ranges overlap or touch, or have fewer than `gap_bytes` between them.
 bool IsNear(const ByteRange& a, const ByteRange& b, uint64_t gap_bytes) {
   const ByteRange& early = a.first <= b.first ? a : b;
   const ByteRange& late = a.first <= b.first ? b : a;

@@ -1,6 +1,5 @@
 #pragma once
-// Ranges of bytes that a request wants of a representation (RFC 9110, sections 14.1, 14.2
-// and 14.4).
+// Byte ranges of a representation that a request asks for (RFC 9110, sections 14.1, 14.2 and 14.4).
 
 #include <array>
 #include <cstddef>
@@ -12,16 +11,16 @@
 
 namespace httpsys::semantics {
 
-// Ranges of one answer that there is memory for: as many as the output cache takes.
+// Maximum number of ranges in ByteRanges: the output cache answers up to this many.
 inline constexpr size_t kRangesCapacity = 16;
-// Ranges of one request for a file, above which it is answered as a whole: a part has a head of its
-// own, and pieces of the sender's queue. Programs that show documents ask for two or three.
+// A request for more ranges of a file than this gets the whole file: each part costs a head and
+// pieces of the send queue. Document viewers ask for two or three ranges.
 inline constexpr size_t kFileRangesMax = 8;
-// Ranges of one request that overlap with another one. More of them are no use to anybody but an
-// attacker (RFC 9110, section 14.2).
+// A request with more overlapping ranges than this gets the whole representation: only an attacker
+// sends them (RFC 9110, section 14.2).
 inline constexpr size_t kOverlappingRangesMax = 2;
-// Bytes between two ranges below which they become one: the head of a part is as long (RFC 9110,
-// section 15.3.7.2).
+// Ranges with fewer bytes between them than this are merged: the head of a part is as long (RFC
+// 9110, section 15.3.7.2).
 inline constexpr uint64_t kMergedGapBytes = 80;
 
 struct RangeLimits {
@@ -32,14 +31,14 @@ struct RangeLimits {
 
 struct ByteRange {
   uint64_t first = 0;
-  uint64_t last = 0;  // The last byte itself, not the one behind it.
+  uint64_t last = 0;  // Offset of the last byte, inclusive.
 
   uint64_t bytes() const { return last - first + 1; }
   bool operator==(const ByteRange&) const = default;
 };
 
 enum class RangeOutcome : uint8_t {
-  kWhole,          // The field does not count: 200.
+  kWhole,          // The Range field is ignored: 200.
   kPartial,        // 206, with one part or several.
   kUnsatisfiable,  // 416.
 };
@@ -59,10 +58,9 @@ struct ByteRanges {
 //   the representation; and for a suffix of an empty representation, which no Content-Range can
 //   name;
 // - kUnsatisfiable if all ranges begin at or behind the end, or are suffixes of no bytes;
-// - otherwise kPartial. Ranges that cannot be satisfied are left out, and those that overlap, or
-// have
-//   fewer than `merged_gap_bytes` between them, are merged at the place of the first one. Ranges
-//   are within the representation, never overlap, and are in the order of the request.
+// - otherwise kPartial. Unsatisfiable ranges are left out. Ranges that overlap, or have fewer than
+//   `merged_gap_bytes` between them, are merged at the position of the first one. The resulting
+//   ranges are within the representation, never overlap, and are in the order of the request.
 // A suffix that is longer than the representation is the whole of it. Allocates nothing, and reads
 // each byte once. Thread: any.
 [[nodiscard]] ByteRanges ParseByteRanges(std::string_view value, uint64_t size,

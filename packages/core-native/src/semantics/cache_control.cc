@@ -25,7 +25,7 @@ bool IsQuoted(std::string_view text) {
   if (text.size() < 2 || text.front() != '"') return false;
   for (size_t at = 1; at < text.size(); ++at) {
     if (text[at] == '"') return at == text.size() - 1;
-    // Escapes the next byte.
+    // A backslash escapes the next byte.
     if (text[at] == '\\') ++at;
   }
   return false;
@@ -36,11 +36,11 @@ struct Element {
   enum class Form : uint8_t {
     kBare,      // A name alone.
     kArgument,  // A name with a token, or with a quoted text without escapes.
-    kGarbled,   // A name that something else follows.
+    kGarbled,   // A name with anything else behind it.
   };
 
-  // False if the element is none of a list of directives (RFC 9111, section 5.2). With escapes in
-  // its quoted text it is one, although its argument is not read.
+  // True if the element is a directive by the grammar (RFC 9111, section 5.2), also if its argument
+  // is not read because of escapes in the quoted text.
   bool is_directive = false;
   std::string_view name;  // Empty if the element begins with no name.
   std::string_view argument;
@@ -79,9 +79,9 @@ void AddQualified(const Element& element, QualifiedDirective* directive) {
   }
 }
 
-// Reads directives that count seconds. Returns false if the element is none of them.
+// If the element is a directive with seconds, adds it and returns true; returns false otherwise.
 bool AddSeconds(const Element& element, CacheControl* to) {
-  // What has no argument, or none that is a token or a quoted text, is no number.
+  // An empty argument counts as an invalid number.
   const std::string_view argument =
       element.form == Element::Form::kArgument ? element.argument : std::string_view();
   if (EqualsIgnoringCase(element.name, "max-age")) {
@@ -108,7 +108,8 @@ bool AddSeconds(const Element& element, CacheControl* to) {
 
 void AddElement(const Element& element, CacheControl* to) {
   if (element.name.empty() || AddSeconds(element, to)) return;
-  // What allows something must be well-formed; what forbids something need not.
+  // Directives that allow something must be well-formed; directives that forbid something need not
+  // be.
   const bool is_bare = element.form == Element::Form::kBare;
   if (EqualsIgnoringCase(element.name, "no-store")) {
     to->no_store = true;
@@ -131,8 +132,8 @@ void AddElement(const Element& element, CacheControl* to) {
   }
 }
 
-// The directive that a member of a dictionary stands for, in the form of an element. Booleans have
-// no argument; `?0` counts as present, too, unless the directive allows something.
+// Converts a member of a dictionary to an element. Booleans have no argument; `?0` becomes
+// kGarbled: only directives that forbid something then count.
 Element ElementOf(const DictionaryMember& member) {
   Element element;
   element.name = member.key;
@@ -147,7 +148,7 @@ Element ElementOf(const DictionaryMember& member) {
   return element;
 }
 
-// Adds a member whose value is an integer. Returns false if it is no directive that has one.
+// If the member is a directive with seconds, adds it and returns true; returns false otherwise.
 bool AddInteger(const DictionaryMember& member, CacheControl* to) {
   DirectiveSeconds* seconds = nullptr;
   if (member.key == "max-age") seconds = &to->max_age;

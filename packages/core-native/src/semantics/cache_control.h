@@ -9,7 +9,8 @@
 
 namespace httpsys::semantics {
 
-// Seconds that stand for every larger number (RFC 9111, section 1.2.2), 68 years.
+// Largest number of seconds, 68 years; every larger number becomes this one (RFC 9111, section
+// 1.2.2).
 inline constexpr uint32_t kDeltaSecondsMax = 2'147'483'648u;
 
 // Parses digits; numbers above kDeltaSecondsMax become kDeltaSecondsMax. Returns false for any
@@ -35,23 +36,23 @@ struct DirectiveSeconds {
   void Invalidate() { state = State::kInvalid; }
 };
 
-// A directive that may name fields, `no-cache` or `private`.
+// A directive that may name fields: `no-cache` or `private`.
 class QualifiedDirective {
  public:
-  // Arguments that are kept. With more of them the directive counts as one without argument.
+  // Maximum number of arguments that are kept. With more, the directive counts as unqualified.
   static constexpr size_t kListsMax = 4;
 
   // True if the message has the directive, with or without an argument.
   bool is_present() const { return is_present_; }
-  // True if the directive forbids to use the whole message: it has no argument at least once, an
-  // argument that cannot be understood, or one that names no field.
+  // True if the directive applies to the whole message: at least once it has no argument, an
+  // unreadable argument, or one that names no field.
   bool is_unqualified() const { return is_unqualified_; }
-  // True if the directive is about this field. The comparison ignores case; an unqualified
-  // directive is about every field.
+  // True if the directive applies to this field. The comparison ignores case; an unqualified
+  // directive applies to every field.
   bool Names(std::string_view field) const;
 
   void Add() { is_present_ = is_unqualified_ = true; }
-  // `list` are the field names between the quotes, and must outlive this object.
+  // Adds an argument. `list` has the field names between the quotes, and must outlive this object.
   void Add(std::string_view list);
 
  private:
@@ -62,21 +63,21 @@ class QualifiedDirective {
 };
 
 // The directives of one message: those of all lines of the field, as if they were one list.
-// A directive that restricts a cache counts even if something follows that makes no sense; a
-// directive that allows something must be well-formed. Views point into the values that were read.
+// A directive that restricts a cache counts even if its argument is malformed; a directive that
+// allows something must be well-formed. Views point into the values that were read.
 struct CacheControl {
   bool is_present = false;  // The message has at least one line of the field.
-  // Some element is no directive, such as that of `public; no-store`: the field may forbid more
-  // than its directives say.
+  // True if an element is no directive, such as `public; no-store`: the field may forbid more than
+  // its directives say.
   bool is_garbled = false;
 
-  // Of responses, and of requests as far as RFC 9111, section 5.2.1 has them.
+  // Directives of responses, and of requests as far as RFC 9111, section 5.2.1 defines them.
   DirectiveSeconds max_age;
   bool no_store = false;
   bool no_transform = false;
   QualifiedDirective no_cache;
 
-  // Of responses.
+  // Directives of responses.
   DirectiveSeconds s_maxage;
   DirectiveSeconds stale_while_revalidate;  // RFC 5861, section 3.
   DirectiveSeconds stale_if_error;          // RFC 5861, section 4; of requests, too.
@@ -86,7 +87,7 @@ struct CacheControl {
   bool proxy_revalidate = false;
   bool must_understand = false;
 
-  // Of requests.
+  // Directives of requests.
   DirectiveSeconds min_fresh;
   DirectiveSeconds max_stale;
   bool accepts_any_staleness = false;  // `max-stale` without an argument.
@@ -100,16 +101,16 @@ void ReadCacheControl(std::string_view value, CacheControl* directives);
 
 // The directives of a targeted field, CDN-Cache-Control (RFC 9213, section 2.1), which is a
 // dictionary of structured fields. A directive whose value has the wrong type, such as
-// `max-age="60"`, is invalid, not absent. Members with the same key all count, although a
-// dictionary has only the last one: a repeated max-age counts as the smallest. Allocates nothing.
-// Thread: any, one at a time.
+// `max-age="60"`, is invalid, not absent. All members with the same key count, not only the last
+// one as in a dictionary: of a repeated max-age the smallest counts. Allocates nothing. Thread:
+// any, one at a time.
 class TargetedCacheControl {
  public:
   void AddLine(std::string_view line);
 
-  // False if the field must be ignored: absent, no dictionary, or an empty one.
+  // True if the field counts. False if it is absent, malformed or empty, and must be ignored.
   bool is_usable() const { return has_members_ && !is_broken_ && !has_empty_line_; }
-  // True if some line is no dictionary.
+  // True if a line of the field is no dictionary.
   bool is_broken() const { return is_broken_; }
   // The directives. Views point into the lines. Valid if is_usable().
   const CacheControl& directives() const { return directives_; }

@@ -16,11 +16,13 @@ constexpr std::array<std::string_view, kContentCodings> kCodingNames = {"br", "z
 // A q value in thousandths.
 using Weight = int;
 constexpr Weight kFullWeight = 1000;
-// Less than every weight that a client can name, but not refused.
+// Weight of identity if the field does not mention it: below all weights that a client can name,
+// but not refused.
 constexpr Weight kImpliedWeight = 0;
 constexpr Weight kRefused = -1;
 
-// Reads `0`, `1`, or one of them with a point and at most three digits; nothing above 1.
+// Reads `0` or `1`, with or without a point and at most three digits. Returns nothing for any other
+// text and for values above 1.
 std::optional<Weight> ParseWeight(std::string_view text) {
   if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return std::nullopt;
   if (text.size() > 1 && text[1] != '.') return std::nullopt;
@@ -53,7 +55,8 @@ std::optional<AcceptedCoding> ParseAcceptedCoding(std::string_view member) {
   return coding;
 }
 
-// Index of a coding by its name. kContentCodings for `*`, and nothing for an unknown name.
+// Returns the index of a coding by its name, kContentCodings for `*`, or nothing for an unknown
+// name.
 std::optional<size_t> FindCoding(std::string_view name) {
   if (name == "*") return kContentCodings;
   if (EqualsIgnoringCase(name, "x-gzip")) return static_cast<size_t>(ContentCoding::kGzip);
@@ -63,7 +66,8 @@ std::optional<size_t> FindCoding(std::string_view name) {
   return std::nullopt;
 }
 
-// Weights of the codings, and behind them that of `*`. Nothing for what the field does not name.
+// Weights of the codings by index, and the weight of `*` behind them. Nothing = the field does not
+// name it.
 using Weights = std::array<std::optional<Weight>, kContentCodings + 1>;
 
 Weights ReadWeights(std::string_view accept_encoding) {

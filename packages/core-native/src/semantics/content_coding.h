@@ -1,5 +1,5 @@
 #pragma once
-// The content coding that suits a client best (RFC 9110, section 12.5.3).
+// Chooses the content coding that a client prefers (RFC 9110, section 12.5.3).
 
 #include <cstdint>
 #include <initializer_list>
@@ -8,15 +8,15 @@
 
 namespace httpsys::semantics {
 
-// Codings in the order of preference among those that the client likes equally: the smaller output
-// first, and identity, which is no coding, last.
+// Codings, in the server's order of preference if a client accepts several equally: the smallest
+// output first, identity (no coding) last.
 enum class ContentCoding : uint8_t { kBr, kZstd, kGzip, kIdentity };
 inline constexpr uint8_t kContentCodings = 4;
 
-// The name of a coding in Content-Encoding and Accept-Encoding.
+// Returns the name of a coding in Content-Encoding and Accept-Encoding.
 [[nodiscard]] std::string_view CodingName(ContentCoding coding);
 
-// Codings of which a server has the representation.
+// A set of codings, such as those in which a server has a representation.
 class CodingSet {
  public:
   constexpr CodingSet() = default;
@@ -39,14 +39,12 @@ class CodingSet {
   uint8_t bits_ = 0;
 };
 
-// Chooses among the codings of `available` and identity, which is always available. The one with
-// the highest q value wins; among equal ones the order of ContentCoding decides, so that a coding
-// wins over identity. Without a field (nothing) the answer is identity: a client that does not ask
-// may know no coding. In a field,
-// - `*` stands for all that the field does not name, identity included;
-// - `q=0` refuses a coding; what is neither named nor meant by `*` is refused, too, except
-// identity,
-//   which is then the last choice;
+// Chooses among the codings of `available` and identity, which is always available. The coding with
+// the highest q value wins; among equal ones the first one in the order of ContentCoding. Without a
+// field (nothing) the result is identity: such a client may support no coding. In a field,
+// - `*` stands for all codings that the field does not name, including identity;
+// - `q=0` refuses a coding; a coding that is neither named nor meant by `*` is refused, too,
+//   except identity, which is then the last choice;
 // - `x-gzip` is gzip; of several q values for one coding the smallest counts;
 // - a member that is malformed does not count.
 // Several lines of the field are joined with commas. Returns nothing if the client refuses identity

@@ -7,12 +7,12 @@
 namespace httpsys::semantics {
 namespace {
 
-// `etagc`: visible ASCII but the quote, and bytes above ASCII.
+// True for an `etagc` byte: visible ASCII except the quote, or a byte above ASCII.
 bool IsTagByte(char c) {
   return c == '!' || (c >= '#' && c <= '~') || static_cast<uint8_t>(c) >= 0x80;
 }
 
-// Returns the length of the entity tag that `text` begins with, 0 if it begins with none.
+// Returns the length of the entity tag at the beginning of `text`; 0 = there is none.
 size_t ReadTag(std::string_view text, EntityTag* tag) {
   const bool is_weak = text.starts_with("W/");
   const size_t begin = is_weak ? 2 : 0;

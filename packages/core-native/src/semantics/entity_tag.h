@@ -9,7 +9,7 @@
 namespace httpsys::semantics {
 
 struct EntityTag {
-  std::string_view opaque;  // With its quotes, without `W/`: never empty for a tag that was parsed.
+  std::string_view opaque;  // With quotes, without `W/`. A parsed tag is never empty.
   bool is_weak = false;
 };
 
@@ -18,7 +18,7 @@ struct EntityTag {
 [[nodiscard]] std::optional<EntityTag> ParseEntityTag(std::string_view text);
 
 enum class TagComparison : uint8_t {
-  kStrong,  // Neither tag is weak.
+  kStrong,  // Tags match only if neither is weak.
   kWeak,
 };
 
@@ -33,8 +33,8 @@ class EntityTagList {
 
   // Returns true if the whole value is `*`, which has no members.
   bool is_any() const { return is_any_; }
-  // Moves to the next member. Returns false after the last one, and for a member that is no entity
-  // tag: neither it nor the text behind it can match anything.
+  // Moves to the next member. Returns false after the last one, and at a malformed member: neither
+  // it nor the text behind it can match.
   [[nodiscard]] bool Next(EntityTag* tag);
 
  private:

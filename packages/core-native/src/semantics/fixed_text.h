@@ -1,5 +1,5 @@
 #pragma once
-// Short texts of a known greatest length, in memory of their own.
+// Short texts of a known maximum length, in memory of their own.
 
 #include <algorithm>
 #include <array>
@@ -12,10 +12,11 @@
 
 namespace httpsys::semantics {
 
-// Longest number of 64 bits, in digits of any base from 10.
+// Maximum number of digits of a 64-bit number in base 10 or above.
 inline constexpr size_t kNumberBytesMax = 20;
 
-// A text of at most `bytes_max` bytes, which is never longer: its writer knows what it appends.
+// A text of at most `bytes_max` bytes. Appending more is a defect of the caller, which ends the
+// process.
 template <size_t bytes_max>
 class FixedText {
  public:
@@ -26,7 +27,7 @@ class FixedText {
     return *this;
   }
 
-  // Digits are in lower case.
+  // Appends a number with lower-case digits.
   FixedText& AddNumber(uint64_t number, int base = 10) {
     std::array<char, kNumberBytesMax> digits;
     const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), number, base).ptr;

@@ -15,7 +15,8 @@ constexpr std::array<std::string_view, 7> kLongDays = {"Sunday",   "Monday", "Tu
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-// 50 years of the Gregorian calendar, whose average is 365.2425 days.
+// Largest distance of a two-digit year into the future: 50 Gregorian years of 365.2425 days, in
+// seconds.
 constexpr int64_t kSecondsAheadMax = int64_t{50} * 31'556'952;
 
 struct DateFields {
@@ -27,7 +28,7 @@ struct DateFields {
   int second = 0;
 };
 
-// Reads a date from its beginning. After the first part that is not there, nothing is read.
+// Reads the parts of a date in sequence. After a part that does not match, nothing more is read.
 class DateReader {
  public:
   DateReader(std::string_view text, DateCase date_case) : left_(text), case_(date_case) {}
@@ -41,7 +42,7 @@ class DateReader {
     return *this;
   }
 
-  // Reads one of `names`. The first one is number 0. No name begins with another one.
+  // Reads one of `names`, and sets `number` to its index. No name is the beginning of another one.
   DateReader& Name(std::span<const std::string_view> names, int* number) {
     const auto found = std::find_if(names.begin(), names.end(),
                                     [this](std::string_view name) { return StartsWith(name); });
@@ -94,7 +95,7 @@ class DateReader {
   bool is_valid_ = true;
 };
 
-// Returns nothing if there is no such day or time.
+// Returns the seconds since 1970, or nothing if the day or time does not exist.
 std::optional<int64_t> SecondsOf(const DateFields& fields) {
   const std::chrono::year_month_day date(std::chrono::year(fields.year),
                                          std::chrono::month(static_cast<unsigned>(fields.month)),
@@ -131,7 +132,8 @@ std::optional<int64_t> ParseRfc850Date(DateReader reader, int64_t now_seconds) {
   const int limit_year = static_cast<int>(limit_day.year());
   fields.year = limit_year - (limit_year - fields.year) % 100;
   std::optional<int64_t> seconds = SecondsOf(fields);
-  // Too late within the last year, or a 29th of February that only the century before has.
+  // Use the century before if the date is too late within the limit's year, or is a 29th of
+  // February that exists only there.
   if (!seconds.has_value() || *seconds > limit) {
     fields.year -= 100;
     seconds = SecondsOf(fields);
@@ -162,7 +164,8 @@ void PutDigits(int number, size_t digits, char* at) {
 std::optional<int64_t> ParseHttpDate(std::string_view text, int64_t now_seconds,
                                      DateCase date_case) {
   const DateReader reader(text, date_case);
-  // A comma is the fourth byte of one format and a later one of another; the third has none.
+  // The comma tells the formats apart: fourth byte of IMF-fixdate, later in RFC 850, none in
+  // asctime().
   if (text.size() == kHttpDateBytes && text[3] == ',') return ParseFixdate(reader);
   if (text.find(',') != std::string_view::npos) return ParseRfc850Date(reader, now_seconds);
   return ParseAsctimeDate(reader);

@@ -10,11 +10,11 @@
 
 namespace httpsys::semantics {
 
-// Length of an IMF-fixdate, `Sun, 06 Nov 1994 08:49:37 GMT`.
+// Length of an IMF-fixdate such as `Sun, 06 Nov 1994 08:49:37 GMT`.
 inline constexpr size_t kHttpDateBytes = 29;
 
-// The dates that an IMF-fixdate can name, whose year has four digits: the first second of the year
-// 0 and the last one of the year 9999, in seconds since 1970.
+// First and last date that an IMF-fixdate can express with four digits for the year, in seconds
+// since 1970: the first second of the year 0 and the last one of 9999.
 inline constexpr int64_t kHttpDateSecondsMin = -62'167'219'200;
 inline constexpr int64_t kHttpDateSecondsMax = 253'402'300'799;
 
@@ -26,10 +26,9 @@ enum class DateCase : uint8_t {
 // Parses one of the three formats that recipients must accept: IMF-fixdate, that of RFC 850 and
 // that of asctime(). Returns seconds since 1970, or nothing for any other text, for white space
 // around the date, and for days and times that do not exist. A leap second counts as the second
-// after it. The name of the day must be one of the seven, but need not be that of the date: the
-// date is clear without it. `now_seconds` decides about the two digits of a year in the format of
-// RFC 850: a date more than 50 years later than `now_seconds` is in the century before. Allocates
-// nothing. Thread: any.
+// after it. The name of the day must be valid, but need not fit the date, which is clear without
+// it. `now_seconds` decides about the two digits of a year in the format of RFC 850: a date more
+// than 50 years later than `now_seconds` is in the century before. Allocates nothing. Thread: any.
 [[nodiscard]] std::optional<int64_t> ParseHttpDate(std::string_view text, int64_t now_seconds,
                                                    DateCase date_case = DateCase::kExact);
 
@@ -40,11 +39,11 @@ struct HttpDateText {
   std::string_view view() const { return {bytes.data(), bytes.size()}; }
 };
 
-// Formats seconds since 1970 as IMF-fixdate. A date before kHttpDateSecondsMin or after
-// kHttpDateSecondsMax, which a file can have, becomes that one. Thread: any.
+// Formats seconds since 1970 as IMF-fixdate. Clamps dates before kHttpDateSecondsMin and after
+// kHttpDateSecondsMax, which files can have. Thread: any.
 [[nodiscard]] HttpDateText FormatHttpDate(int64_t seconds);
 
-// Formats the dates of responses, each second once. Thread: one.
+// Formats the Date of responses, once for each second. Thread: one.
 class ResponseDate {
  public:
   // Returns a view that is valid until the next call.
@@ -58,7 +57,7 @@ class ResponseDate {
 
  private:
   int64_t seconds_ = 0;
-  HttpDateText text_ = FormatHttpDate(0);  // That of seconds_.
+  HttpDateText text_ = FormatHttpDate(0);  // The text for seconds_.
 };
 
 }  // namespace httpsys::semantics

@@ -34,7 +34,7 @@ class ListMembers {
       const char c = left_[at];
       if (c == ',' && !is_quoted) return at;
       if (c == '"') is_quoted = !is_quoted;
-      // Escapes the next byte.
+      // A backslash escapes the next byte.
       if (c == '\\' && is_quoted) ++at;
     }
     return left_.size();

@@ -6,7 +6,7 @@ namespace httpsys::semantics {
 namespace {
 
 constexpr std::string_view kDelimiter = "\r\n--";
-// The first part has no text before it that a line break would end.
+// The delimiter before the first part omits its line break, because no text precedes it.
 constexpr size_t kNoLineBreakBytes = 2;
 constexpr std::string_view kTypeName = "\r\nContent-Type: ";
 constexpr std::string_view kRangeName = "\r\nContent-Range: ";

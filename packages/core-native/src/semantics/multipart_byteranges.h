@@ -12,22 +12,22 @@
 
 namespace httpsys::semantics {
 
-// Length of a boundary, which is 128 bits in hexadecimal: nobody guesses it, so no file contains
-// it.
+// Length of a boundary: 128 random bits in hexadecimal, which no file contains by chance or by a
+// guess.
 inline constexpr size_t kBoundaryBytes = 32;
 using Boundary = FixedText<kBoundaryBytes>;
 
-// Makes a boundary of two random numbers.
+// Makes a boundary from two random numbers.
 [[nodiscard]] Boundary MakeBoundary(uint64_t random_a, uint64_t random_b);
 
-// Texts of one response. Its content is, for each range, the head of the part and the bytes of the
-// range, and then the end. A sender appends one text at a time, and takes the bytes from elsewhere.
-// `type` and `ranges` must live as long as the object. Thread: any.
+// The texts of one response. Its content is, for each range, the part's head and the bytes of the
+// range, and then the end. The sender adds the bytes itself. `type` and `ranges` must outlive the
+// object. Thread: any.
 class MultipartByteranges {
  public:
   // `type` is the value of the Content-Type that each part gets, or empty for parts without one; it
-  // is a valid field value. `size` is that of the whole representation. There is at least one
-  // range.
+  // is a valid field value. `size` is the size of the whole representation. `ranges` must not be
+  // empty.
   MultipartByteranges(const Boundary& boundary, std::string_view type, uint64_t size,
                       std::span<const ByteRange> ranges)
       : boundary_(boundary), type_(type), size_(size), ranges_(ranges) {}
@@ -39,8 +39,8 @@ class MultipartByteranges {
   // Appends the end of the content.
   void AppendEnd(std::string* out) const;
 
-  // The value of Content-Length: all texts and ranges. ParseByteRanges() makes no ranges with which
-  // it would be too large for its type unless `size` nearly is.
+  // Returns the value of Content-Length: bytes of all texts and ranges. Cannot overflow with ranges
+  // from ParseByteRanges(), unless `size` is close to the largest number.
   [[nodiscard]] uint64_t content_bytes() const;
 
  private:

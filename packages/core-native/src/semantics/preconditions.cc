@@ -15,8 +15,8 @@ bool MatchesTag(std::string_view list, const std::optional<EntityTag>& tag,
   return tag.has_value() && HasTag(list, *tag, comparison);
 }
 
-// Returns how the date of the representation compares with that of a field: true if it is later.
-// Nothing if either is missing.
+// Returns true if the representation's date is later than the field's, or nothing if either is
+// missing.
 std::optional<bool> IsModifiedSince(std::string_view value, const Validators& validators,
                                     int64_t now_seconds) {
   const std::optional<int64_t> since = ParseHttpDate(Trim(value), now_seconds);
@@ -52,7 +52,7 @@ PreconditionResult EvaluatePreconditions(ConditionalMethod method, const Conditi
     return {PreconditionOutcome::kPreconditionFailed, false};
   }
   const bool may_be_304 = method != ConditionalMethod::kOther;
-  bool is_known = false;  // The client has the representation.
+  bool is_known = false;  // The client has this representation.
   if (fields.if_none_match.has_value()) {
     is_known = MatchesTag(*fields.if_none_match, tag, TagComparison::kWeak);
     if (is_known && !may_be_304) return {PreconditionOutcome::kPreconditionFailed, false};

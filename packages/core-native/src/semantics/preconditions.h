@@ -1,6 +1,6 @@
 #pragma once
-// Preconditions of a request: what If-Match, If-None-Match and the like make of it (RFC 9110,
-// section 13).
+// Evaluates the preconditions of a request, such as If-Match and If-None-Match (RFC 9110, section
+// 13).
 
 #include <cstdint>
 #include <optional>
@@ -10,7 +10,7 @@ namespace httpsys::semantics {
 
 enum class ConditionalMethod : uint8_t { kGet, kHead, kOther };
 
-// Field values of a request, nothing where a field is absent. Several lines of one field are joined
+// Field values of a request; nothing = the field is absent. Several lines of one field are joined
 // with commas.
 struct ConditionFields {
   std::optional<std::string_view> if_match = std::nullopt;
@@ -19,16 +19,16 @@ struct ConditionFields {
   std::optional<std::string_view> if_modified_since = std::nullopt;
   std::optional<std::string_view> if_range = std::nullopt;
   bool has_range = false;  // The request has a Range field.
-  // The request has `Cache-Control: no-cache`. No 304 answers it then: a browser that reloads a
-  // page wants the bytes. Express, whose `fresh` decides about 304, does the same.
+  // True if the request has `Cache-Control: no-cache`, which prevents a 304: a browser that reloads
+  // a page wants the bytes. Express (`fresh`) does the same.
   bool is_reload = false;
 };
 
-// What the server knows of the selected representation, of which one must exist: a compressed
-// variant has validators of its own.
+// Validators of the selected representation, which must exist. A compressed variant has validators
+// of its own.
 struct Validators {
-  std::string_view etag;  // The value of its ETag field. Empty or malformed: it has none.
-  // Since 1970, as in its Last-Modified field.
+  std::string_view etag;  // Value of the ETag field; empty or malformed = no tag.
+  // Date of the Last-Modified field, since 1970; nothing = no date.
   std::optional<int64_t> last_modified_seconds = std::nullopt;
 };
 
@@ -40,14 +40,14 @@ enum class PreconditionOutcome : uint8_t {
 
 struct PreconditionResult {
   PreconditionOutcome outcome = PreconditionOutcome::kPass;
-  bool range_applies = false;  // The Range field is to be obeyed. Only for GET, with kPass.
+  bool range_applies = false;  // The Range field counts. Only for GET with kPass.
 };
 
-// Evaluates the fields in the order of RFC 9110, section 13.2.2. A date that cannot be read, or
-// with which no date of the representation can be compared, counts as absent. If-Range never
-// applies with a weak tag, with a date that differs from that of the representation, or within the
-// second of the last change, in which another one could follow unseen. `now_seconds` is the time in
-// seconds since 1970. Allocates nothing. Thread: any.
+// Evaluates the fields in the order of RFC 9110, section 13.2.2. A field with an unreadable date,
+// or with a date when the representation has none, counts as absent. If-Range never applies with a
+// weak tag, with a date other than the representation's, or within the second of the last change,
+// in which a further change could follow unnoticed. `now_seconds` is the time in seconds since
+// 1970. Allocates nothing. Thread: any.
 [[nodiscard]] PreconditionResult EvaluatePreconditions(ConditionalMethod method,
                                                        const ConditionFields& fields,
                                                        const Validators& validators,

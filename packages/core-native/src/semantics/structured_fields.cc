@@ -6,8 +6,8 @@
 namespace httpsys::semantics {
 namespace {
 
-// Most digits of an integer, and of a decimal before and behind its point (RFC 9651, section
-// 4.2.4).
+// Maximum number of digits of an integer, and of a decimal before and behind its point (RFC 9651,
+// section 4.2.4).
 constexpr size_t kIntegerDigitsMax = 15;
 constexpr size_t kWholeDigitsMax = 12;
 constexpr size_t kFractionDigitsMax = 3;
@@ -26,7 +26,7 @@ bool IsLowerHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
 
 bool IsPrintable(char c) { return c >= 0x20 && c <= 0x7e; }
 
-// Length of the longest beginning of a text that has only such characters.
+// Returns how many characters at the beginning of a text are wanted.
 template <typename Predicate>
 size_t CountWhile(std::string_view text, Predicate is_wanted) {
   size_t count = 0;
@@ -67,7 +67,8 @@ void DictionaryScanner::SkipSpaces() {
   rest_.remove_prefix(CountWhile(rest_, [](char c) { return c == ' '; }));
 }
 
-// A comma behind a member promises another one. White space around it may have tabs.
+// Reads the separator behind a member. After a comma another member must follow. White space around
+// the comma may have tabs.
 bool DictionaryScanner::ScanSeparator() {
   const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
   rest_.remove_prefix(CountWhile(rest_, is_space));
@@ -188,7 +189,7 @@ bool DictionaryScanner::ScanDisplayString() {
   return false;
 }
 
-// Behind the opening parenthesis, up to the closing one.
+// Reads the rest of an inner list behind its opening parenthesis.
 bool DictionaryScanner::ScanInnerList() {
   DictionaryMember ignored;
   while (true) {
