@@ -45,7 +45,7 @@ std::vector<CommandQueue::Command> CommandQueue::TakeConfigs() {
   });
 }
 
-// Takes the commands before the first for which the condition is true, and leaves kUnordered ones.
+// Takes the commands before the first one for which `is_last` is true; leaves kUnordered ones.
 template <typename Condition>
 std::vector<CommandQueue::Command> CommandQueue::TakeUntil(Condition is_last) {
   const auto last = std::find_if(commands_.begin(), commands_.end(), is_last);

@@ -29,14 +29,14 @@ class CommandQueue {
   // -- Thread: the lane.
 
   std::vector<Command> TakeAll();
-  // Takes the commands that replies may depend on: those up to the first kOther, without
+  // Takes the commands on which replies may depend: all before the first kOther, without
   // kUnordered.
   std::vector<Command> TakeOrders();
-  // Takes the kConfig commands before which nothing is but kUnordered ones.
+  // Takes the kConfig commands that no command precedes except kConfig and kUnordered.
   std::vector<Command> TakeConfigs();
   bool has_configs() const { return has_configs_.load(std::memory_order_acquire); }
   bool has_orders() const { return has_orders_.load(std::memory_order_acquire); }
-  // The flag of has_orders().
+  // The flag behind has_orders().
   const std::atomic<bool>* orders() const { return &has_orders_; }
 
  private:
@@ -45,9 +45,9 @@ class CommandQueue {
 
   std::mutex mutex_;
   std::vector<Command> commands_;  // Guarded by mutex_.
-  // There is a kConfig command. Written with mutex_ held.
+  // True if a kConfig command waits. Written with mutex_ held.
   std::atomic<bool> has_configs_ = false;
-  // There is a kConfig or kUnlisten command. Written with mutex_ held.
+  // True if a kConfig or kUnlisten command waits. Written with mutex_ held.
   std::atomic<bool> has_orders_ = false;
 };
 

@@ -42,7 +42,7 @@ int Duplicate(int fd) {
   return copy;
 }
 
-// Names a server among those of all processes.
+// Returns a name for the server that is unique among all processes.
 std::string NameOf(uint64_t member, uint32_t server_id) {
   return std::to_string(member) + " " + std::to_string(server_id);
 }
@@ -56,7 +56,7 @@ std::string TermsOf(const tls::ServerContext* context, const std::string& server
   return context == nullptr || !is_secure ? std::string() : context->TermsDigest(prefix, server);
 }
 
-// Returns what counts the owners of a prefix; nullptr = the port is not in use.
+// Returns a function that counts the owners of a prefix; nullptr = the port is not in use.
 Bandwidths::CountOwners OwnersOn(const std::shared_ptr<const sharing::PortRoutes>& routes) {
   if (!routes->is_used()) return nullptr;
   return [routes](const Bandwidths::Place& place) {
@@ -65,14 +65,15 @@ Bandwidths::CountOwners OwnersOn(const std::shared_ptr<const sharing::PortRoutes
   };
 }
 
-// Makes the threads stand still for ever, because the process is exiting.
+// Stops the threads for good, because the process is exiting.
 void StandStill(const std::vector<std::unique_ptr<Lane>>& lanes, sharing::SharedPorts* sharing) {
   const auto barrier = std::make_shared<DrainBarrier>(lanes.size() + 1, DrainGoal::kHandled);
   const auto stand = [barrier] {
     barrier->Arrive();
     for (;;) uv_sleep(UINT_MAX);
   };
-  // Its thread makes ticket keys. The acceptor's thread uses no library.
+  // The thread of `sharing` makes ticket keys, so it must stop, too. The acceptor's thread uses no
+  // library.
   if (!sharing->RunOnThread(stand)) barrier->Arrive();
   for (const auto& lane : lanes) lane->commands().RunFirst(stand);
   barrier->Wait(limits::kExitStopMs);
@@ -115,7 +116,7 @@ int Engine::Start() {
   for (const auto& lane : lanes_) {
     if (const int failed = lane->Start(lender); failed != 0) return failed;
   }
-  // One lane has the links to the caches of other members.
+  // Only lane 0 has the links to the caches of other members.
   if (!lanes_.empty()) {
     arenas_.SetAskOwner([this](uint64_t member, uint32_t server_id, uint32_t prefix_id) {
       lanes_[0]->commands().AskCache(member, server_id, prefix_id);
@@ -220,7 +221,7 @@ records::Claim Engine::TakeClaim(size_t lane) {
   if (is_closed_) return records::Claim::kNone;
   const records::Claim claim =
       attachments_[lane]->claimed().Take(attachments_[lane]->requests().begun());
-  // There may be no reply by which the lane learns that JavaScript is not blocked any more.
+  // Wake the lane: without a reply it would not notice that JavaScript is no longer blocked.
   if (claim == records::Claim::kMoved) Wake(lane);
   return claim;
 }
@@ -399,8 +400,8 @@ void Engine::LearnTicketKeys(uint16_t port, const peer::TicketKeys& told) {
   if (const auto own = tls::TicketKeys::OfPort(port)) own->Learn(tls::TicketKeys::NowMs(), keys);
 }
 
-// Closes in this order: 1. other members are not told of this one any more, 2. no new connections,
-// 3. each lane closes its connections. The lanes' objects stay for late calls.
+// Closes in this order: 1. the engine leaves the shared ports, 2. no new connections are accepted,
+// 3. each lane closes its connections. The Lane objects stay for late calls.
 void Engine::Close() {
   if (is_closed_) return;
   is_closed_ = true;
@@ -425,7 +426,7 @@ int OpenErrorLog(std::string* path) {
 }
 
 void TellRefusals(const std::string& page) {
-  // The log says more.
+  // No notice if there is an error log, which says more.
   if (engine::ErrorLog::Instance().is_on()) return;
   engine::RefusalNotice::Instance().Start(STDERR_FILENO, page);
 }

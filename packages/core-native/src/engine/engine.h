@@ -24,7 +24,8 @@
 
 namespace httpsys::engine {
 
-// Thread: JavaScript, unless a member says otherwise. backend.h describes the overridden methods.
+// The engine of one JavaScript environment. backend.h describes the overridden methods. Thread:
+// JavaScript, unless a member says otherwise.
 class Engine final : public SocketBackend, private sharing::Delegate {
  public:
   explicit Engine(BackendOptions options);
@@ -95,7 +96,8 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   std::function<void()> wake_consumer_;
   PortStatistics statistics_;
   Bandwidths bandwidths_;
-  // Threads that search for files have these two as long as a disk makes them wait.
+  // Shared with the threads that search for files, which may outlive the engine while a disk makes
+  // them wait.
   std::shared_ptr<files::ReadAhead> ahead_;
   std::shared_ptr<files::OpenFiles> open_files_;
   static_files::StaticSites sites_{open_files_};

@@ -24,7 +24,7 @@ void ExitStop::RunBeforeOpenSsl() {
   if (!is_before_open_ssl_) is_before_open_ssl_ = AtExit(StopAll);
 }
 
-// Runs once for each registration; the first one stops everything.
+// Exit handler. Runs once for each registration; the first run stops all threads.
 void ExitStop::StopAll() {
   ExitStop& self = Instance();
   const std::lock_guard lock(self.mutex_);

@@ -7,21 +7,22 @@
 
 namespace httpsys::engine {
 
-// process.exit() and an uncaught exception end the process without closing its engines. Their
-// threads would run on while the libraries clean up, and use what is freed by then: OpenSSL's
-// clean-up took a process down with SIGSEGV that had handshakes under way. What is registered last
-// runs first at an exit, so the stop is registered behind each library.
+// process.exit() and an uncaught exception end the process without closing its engines. The
+// engines' threads would continue while libraries clean up, and use freed memory: a process with
+// handshakes under way died by SIGSEGV in OpenSSL's clean-up. The exit handler that was registered
+// last runs first, so the stop is registered again after each library.
 class ExitStop {
  public:
   static ExitStop& Instance();
 
   // -- Thread: any.
 
-  // The threads of an engine have started, and `stop` makes them stand still for ever.
+  // Must be called when the threads of an engine have started. `stop` must stop them for good.
   void Add(const void* engine, std::function<void()> stop);
-  // The engine ends its threads itself.
+  // Must be called when the engine ends its threads itself.
   void Remove(const void* engine);
-  // An engine begins to use OpenSSL, which was initialised, and has registered its clean-up.
+  // Must be called when an engine begins to use OpenSSL, which was initialised and has registered
+  // its clean-up; afterwards the stop runs before that clean-up.
   void RunBeforeOpenSsl();
 
  private:

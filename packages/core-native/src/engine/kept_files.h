@@ -10,7 +10,7 @@
 
 namespace httpsys::engine {
 
-// The files of the engine's table that JavaScript uses, by numbers above 0. Thread: JavaScript.
+// Files of the engine's table that JavaScript uses, by ids above 0. Thread: JavaScript.
 class KeptFiles final : public FileBackend {
  public:
   explicit KeptFiles(files::OpenFiles* table) : table_(table) {}
@@ -23,7 +23,7 @@ class KeptFiles final : public FileBackend {
   std::string ReadNow(uint32_t id, uint64_t start, uint32_t bytes) override;
   void Release(uint32_t id) override { files_.erase(id); }
 
-  // Returns nullptr if there is no such file.
+  // Returns the file with this id, or nullptr.
   std::shared_ptr<const files::OpenFile> Get(uint32_t id) const;
 
  private:

@@ -99,7 +99,7 @@ void Lane::CloseHandles() {
   if (parts_->answers->TakeUntold()) ArmLogTimer();
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&log_timer_)) != 0) {
     ErrorLog::Instance().WriteDropped(true);
-    // If it is too early for a line, other lanes tell it, or the end of the process.
+    // If it is too early for a line, another lane or the end of the process writes it.
     RefusalNotice::Instance().Tell(false);
   }
   for (uv_handle_t* handle :
@@ -110,7 +110,7 @@ void Lane::CloseHandles() {
   }
 }
 
-// -- The turn of the loop.
+// -- The iteration of the loop.
 
 void Lane::BeforePoll() {
   parts_->clock.BeginPass();
@@ -119,9 +119,9 @@ void Lane::BeforePoll() {
   for (const auto& one : attachments_) one->records().BeginPass();
   parts_->expiry->RefuseOverdue(uv_now(&loop_));
   parts_->reclaim->Run();
-  // JavaScript hears of the requests that were read before the lane executes its replies. So if a
-  // client ends its connection while JavaScript moves it to another server of this process,
-  // JavaScript hears of the end first, as on one thread.
+  // Publish the requests that were read before executing JavaScript's replies. So if a client ends
+  // its connection while JavaScript moves it to another server of this process, JavaScript hears of
+  // the end first, as on one thread.
   PublishRecords();
   int naps = 0;
   for (int pass = 1;; ++pass) {
@@ -137,8 +137,7 @@ void Lane::BeforePoll() {
     PublishRecords();
     const bool may_wait =
         naps < limits::kNapsPerPoll && attachments_.HasUnread() && !commands_->has_drains();
-    // The lane stays awake here, so that JavaScript need not wake it if JavaScript gets its turn
-    // now.
+    // Yield while still marked as awake: if JavaScript runs now, it need not wake the lane.
     if (may_wait) GiveWay();
     FallAsleep();
     bool is_called = false;
@@ -160,9 +159,10 @@ void Lane::BeforePoll() {
       break;
     }
   }
-  // Tickets that no answer has taken along leave before the lane waits.
+  // Send the TLS tickets that no answer has taken along before the lane waits.
   if (parts_->handshakes->SendTickets()) SendLate();
-  // There is more to read after other members that wait for this CPU have worked.
+  // Yield before polling: other processes that wait for this CPU will have produced more input to
+  // read at once.
   GiveWay();
   if (commands_->OpenEarly()) SendLate();
   commands_->AnswerDrains();
@@ -205,7 +205,7 @@ void Lane::FlushAndResume() {
   }
 }
 
-// Sends what belongs to other members, too, whose relays may take more input then.
+// Sends the output to other members, too; their relays may then take more input.
 void Lane::FlushAll() {
   do {
     FlushAndResume();
@@ -286,8 +286,8 @@ void Lane::WakeIfSleeping(Attachment* attachment) {
 }
 
 // Starts the timer by which the lane looks for replies. JavaScript may publish replies without a
-// wake while it works on this lane's records, and in a turn that it has woken the lane in.
-// Otherwise there is nothing to look for.
+// wake while it works on this lane's records, and in a turn of its event loop in which it has woken
+// the lane already. Otherwise the timer is stopped.
 void Lane::ArmPeekTimer() {
   const bool is_turn_open = attachments_.IsTurnOpen();
   if (!attachments_.HasUnread() && !attachments_.IsDraining() && !is_turn_open) {
@@ -306,12 +306,12 @@ void Lane::ArmPeekTimer() {
     peek_ms_ = nap_.is_useless() ? limits::kPeekIdleMsMax
                                  : std::clamp(next_ms, limits::kPeekMsMax, limits::kPeekIdleMsMax);
   }
-  // BeforePoll() follows and looks.
+  // The callback is empty: BeforePoll() follows and looks for replies.
   uv_timer_start(&peek_timer_, [](uv_timer_t*) {}, peek_ms_, 0);
 }
 
-// Starts the timer that tells how many requests were refused, or how many lines the log has left
-// out, even if no further one comes.
+// Starts the timer that writes how many requests were refused, and how many lines the log has left
+// out, even if no further request is refused.
 void Lane::ArmLogTimer() {
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&log_timer_)) != 0) return;
   const auto say = [](uv_timer_t* timer) {

@@ -23,8 +23,9 @@
 
 namespace httpsys::engine {
 
-// The ReadAhead must be closed before the lane is stopped. Starting: 1. the loop and its
-// handles, 2. the thread. Stopping: 1. a command closes connections and handles, 2. the loop
+// The ReadAhead must be closed before the lane is stopped. Steps of starting: 1. the loop and its
+// handles, 2. the thread. Steps of stopping: 1. a command closes connections and handles, 2. the
+// loop
 // ends, 3. the thread is joined, 4. the loop is closed.
 class Lane final : public InputHandler {
  public:
@@ -69,15 +70,15 @@ class Lane final : public InputHandler {
   void OnAnnounced(Connection* connection) override;
   void OnDetached(Connection* connection) override;
   void OnWake();
-  // What the lane does in each turn of the loop before and after it waits for events.
+  // Run in each iteration of the loop before and after the wait for events.
   void BeforePoll();
   void AfterPoll();
-  // Lets others run first.
+  // Yields the CPU to other threads and processes.
   void GiveWay();
   void ResumeTouched();
   void FlushAndResume();
   void FlushAll();
-  // Sends and publishes what has come up after the passes of a turn.
+  // Sends output and publishes records that came up after the passes of a loop iteration.
   void SendLate();
   // Announces in the control blocks that the lane may sleep, so that JavaScript wakes it for
   // replies.

@@ -11,7 +11,7 @@
 
 namespace httpsys::engine {
 
-// Chooses the lanes that new connections go to. Thread: any.
+// Chooses the lane for each new connection. Thread: any.
 class LaneBalance {
  public:
   // The lanes must not change any more when Next() is called.
@@ -30,7 +30,7 @@ class LaneBalance {
     return *best;
   }
 
-  // Returns what gives connections that were accepted for a server to the lanes.
+  // Returns a function that gives connections accepted for a server to the lanes.
   Acceptor::Sink SinkFor(uint32_t server_id) {
     return [this, server_id](const std::vector<int>& fds) {
       if (lanes_->size() == 1) return lanes_->front()->commands().Adopt(server_id, fds);

@@ -45,7 +45,8 @@ void LaneCommands::RunOrders() {
 
 void LaneCommands::Run(const std::vector<CommandQueue::Command>& commands) {
   for (const CommandQueue::Command& command : commands) {
-    // These two kinds of commands concern every connection that was accepted before them.
+    // These two kinds of commands concern every connection that was accepted before: open them
+    // first.
     if (command.kind == Kind::kOther || command.kind == Kind::kUnlisten) {
       connections_.OpenEarly();
       OpenAccepted(false);
@@ -110,7 +111,7 @@ void LaneCommands::SetConfig(Attachment* attachment, uint32_t server_id,
         server->is_unlistened = false;
         server->config = config;
         server->bandwidths = bandwidths;
-        // The id of a prefix may have become another one's.
+        // A prefix id may now belong to another prefix.
         server->buckets.clear();
         parts_->gifts->OnServer(server_id);
         parts_->arena_links->OnServer();
@@ -133,9 +134,9 @@ void LaneCommands::Unlisten(uint32_t server_id) {
       Kind::kUnlisten);
 }
 
-// Ends the server's idle connections, or moves them to another member: those without a request,
-// which JavaScript has not heard of and cannot close, and those that have become idle since
-// JavaScript looked.
+// Ends the server's idle connections or moves them to another member: connections without a
+// request, which JavaScript does not know and cannot close, and connections that became idle after
+// JavaScript checked.
 void LaneCommands::EndOrMove(LaneServer* server) {
   parts_->transport->ForEach([&](Connection* connection) {
     if (!connection->is_open() || connection->server() != server || connection->stream != nullptr) {
@@ -143,8 +144,8 @@ void LaneCommands::EndOrMove(LaneServer* server) {
     }
     Transport* transport = parts_->transport.get();
     if (connection->http2 != nullptr) {
-      // The streams belong to other servers, which need the connection. The closed server waits for
-      // it.
+      // Its streams may belong to other servers, which need the connection; the closed server waits
+      // for the connection's end.
       if (connection->http2->streams != 0) transport->Announce(connection, records::kFlagShared);
       return parts_->http2->Shutdown(connection);
     }
@@ -169,7 +170,7 @@ void LaneCommands::CheckConnections(uint32_t server_id, uint64_t headers_timeout
     parts_->transport->ForEach([&](Connection* connection) {
       if (!connection->is_open() || connection->server()->id != server_id) return;
       if (connection->IsHeldUp() && connection->message.start_ns() != 0) {
-        // The rest of the message may have come in time, and waits for the lane.
+        // The rest of the message may have come in time and wait in the lane: restart its time.
         return Messages::Begin(connection, now_ns);
       }
       const uint64_t headers_ns = headers_timeout_ms * kNsPerMs;

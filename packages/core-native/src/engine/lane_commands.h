@@ -20,8 +20,8 @@
 
 namespace httpsys::engine {
 
-// Thread: any for the commands, the lane for everything else. A command runs on the lane's thread,
-// in the order of the calls.
+// The commands of one lane. A command runs on the lane's thread, in the order of the calls. Thread:
+// any for the commands, the lane for everything else.
 class LaneCommands {
  public:
   // `wake` wakes the lane, which then calls RunAll().
@@ -32,24 +32,25 @@ class LaneCommands {
 
   // -- Commands.
 
-  // Adds a server of this attachment or changes its settings. When it has returned, the settings
-  // apply to every request that a client sends, unless other commands wait. Two attachments have no
-  // server of the same id. `bandwidths` must outlive the lane; nullptr = no prefix has a limit.
+  // Adds a server of this attachment or changes its settings. After the call, the settings apply to
+  // every request that a client sends, unless other commands wait. Server ids are unique among all
+  // attachments. `bandwidths` must outlive the lane; nullptr = no prefix has a limit.
   void SetConfig(Attachment* attachment, uint32_t server_id,
                  std::shared_ptr<const ServerConfig> config, Bandwidths* bandwidths = nullptr);
-  // The server has stopped listening: ends its idle connections or gives them to another member.
+  // Must be called when the server has stopped listening; ends its idle connections or gives them
+  // to another member.
   void Unlisten(uint32_t server_id);
   // Gives the lane accepted connections. Takes the descriptors over.
   void Adopt(uint32_t server_id, const std::vector<int>& fds);
-  // The same without waking the lane.
+  // Does the same without waking the lane.
   void AdoptLater(uint32_t server_id, const std::vector<int>& fds);
-  // Refuses or closes what is older than the timeouts; 0 = no limit.
+  // Refuses requests and closes connections that have exceeded a timeout; 0 = no limit.
   void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                         uint64_t request_timeout_ms);
   // Makes the lane arrive at the barrier once the replies published so far are handled, and also
   // sent if the barrier's goal is DrainGoal::kSent.
   void Drain(std::shared_ptr<DrainBarrier> barrier);
-  // Answers the requests that this attachment's JavaScript will not begin, because its thread is
+  // Answers the requests that the attachment's JavaScript will not begin because its thread is
   // ending.
   void RefuseAbandoned(Attachment* attachment);
   // Replaces the routes of a port. `done` is called on the lane's thread, also if the lane is
@@ -72,16 +73,16 @@ class LaneCommands {
   // Calls `close` on the lane's thread, after Close().
   void Stop(std::function<void()> close);
 
-  // -- What the lane does with them.
+  // -- Running the commands.
 
   void RunAll();
   // Runs the commands that must precede later replies. For example, if a server was closed and
-  // listens again, a connection whose answer it ends after that stays with it. The remaining
-  // commands wait for the wake that came with them.
+  // listens again, a connection whose answer it completes afterwards stays with this server. The
+  // remaining commands run at the wake that came with them.
   void RunOrders();
-  // Runs settings and routes, in their order among the commands. A poll may find a request before
-  // the wake of the settings that precede it. Other commands do not run here, because they could
-  // change the connection that is about to be read.
+  // Runs commands with settings and routes that no other command precedes. Needed before a
+  // connection is read: a poll may find its request before the wake for settings that were made
+  // earlier. Other commands do not run here, because they could change that connection.
   void RunConfigs();
   // Opens the accepted connections that were set aside because their clients had sent nothing yet.
   // Returns false if there were none.

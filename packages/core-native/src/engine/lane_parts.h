@@ -1,5 +1,5 @@
 #pragma once
-// What a lane consists of beside its thread: the parts that handle its connections.
+// The parts of a lane that handle its connections.
 
 #include <uv.h>
 
@@ -42,9 +42,9 @@
 
 namespace httpsys::engine {
 
-// Thread: the lane.
+// Makes and holds the parts of one lane. Thread: the lane.
 struct LaneParts {
-  // What the parts are made from. All pointers must outlive the parts.
+  // Arguments for making the parts. All pointers must outlive the parts.
   struct Wanted {
     uv_loop_t* loop;
     const Attachments* attachments;
@@ -73,7 +73,7 @@ struct LaneParts {
   // Destroyed after the transport, whose queues may hold output that refers to the session.
   std::unique_ptr<WebSocketSession> websockets;
   std::unique_ptr<Transport> transport;
-  OutputPass* output = nullptr;  // The transport's.
+  OutputPass* output = nullptr;  // Owned by the transport.
   std::unique_ptr<TlsHandshakes> handshakes;
   PassClock clock;
   std::unique_ptr<NativeAnswers> answers;

@@ -10,7 +10,7 @@ bool Nap::Take() { return attachments_->MayGatherReplies() && !backoff_.Skip() &
 
 bool Nap::Wait() {
   std::unique_lock lock(mutex_);
-  // A batch that ended before is_napping_ was set came with a wake of the loop, not of the nap.
+  // Check again: a batch that ended before is_napping_ was set has woken the loop, not the nap.
   if (!attachments_->MayGatherReplies()) return false;
   is_napping_ = true;
   const bool is_called = over_.wait_for(lock, std::chrono::microseconds(limits::kNapUs),

@@ -8,22 +8,22 @@
 
 namespace httpsys::engine {
 
-// The short wait of a lane for JavaScript to finish its batch. While JavaScript works on a batch, a
-// new request would only wait behind it, and replies are about to come: it costs less to read
-// sockets together and to send replies together than one by one.
+// A lane's short wait for JavaScript to finish its batch. While JavaScript works on a batch, a new
+// request would only queue, and replies are about to come: reading sockets together and sending
+// replies together costs less than one by one.
 class Nap {
  public:
   explicit Nap(const Attachments* attachments) : attachments_(attachments) {}
   Nap(const Nap&) = delete;
   Nap& operator=(const Nap&) = delete;
 
-  // Waits up to limits::kNapUs. Returns true if JavaScript has ended the wait. Does not wait if
-  // there are replies to which no more will be added, or if naps have been of no use lately.
+  // Waits up to limits::kNapUs. Returns true if JavaScript has ended the wait. Does not wait if an
+  // environment has published replies and is not in a batch, or if naps have been useless lately.
   // Thread: the lane, which must have announced that it sleeps.
   bool Take();
   // True while naps are left out because they have been of no use. Thread: the lane.
   bool is_useless() const { return backoff_.is_active(); }
-  // Returns false if the lane was not napping. Thread: any.
+  // If the lane is napping, ends the nap and returns true; returns false otherwise. Thread: any.
   bool End();
 
  private:

@@ -45,7 +45,7 @@ bool NewConnections::Take(const Accepted& accepted, bool may_wait) {
   Transport& transport = *parts_->transport;
   Connection* connection = transport.Open(accepted.fd, server);
   if (connection == nullptr) return true;
-  // Another lane may have been faster.
+  // Check again: another lane may have reached the limit meanwhile.
   if (!ConnectionLimits::MayBegin(connection)) {
     parts_->answers->CountRefusedConnection(accepted.fd, *server);
     transport.Reset(connection);

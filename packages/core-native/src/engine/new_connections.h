@@ -8,7 +8,7 @@
 
 namespace httpsys::engine {
 
-// The connections that a lane was given and has still to open. Thread: the lane.
+// Connections that a lane was given and has not opened yet. Thread: the lane.
 class NewConnections {
  public:
   // `load` counts the connections, as in Transport.
@@ -19,15 +19,15 @@ class NewConnections {
   // Takes the descriptors over.
   void Add(uint32_t server_id, const std::vector<int>& fds);
   bool has_accepted() const { return !accepted_.empty(); }
-  // True if there are connections whose clients had sent nothing when they were accepted.
+  // True if connections wait for OpenEarly(): their clients had sent nothing at the first look.
   bool has_early() const { return !early_.empty(); }
-  // Opens what was added. `may_wait`: connections without a request so far may be opened later, by
+  // Opens the added connections. `may_wait`: connections without a request so far may be left to
   // OpenEarly().
   void Open(bool may_wait);
-  // Opens the connections that waited for their request. Most of them have sent by now. Watching
-  // one for that costs more than the rest of its way to another member.
+  // Opens the connections that waited for their request. Most clients have sent it by now; watching
+  // for it would cost more than passing the connection to another member.
   void OpenEarly();
-  // From now on, what comes is closed.
+  // Makes Open() and OpenEarly() close all connections from now on.
   void Close() { is_closed_ = true; }
 
  private:
@@ -36,8 +36,8 @@ class NewConnections {
     int fd;
   };
 
-  // Opens one connection or passes it on to another member. Returns false if it has no request so
-  // far and shall be looked at again.
+  // Opens one connection or passes it on to another member. Returns false if the connection has no
+  // request so far and must be tried again.
   bool Take(const Accepted& accepted, bool may_wait);
 
   LaneParts* parts_;

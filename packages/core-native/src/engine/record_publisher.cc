@@ -45,7 +45,7 @@ void RecordPublisher::Publish(bool is_due) {
       [](uv_timer_t* timer) { static_cast<RecordPublisher*>(timer->data)->MakeDue(); }, late_ms, 0);
 }
 
-// Lets those read on for whom JavaScript has lent memory again.
+// Resumes connections for which JavaScript has lent memory again.
 void RecordPublisher::ResumeReceivers(Attachment* attachment) {
   while (Connection* next = attachment->receiving().Next()) input_->Resume(next, kPauseMemory);
 }
@@ -57,20 +57,21 @@ void RecordPublisher::PublishNow(Attachment* attachment) {
     ReadWaiting(attachment);
     attachment->Publish();
   }
-  // A backlog asks by itself. The lane looks again before it sleeps.
+  // Make JavaScript wake the lane when it next consumes records; with a backlog it does so anyway.
+  // The lane looks again before it sleeps.
   if (!attachment->waiting().empty()) attachment->requests().AskForWake();
 }
 
-// Resumes the connections and requests that have waited, the first one first, until JavaScript has
-// as much as it may have again. The others keep their places. The lane comes back
-// (Attachments::HasDueReceivers()) if JavaScript has begun others meanwhile: replies must leave
-// before each connection has its next turn.
+// Resumes waiting connections and requests, oldest first, until JavaScript again has as much as it
+// may have. The others keep their places. If JavaScript has begun requests meanwhile, the lane
+// comes back (Attachments::HasDueReceivers()): replies must leave before each connection is read
+// again.
 void RecordPublisher::ReadWaiting(Attachment* attachment) {
   MemoryQueue& waiting = attachment->waiting();
   for (size_t turns = waiting.size(); turns != 0 && attachment->HasDueReaders(); --turns) {
     Connection* connection = waiting.Next();
     input_->ResumeWaiting(attachment, connection);
-    // Without a wait for the next poll, in which connections that have not waited would come first.
+    // Read now: in the next poll, connections that have not waited could come first.
     transport_->ReadNow(connection);
   }
 }

@@ -20,8 +20,8 @@ class RecordPublisher {
   // Must be called before the loop is closed.
   void Close();
 
-  // Publishes the records of every attachment, except records that may wait. `is_due`: these do not
-  // wait any longer either.
+  // Publishes the records of every attachment, except records that may wait. `is_due`: publishes
+  // these, too.
   void Publish(bool is_due);
   // Makes the next Publish() publish all records.
   void MakeDue() { is_due_ = true; }

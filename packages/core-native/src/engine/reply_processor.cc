@@ -103,8 +103,8 @@ void ReplyProcessor::HandleCached(Attachment* from, Connection* connection,
   }
 }
 
-// A stream of HTTP/2 has what is the same on every stream from its session, and everything else
-// from the protocol of its bytes.
+// Replies on HTTP/2 go to the session of HTTP/2 first, which handles what is the same on every
+// stream; the rest goes to the protocol of the stream's bytes.
 void ReplyProcessor::HandleOpen(Connection* connection, const ReplyRecord& reply) {
   const bool is_framed = connection->http2 != nullptr || connection->stream != nullptr;
   if (is_framed && frames_->OnReply(connection, reply)) return;

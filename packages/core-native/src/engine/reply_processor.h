@@ -13,7 +13,7 @@
 
 namespace httpsys::engine {
 
-// Thread: the lane.
+// Handles the replies of all attachments of one lane. Thread: the lane.
 class ReplyProcessor {
  public:
   // `text` handles the replies that are the same on every connection whose output is text; `frames`
@@ -36,9 +36,9 @@ class ReplyProcessor {
  private:
   void Handle(Attachment* from, const ReplyRecord& reply);
   void HandleOpen(Connection* connection, const ReplyRecord& reply);
-  // Lets the cache see a reply, which it may replace.
+  // Shows a reply to the cache, which may replace it.
   void HandleCached(Attachment* from, Connection* connection, const ReplyRecord& reply);
-  // The connection of a record is closed.
+  // Discards a record whose connection is closed.
   static void DropLate(Attachment* from, const ReplyRecord& reply);
 
   const Attachments* attachments_;
