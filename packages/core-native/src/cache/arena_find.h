@@ -47,8 +47,8 @@ struct ArenaView {
   };
 
   ArenaShape shape;               // A private copy, which has been checked.
-  const SharedWord* index;        // Has shape.index_bytes().
-  std::span<const Chunk> chunks;  // Has shape.chunks_max, each of shape.chunk_bytes().
+  const SharedWord* index;        // shape.index_bytes() long.
+  std::span<const Chunk> chunks;  // shape.chunks_max of them, each shape.chunk_bytes() long.
 
   const SharedWord& slot(size_t at) const { return index[shape.slots_at() + at]; }
   const SharedWord& generation(size_t segment) const {

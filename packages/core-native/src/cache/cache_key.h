@@ -10,7 +10,7 @@
 
 namespace httpsys::cache {
 
-// Longest key. A longer URL bypasses the cache.
+// Maximum length of a key. Requests whose key would be longer bypass the cache.
 inline constexpr size_t kKeyBytesMax = 8 * 1024;
 
 // The scheme and the port by which a request came in.

@@ -34,7 +34,7 @@ class CacheStore {
   // Uses up to shape.bytes(), a chunk at a time. Returns nullptr if there is no memory.
   [[nodiscard]] static std::unique_ptr<CacheStore> Create(const ArenaShape& shape, uint64_t seed);
 
-  // For readers. `version` changes whenever a chunk comes or goes.
+  // The memory for readers. version() changes whenever a chunk is added or removed.
   const ArenaWriter& arena() const { return *arena_; }
   uint64_t version() const { return version_; }
 

@@ -61,7 +61,7 @@ struct EntryTerms {
     kForbidsStale = 1u << 0,
     // `max-stale` of a request has no effect: s-maxage, or kForbidsStale.
     kForbidsMaxStale = 1u << 1,
-    // Each use needs the consent of the application: no-cache.
+    // The application must confirm the entry before each use: no-cache.
     kAlwaysRevalidates = 1u << 2,
     // Requests with cookies may get the entry: `public`, or a policy of its own.
     kForCookies = 1u << 3,
@@ -69,8 +69,8 @@ struct EntryTerms {
     kNeverExpires = 1u << 4,
     // Stored under the rules of HTTP.SYS: no directive of a request counts, and no Age is added.
     kHttpSysRules = 1u << 5,
-    // Stored for the default time: only requests without other than harmless fields get the entry,
-    // because answers to other requests may depend on those fields.
+    // Stored for the default time: only requests with RequestFacts::is_harmless get the entry,
+    // because answers to other requests may depend on their fields.
     kForHarmless = 1u << 6,
     // Answers need `Vary: Accept-Encoding`, because there may be compressed variants, and the head
     // of the entry does not have it.

@@ -29,7 +29,7 @@ class GhostTags {
  private:
   struct Cell {
     uint32_t tag = 0;
-    uint32_t at = 0;  // The count of Add(); 0 = empty.
+    uint32_t at = 0;  // added_ when the key was added; 0 = empty.
   };
 
   static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }

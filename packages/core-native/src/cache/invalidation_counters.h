@@ -22,10 +22,10 @@ struct InvalidationPlaces {
   static constexpr size_t kPrefixes = 256;
   static constexpr size_t kBytes = (kTargets + kPrefixes) * sizeof(uint64_t);
 
-  // The place of a target, byte for byte as requests have it, below kTargets.
+  // Returns the position for a target, byte for byte as in requests, below kTargets.
   [[nodiscard]] static size_t OfTarget(std::string_view target);
-  // The place of a URL prefix, from kTargets on. Spellings of a prefix that differ in letter case
-  // or in bytes outside of ASCII have the same place.
+  // Returns the position for a URL prefix, from kTargets on. Spellings of a prefix that differ in
+  // letter case or in bytes outside of ASCII have the same place.
   [[nodiscard]] static size_t OfPrefix(std::string_view prefix);
 };
 

@@ -15,10 +15,10 @@ namespace httpsys::cache {
 // the texts of `request`. Thread: any.
 
 // Returns the request by which a stored response is refreshed (RFC 9111, section 4.3.1). `request`
-// is one that the response may answer. Of its fields only those on which the response depends are
-// kept: Host, the forwarding fields (IsForwardingField) and the fields in `vary`, the response's
-// own names; no other field of one client may affect what others get. Returns nothing if the
-// response depends on a field that must be left out.
+// is one that the response may answer. Only fields on which the response depends are kept: Host,
+// the forwarding fields (IsForwardingField) and the fields that `vary` names; no other field of one
+// client may affect the response for others. Returns nothing if the response depends on a field
+// that must be left out.
 [[nodiscard]] std::optional<http1::RequestHead> MakeRefreshHead(const http1::RequestHead& request,
                                                                 const VaryNames& vary,
                                                                 uint16_t get_method);

@@ -34,7 +34,7 @@ struct ResponsePolicy {
 // How the application sent a response.
 struct ResponseShape {
   uint64_t bytes = 0;         // Head and body.
-  bool is_complete = true;    // It has ended, and its body has the announced length.
+  bool is_complete = true;    // The response has ended, with a body of the announced length.
   bool is_one_piece = true;   // Head and whole body came at once, or the head named the length.
   bool has_trailers = false;  // A response with trailers is not stored.
 };
@@ -51,7 +51,7 @@ struct StoreOptions {
 
 struct StoreDecision {
   Refusal refusal = Refusal::kNone;
-  // Valid if the response is stored.
+  // Terms of the entry; valid if the response is stored.
   EntryTerms terms;
 
   bool is_stored() const { return refusal == Refusal::kNone; }

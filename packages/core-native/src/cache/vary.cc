@@ -86,7 +86,7 @@ void VaryNames::Insert(std::string_view name) {
     if (order < 0) break;
     at += other.size() + 1;
   }
-  // One byte more for the separator, which stands before the name if that becomes the last one,
+  // The name and its separator, which stands before the name if that becomes the last one,
   // otherwise behind it.
   const size_t added = name.size() + (bytes_ == 0 ? 0 : 1);
   if (count_ == kVaryNamesMax || bytes_ + added > kVaryBytesMax) {

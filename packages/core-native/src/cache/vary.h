@@ -103,7 +103,7 @@ class VaryRecord {
  private:
   VaryNames names_;
   uint64_t epoch_ = 0;
-  std::array<uint64_t, kVariantsMax> variants_{};  // From the oldest to the newest.
+  std::array<uint64_t, kVariantsMax> variants_{};  // Oldest first.
   size_t count_ = 0;
 };
 

@@ -15,7 +15,7 @@ using semantics::ContentCoding;
 // A window of 1 MiB has room for the longest entry of a cache.
 constexpr int kBrotliWindowBits = 20;
 constexpr int kBrotliGenericMode = 0;
-// ZSTD_c_compressionLevel.
+// Value of ZSTD_c_compressionLevel.
 constexpr int kZstdLevelParameter = 100;
 // windowBits of zlib: the largest window (15), and the gzip format (+ 16).
 constexpr int kGzipWindowBits = 15 + 16;

@@ -426,7 +426,7 @@ int OpenErrorLog(std::string* path) {
 }
 
 void TellRefusals(const std::string& page) {
-  // No notice if there is an error log, which says more.
+  // An error log says more: no notice then.
   if (engine::ErrorLog::Instance().is_on()) return;
   engine::RefusalNotice::Instance().Start(STDERR_FILENO, page);
 }

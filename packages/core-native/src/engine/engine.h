@@ -90,7 +90,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   ConsumerSignal signal_;
   ForeignArenas arenas_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<Attachment*> attachments_;  // This JavaScript environment at each lane.
+  std::vector<Attachment*> attachments_;  // This environment's attachment at each lane.
   LaneBalance balance_{&lanes_};
   Acceptor acceptor_;
   std::function<void()> wake_consumer_;
@@ -102,7 +102,8 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   std::shared_ptr<files::OpenFiles> open_files_;
   static_files::StaticSites sites_{open_files_};
   KeptFiles kept_files_{open_files_.get()};
-  std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;  // By server id.
+  // Keyed by server id.
+  std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;
   sharing::SharedPorts sharing_;
   ServerCaches caches_{&ProcessCache::Instance(), std::to_string(sharing_.id())};
   bool is_closed_ = false;

@@ -29,7 +29,7 @@ class ExitStop {
   static void StopAll();
 
   std::mutex mutex_;                                    // Guards everything below.
-  std::map<const void*, std::function<void()>> stops_;  // By engine.
+  std::map<const void*, std::function<void()>> stops_;  // Keyed by engine.
   bool is_registered_ = false;
   bool is_before_open_ssl_ = false;
 };

@@ -120,8 +120,8 @@ void Lane::BeforePoll() {
   parts_->expiry->RefuseOverdue(uv_now(&loop_));
   parts_->reclaim->Run();
   // Publish the requests that were read before executing JavaScript's replies. So if a client ends
-  // its connection while JavaScript moves it to another server of this process, JavaScript hears of
-  // the end first, as on one thread.
+  // its connection while JavaScript moves it to another server of this process, JavaScript learns
+  // of the end first, as it would if all ran on one thread.
   PublishRecords();
   int naps = 0;
   for (int pass = 1;; ++pass) {

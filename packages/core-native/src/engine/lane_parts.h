@@ -62,7 +62,8 @@ struct LaneParts {
     ForeignArenas* arenas;
   };
 
-  // Makes the parts in order, from those that read and write sockets to those that speak protocols.
+  // Makes the parts in order: first parts that read and write sockets, last parts that speak
+  // protocols.
   explicit LaneParts(const Wanted& wanted);
   LaneParts(const LaneParts&) = delete;
   LaneParts& operator=(const LaneParts&) = delete;

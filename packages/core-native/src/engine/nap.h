@@ -21,7 +21,7 @@ class Nap {
   // environment has published replies and is not in a batch, or if naps have been useless lately.
   // Thread: the lane, which must have announced that it sleeps.
   bool Take();
-  // True while naps are left out because they have been of no use. Thread: the lane.
+  // True while Take() does not wait, because earlier naps were useless. Thread: the lane.
   bool is_useless() const { return backoff_.is_active(); }
   // If the lane is napping, ends the nap and returns true; returns false otherwise. Thread: any.
   bool End();

@@ -16,8 +16,8 @@ namespace httpsys::engine {
 // Handles the replies of all attachments of one lane. Thread: the lane.
 class ReplyProcessor {
  public:
-  // `text` handles the replies that are the same on every connection whose output is text; `frames`
-  // handles those on connections and streams of HTTP/2.
+  // `text` handles replies that are the same on every connection with text output; `frames` handles
+  // replies on connections and streams of HTTP/2.
   ReplyProcessor(const Attachments* attachments, Transport* transport, const Protocols* protocols,
                  Protocol* text, Protocol* frames, WebSocketSession* websockets, Captures* captures)
       : attachments_(attachments),

@@ -152,7 +152,7 @@ int OpenFile::Reopen() const {
   FileFacts facts;
   int error = ReadFileFacts(fd, &facts);
   if (error == 0 && facts != facts_) error = ESTALE;
-  // Another thread may have been faster.
+  // If another thread has set fd_ meanwhile, close this descriptor.
   int none = -1;
   if (error != 0 || !fd_.compare_exchange_strong(none, fd, std::memory_order_relaxed)) {
     close(fd);

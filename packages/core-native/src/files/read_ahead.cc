@@ -124,7 +124,7 @@ class ReadAhead::Pool {
             has_tasks_.wait_for(lock, kUnused, [this] { return called_ > 0 || is_closed_; });
         --idle_;
         called_ = std::max(called_ - 1, 0);
-        // One thread stays for the next sweep.
+        // The last idle thread stays for the next sweep.
         if (is_called || (is_sweep_due_ && idle_ == 0)) continue;
         break;
       }

@@ -10,7 +10,7 @@
 namespace httpsys::files {
 
 enum class OpenWay : uint8_t {
-  kBest,  // In one system call, if possible.
+  kBest,  // By one system call, if possible.
   kWalk,  // Segment by segment.
 };
 

@@ -87,9 +87,8 @@ bool IsNear(const ByteRange& a, const ByteRange& b, uint64_t gap_bytes) {
   return late.first <= early.last || late.first - early.last <= std::max<uint64_t>(gap_bytes, 1);
 }
 
-// Merges each range into the first one that is near. A range that has grown may be near to others,
-// so the list is looked at again from its beginning after each merge, of which there are fewer than
-// ranges.
+// Merges each range into the first range that is near. A merged range may be near to others, so the
+// search begins again after each merge; there are fewer merges than ranges.
 void MergeNear(uint64_t gap_bytes, ByteRanges* parsed) {
   auto& ranges = parsed->ranges;
   for (size_t i = 1; i < parsed->count;) {

@@ -51,7 +51,7 @@ struct ByteRanges {
   std::span<const ByteRange> view() const { return {ranges.data(), count}; }
 };
 
-// Reads the value of a Range field for a representation of `size` bytes. The outcome is
+// Parses the value of a Range field for a representation of `size` bytes. The outcome is
 // - kWhole for another unit; for a malformed value, one malformed range and a range whose end is
 //   before its beginning included; for more than `ranges_max` ranges; for more than
 //   `overlapping_max` ranges that overlap with another one; if all ranges together are longer than

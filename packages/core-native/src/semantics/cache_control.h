@@ -30,7 +30,8 @@ struct DirectiveSeconds {
 
   bool is_absent() const { return state == State::kAbsent; }
   bool is_valid() const { return state == State::kValid; }
-  // Several arguments count as the smallest, which is stricter than RFC 9111, section 4.2.1.
+  // Add an argument; the smallest (or largest) of several counts, which is stricter than RFC 9111,
+  // section 4.2.1.
   void AddSmallest(std::string_view argument);
   void AddLargest(std::string_view argument);
   void Invalidate() { state = State::kInvalid; }
@@ -62,7 +63,7 @@ class QualifiedDirective {
   bool is_unqualified_ = false;
 };
 
-// The directives of one message: those of all lines of the field, as if they were one list.
+// The directives of one message, from all lines of the field.
 // A directive that restricts a cache counts even if its argument is malformed; a directive that
 // allows something must be well-formed. Views point into the values that were read.
 struct CacheControl {

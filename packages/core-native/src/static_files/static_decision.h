@@ -52,7 +52,7 @@ struct FoundFile {
   std::string_view path;
   files::FileFacts facts;
   std::array<std::optional<files::FileFacts>, semantics::kContentCodings>
-      siblings{};  // By ContentCoding.
+      siblings{};  // Indexed by ContentCoding.
 };
 
 struct StaticResponse {

@@ -208,9 +208,9 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
   // key of their own keeps harmless requests from waiting for them.
   if (!is_rfc && !asked.facts.is_harmless) exchange->key.append("\n!");
   exchange->hash = reader_.Hash(exchange->key);
-  // Only requests that may find the awaited entry wait. An answer to a request with cookies is
-  // mostly for its sender alone, and without may_find() no entry is found: the waiting requests
-  // would then go to JavaScript one by one.
+  // A request waits only if it may find the awaited entry. Answers to requests with cookies are
+  // usually for one user, and without may_find() no entry is found: waiting requests would then go
+  // to JavaScript one by one.
   if (!asked.facts.has_cookie && !exchange->is_background && reader_.may_find()) {
     // A request leads only if it is the oldest unanswered one of its client: otherwise its answer
     // would stand behind others, which may never end.

@@ -158,9 +158,9 @@ class CachedAnswers {
   std::string key_;
   size_t url_key_bytes_ = 0;      // Length of the URL's key, with which key_ begins.
   uint64_t target_hash_ = 0;      // Hash for Captures::refused(); 0 = none.
-  ProcessCache::StoreMark mark_;  // Stores of the URL before the look-up.
+  ProcessCache::StoreMark mark_;  // The URL's stores before the look-up.
   std::string status_text_;       // The value of Cache-Status that is being made.
-  // What the answer of JavaScript to the request of the last look-up does to the cache.
+  // Effect on the cache of JavaScript's answer to the request of the last look-up.
   std::unique_ptr<CacheExchange> pending_;
   // The head for JavaScript if asks_about_entry_. Its views point into the request and into
   // pending_.

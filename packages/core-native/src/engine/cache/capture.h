@@ -44,7 +44,7 @@ class CapturedRequest {
 // Captures one response from the reply records of JavaScript. Thread: the lane.
 class Capture {
  public:
-  // What is known about storing the response.
+  // State of the decision whether the response is stored.
   enum class State : uint8_t {
     kBeforeHead,
     kCapturing,  // The response may be stored if its rest is as its head says.
@@ -86,8 +86,8 @@ class Capture {
   // of the response in seconds.
   uint32_t OnConfirmed(uint16_t status, std::string_view head, std::string_view body,
                        uint32_t age_s, const cache::Received& now);
-  // The response has ended: stores it if it is complete. `is_said`: the application itself has
-  // ended the response.
+  // Must be called when the response has ended; stores it if it is complete. `is_said`: the
+  // application itself has ended it.
   void OnEnd(const cache::Received& now, bool is_said);
 
  private:

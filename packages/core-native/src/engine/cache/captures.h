@@ -41,7 +41,7 @@ struct StoredCopy {
   uint64_t taken_bytes_;
 };
 
-// What the answer to one request does to the cache.
+// Effect on the cache of the answer to one request.
 struct CacheExchange {
   // Captures the answer; nullptr = the answer must not be stored.
   std::unique_ptr<Capture> capture;
@@ -71,8 +71,8 @@ struct CacheExchange {
   bool has_failed = false;  // The application has failed.
   std::string key;
   uint64_t hash = 0;
-  // Not 0 if nothing was stored for the URL: the hash of the target, under which RefusedTargets
-  // notes the answer.
+  // Hash under which RefusedTargets notes the answer, if nothing was stored for the URL; otherwise
+  // 0.
   uint64_t target_hash = 0;
   ProcessCache::StoreMark mark;  // Stores of the URL before the look-up.
 };

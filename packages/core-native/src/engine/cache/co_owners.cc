@@ -90,7 +90,7 @@ bool CoOwners::Sweep(const void* user, uint64_t now_ms, const DropObsolete& drop
     if (has_changed) Publish();
   }
   if (dropped.empty()) return has_more;
-  // Until version_ changes below, no other process looks for entries of the scope.
+  // While a scope is in dropping_, no other process looks for its entries (IsShared()).
   for (const uint32_t scope : dropped) drop(scope);
   const std::scoped_lock lock(mutex_);
   for (const uint32_t scope : dropped) dropping_.erase(dropping_.find(scope));

@@ -49,8 +49,8 @@ class CoOwners {
   // Returns the memory of the counters for another process, which follows them from now on. nullptr
   // = MakeCounters() was not called, or there is no memory.
   std::shared_ptr<const cache::SharedMemory> Share();
-  // Must be called before another member can give requests to this process; afterwards must_count()
-  // is true. Other owners may then have entries before they follow the counters.
+  // Makes must_count() true. Must be called before another member can give requests to this
+  // process: other owners may have entries before they follow the counters.
   void ExpectOthers() { has_others_.store(true, std::memory_order_release); }
   // True if invalidations must be counted, because other processes may have entries.
   bool must_count() const { return has_others_.load(std::memory_order_acquire); }
@@ -88,10 +88,10 @@ class CoOwners {
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
  private:
-  // One owner of one scope.
+  // The counters of one owner of a scope.
   struct View {
     uint64_t member = 0;
-    // The prefix' counter as it was seen last; those of targets are in `counters`.
+    // Last seen value of the prefix' counter; the values for targets are in `counters`.
     cache::FollowedCounters::Seen seen{0};
     std::shared_ptr<cache::FollowedCounters> counters;  // nullptr = of this process, or unknown.
     bool is_known = false;
@@ -124,7 +124,8 @@ class CoOwners {
 
  private:
   struct Known {
-    std::shared_ptr<cache::FollowedCounters> counters;  // nullptr = of this process.
+    // nullptr = the member belongs to this process.
+    std::shared_ptr<cache::FollowedCounters> counters;
   };
   using Pair = std::pair<uint32_t, uint64_t>;  // A scope and a member.
   struct Owned {
@@ -133,10 +134,10 @@ class CoOwners {
     uint64_t until_ms = UINT64_MAX;
     std::shared_ptr<View> view;
   };
-  // One engine.
+  // What one engine knows about owners.
   struct User {
     std::map<Pair, Owned> owned;
-    std::map<uint64_t, Known> known;  // By member.
+    std::map<uint64_t, Known> known;  // Keyed by member.
   };
 
   // Counters from which generations are made, by the place of a target and by the number of a

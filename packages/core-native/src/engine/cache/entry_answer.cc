@@ -149,7 +149,8 @@ void EntryAnswer::MakeUnsatisfied(const AskedEntry& asked, std::string_view cach
   AppendEnd(nothing, asked, now_s);
 }
 
-// Appends the fields of the entry without those that describe its content as a whole.
+// Appends the entry's fields except those about its whole content. `keeps_content`: keeps
+// Content-Type.
 void EntryAnswer::AppendFields(const UsedEntry& entry, bool keeps_content) {
   std::string_view rest = entry.head;
   std::string_view line;

@@ -38,9 +38,9 @@ struct AskedEntry {
   bool closes = false;                // The connection ends behind the answer.
 };
 
-// Composes one answer at a time: the stored response as it is, or what conditions and ranges of the
-// request make of it: 304, 206 or 416 (RFC 9110, sections 13 and 14; RFC 9111, section 4.3.2).
-// Thread: one lane.
+// Composes one answer at a time: the whole stored response, or by conditions and ranges of the
+// request 304, 206 or 416 (RFC 9110, sections 13 and 14; RFC 9111, section 4.3.2). Thread: one
+// lane.
 class EntryAnswer {
  public:
   // Maximum number of pieces of a body: part head and bytes of each range, and the end.

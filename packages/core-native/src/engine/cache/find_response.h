@@ -36,7 +36,7 @@ struct FindMemory {
   return FindResult::kRefused;
 }
 
-// Whether an entry has a variant in a content coding.
+// Result of FindCoded().
 enum class FoundCoding : uint8_t {
   kNone,     // No variant was made from this entry.
   kNoGain,   // The coding does not make the response smaller.

@@ -27,7 +27,7 @@ class LeadingLanes {
     kFailed,    // The application has failed.
     kUnknown,   // JavaScript could not be asked.
     kLeadsNow,  // The lane that led gave up: this lane leads now.
-    kLook,      // Other lanes still wait: this lane checks its request.
+    kLook,      // Other lanes wait for long: check the request that leads.
   };
   // Informs a lane. Called on other threads with the mutex held, so it must only post to the lane.
   using Tell = std::function<void(const std::string& key, Event event)>;
@@ -60,7 +60,7 @@ class LeadingLanes {
  private:
   struct Key {
     const void* leader = nullptr;
-    std::vector<const void*> waiting;  // From the oldest to the newest.
+    std::vector<const void*> waiting;  // Lanes, oldest wait first.
   };
   using Keys = std::unordered_map<std::string, Key>;
 

@@ -230,7 +230,7 @@ class ProcessCache {
   std::map<const void*, std::function<void()>> watchers_;
   std::map<const cache::SharedMemory*, ForeignHits> hits_;
   std::shared_ptr<cache::CacheStore> store_;
-  Mapping own_;  // For reading the Vary records that Store() extends.
+  Mapping own_;  // Maps the Vary records that Store() extends.
   cache::CopyBuffer buffer_;
   std::string key_;  // Key of the variant that is being stored.
   uint64_t store_version_ = 0;

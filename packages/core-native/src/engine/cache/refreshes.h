@@ -32,7 +32,7 @@ class Refreshes {
   // stale entries they ask for, and each own request uses descriptors and a handler of JavaScript.
   static constexpr size_t kServerMax = 16;
 
-  using Servers = std::unordered_map<uint32_t, std::unique_ptr<LaneServer>>;  // By id.
+  using Servers = std::unordered_map<uint32_t, std::unique_ptr<LaneServer>>;  // Keyed by id.
 
   // `post` is as in FileOutput. Close() must be called.
   Refreshes(uv_loop_t* loop, ProcessCache* cache, const http1::MethodTable* methods,
@@ -45,8 +45,8 @@ class Refreshes {
   // JavaScript gets. For JavaScript its client is the client of `connection`, whose request caused
   // this one.
 
-  // Has the stale entry with this key refreshed, unless some lane of the process does that already
-  // or the server has too many requests of this kind. `mark` is from before the entry was found.
+  // Starts a refresh of the stale entry with this key, unless a lane of the process does that
+  // already or the server has kServerMax own requests. `mark` was taken before the entry was found.
   void BeginStale(const Connection* connection, http1::RequestHead request, const std::string& key,
                   ProcessCache::StoreMark mark);
   // Asks JavaScript for the response with this key, for which other requests wait. Returns false if
@@ -69,7 +69,7 @@ class Refreshes {
   struct Refresh {
     std::string key;
     uint32_t server_id = 0;
-    bool is_awaited = false;  // Others wait, and JavaScript has not been asked.
+    bool is_awaited = false;  // Other requests wait, and JavaScript was not asked yet.
     uint64_t deadline_ms = 0;
     Connection* connection = nullptr;
     int other_end = -1;  // The client's end of the socket pair. Nothing is read from this end.

@@ -112,7 +112,7 @@ class RefusedTargets {
   };
 
   const ProcessCache* cache_;
-  std::vector<Target> targets_;  // By hash; empty until something is remembered.
+  std::vector<Target> targets_;  // Indexed by hash; empty until the first refusal.
 };
 
 }  // namespace httpsys::engine

@@ -10,7 +10,7 @@ namespace httpsys::engine {
 // The URL of a request.
 struct RequestUrl {
   bool is_secure = false;
-  std::string_view host;    // As in the Host field.
+  std::string_view host;    // Value of the Host field.
   std::string_view target;  // In origin form.
 };
 

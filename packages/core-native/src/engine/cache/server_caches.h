@@ -54,7 +54,7 @@ class ServerCaches final : public CacheBackend {
   struct Server {
     bool is_on = false;
     std::vector<std::string> only;        // CacheSettings::prefixes
-    std::map<uint32_t, Prefix> prefixes;  // By id.
+    std::map<uint32_t, Prefix> prefixes;  // Keyed by id.
     uint32_t scope_of_everything = 0;
     decltype(CacheTerms::scopes) scopes;  // Scopes of the prefixes.
     std::shared_ptr<CacheCounters> counters = std::make_shared<CacheCounters>();

@@ -58,7 +58,8 @@ class SharedBodies final : public Lender {
 
  private:
   std::shared_ptr<const std::string> Share() {
-    // An entry and its compressed variants have one stamp.
+    // The size is part of the name, because an entry and its compressed variants have the same
+    // stamp.
     const uint64_t name = uint64_t{stamp_} << 32 | static_cast<uint32_t>(body_.size());
     std::weak_ptr<const std::string>& kept = bodies_[name];
     std::shared_ptr<const std::string> shared = kept.lock();

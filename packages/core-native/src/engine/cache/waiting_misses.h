@@ -21,21 +21,21 @@
 
 namespace httpsys::engine {
 
-// Of simultaneous misses of one key the first one leads: JavaScript gets it. The others wait, and
-// are looked up again when its answer is stored. They go to JavaScript together if the answer is
-// not stored, or if it takes longer than CacheTerms::coalesce_ms. If no answer comes, the oldest of
-// them leads. The request that leads may be one of another lane of the process. Only requests
-// whose answer will probably be stored wait and lead.
+// The first of simultaneous misses with the same key leads: JavaScript gets it. The others wait,
+// and are looked up again when the leader's answer is stored. They go to JavaScript together if the
+// answer is not stored, or if it takes longer than CacheTerms::coalesce_ms. If no answer comes, the
+// oldest of them leads. The request that leads may be one of another lane of the process. Only
+// requests whose answer will probably be stored wait and lead.
 // Thread: the lane.
 class WaitingMisses {
  public:
   // What happens to a request that no entry answers.
   enum class Turn : uint8_t {
     kLeads,  // JavaScript gets it; Lead() must be called when it has.
-    // The same, because the request that led has got no answer.
+    // As kLeads, after the request that led has got no answer.
     kLeadsAnew,
     kGoesOn,  // JavaScript gets it, and no request waits for its answer.
-    kFailed,  // The same, unless a stale entry may answer: the request that led has failed.
+    kFailed,  // As kGoesOn, unless a stale entry may answer: the application has failed.
     kWaits,   // The input will be resumed from kPauseOrder.
   };
 
@@ -53,7 +53,7 @@ class WaitingMisses {
   WaitingMisses(const WaitingMisses&) = delete;
   WaitingMisses& operator=(const WaitingMisses&) = delete;
 
-  // What is known of a request that has found no entry.
+  // Facts about a request for which no entry was found.
   struct Miss {
     const std::string& key;
     uint64_t hash;  // Of the key.
@@ -99,10 +99,10 @@ class WaitingMisses {
   struct Wait {
     uint64_t hash = 0;  // Of the key.
     const Connection* leader = nullptr;
-    bool was_held = false;      // The leader's output was held when it was looked at last.
-    bool is_elsewhere = false;  // A request of another lane leads.
-    uint64_t looked_ms = 0;     // When the leader's output was looked at last.
-    std::deque<Connection*> connections;  // From the oldest to the newest.
+    bool was_held = false;                // The leader's output was held at the last check.
+    bool is_elsewhere = false;            // A request of another lane leads.
+    uint64_t looked_ms = 0;               // Time of the last check of the leader's output.
+    std::deque<Connection*> connections;  // Oldest first.
   };
   struct Waiter {
     std::string key;

@@ -55,8 +55,8 @@ class Bandwidths {
   void Share(const Entry& entry) const;
 
   std::mutex mutex_;
-  std::map<std::pair<uint32_t, uint32_t>, Entry> entries_;  // By server and prefix.
-  std::map<uint16_t, CountOwners> counts_;                  // By port.
+  std::map<std::pair<uint32_t, uint32_t>, Entry> entries_;  // Keyed by server and prefix id.
+  std::map<uint16_t, CountOwners> counts_;                  // Keyed by port.
 };
 
 }  // namespace httpsys::engine

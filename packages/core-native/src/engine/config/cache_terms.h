@@ -66,7 +66,7 @@ struct CacheTerms {
   std::vector<std::string> harmless_fields;  // As for cache::ReadRequest().
   bool tells_status = false;                 // Answers have a Cache-Status field (RFC 9211).
   bool tells_reason = false;                 // That field says why a response was not stored.
-  // Longest time that JavaScript may work on a request of the cache itself.
+  // A request of the cache itself is given up if JavaScript has not answered it within this time.
   uint32_t refresh_ms = 60'000;
   // Longest time that a request waits for the answer to another one with its key; 0 = requests do
   // not wait.
