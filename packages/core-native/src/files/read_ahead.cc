@@ -55,7 +55,7 @@ class ReadAhead::Pool {
   // Tasks by place, in the order of their tickets. No inner map is empty.
   using Tasks = std::map<WaitPlace, std::map<Ticket, Task>>;
 
-  // Returns true if the caller must start a thread for it.
+  // Adds a task. Returns true if the caller must start a thread.
   bool Add(WaitPlace place, Task task, Ticket* ticket) {
     const std::lock_guard lock(mutex_);
     *ticket = ++last_ticket_;
@@ -86,7 +86,7 @@ class ReadAhead::Pool {
     }
   }
 
-  // Returns true if the caller must start a thread for it.
+  // Plans a sweep. Returns true if the caller must start a thread.
   bool AddSweep() {
     const std::lock_guard lock(mutex_);
     if (sweep_ == nullptr || is_closed_) return false;

@@ -61,7 +61,7 @@ class Capture {
   const CapturedRequest& request() const { return *request_; }
   const CacheTerms& terms() const { return *terms_; }
   State state() const { return state_; }
-  // Valid in kRefused.
+  // Why the response is not stored; valid in kRefused.
   cache::Refusal refusal() const { return refusal_; }
   // True if the response is or will be an entry whose answers get `Vary: Accept-Encoding`.
   bool varies_by_coding() const {

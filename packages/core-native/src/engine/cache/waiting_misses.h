@@ -42,8 +42,8 @@ class WaitingMisses {
   // Result of the request that leads: one of the first four events.
   using Decision = LeadingLanes::Event;
 
-  static constexpr size_t kWaitingMax = 1000;     // Requests that wait for one key.
-  static constexpr size_t kWaitingAllMax = 4000;  // Requests that wait in this lane.
+  static constexpr size_t kWaitingMax = 1000;     // Most requests that wait for one key.
+  static constexpr size_t kWaitingAllMax = 4000;  // Most requests that wait in a lane.
   // Interval of the checks whether clients of leading requests take their output.
   static constexpr uint64_t kLookMs = 1000;
 
