@@ -16,17 +16,17 @@ class CacheGrants {
  public:
   CacheGrants(PortRecord* record, PortEffects* effects) : record_(record), effects_(effects) {}
 
-  // Begins a term. With `may_come`, members of the last term may come back with what they have, so
-  // that nobody gets more until EndReunion().
+  // Begins a term. If `may_come`, members of the last term may come back with the memory that they
+  // have, so no grant grows until EndReunion().
   void Begin(bool may_come);
   void EndReunion();
-  // Ends the reunion before its time, if each member is back or has died. All members of the last
-  // term must be known.
+  // Ends the reunion early if each member has come back or died. Must be called only if all members
+  // of the last term are known.
   void EndReunionIfAll(const std::function<bool(uint64_t member)>& is_back);
   void End() { shares_.Clear(); }
-  // This engine wants something else, or nothing any more.
+  // Must be called when this engine's wish (PortRecord::cache) has changed.
   void OnOwnWish();
-  // A member wants something else. Returns false if it speaks nonsense.
+  // Handles a member's new wish. Returns false if the payload is malformed.
   bool OnWish(LinkId link, uint32_t pid, std::string_view payload);
   void OnBroken(LinkId link);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the output cache of one server has, or has forgotten: shown to people who ask for the state
-// of a port.
+// The answer of one server's output cache to a query (peer::CacheQuery): its entries, or the number
+// that was flushed.
 
 #include <cstdint>
 #include <vector>

@@ -19,8 +19,8 @@ class Channel {
  public:
   class Handler {
    public:
-    // A frame has arrived. `fds` are the handler's to close: as many as the frame says, or fewer if
-    // the sender sent none or this process had no room for them.
+    // A frame has arrived. The handler must close `fds`: as many as the frame says, or fewer if the
+    // sender sent none or this process had no free descriptors.
     virtual void OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) = 0;
     // All frames of one read have been given to OnFrame().
     virtual void OnBatchEnd(Channel* channel) = 0;
@@ -49,11 +49,11 @@ class Channel {
   size_t unsent_bytes() const { return unsent_bytes_; }
   // Returns true if bytes, or the end of the peer, wait to be read.
   bool HasUnread() const;
-  // Returns true if the peer has ended. Bytes that it has sent before may wait to be read.
+  // Returns true if the peer has closed its end. Bytes that it sent before may wait to be read.
   bool HasEnded() const;
-  // Reads at once what has come.
+  // Reads now the bytes that have arrived.
   void ReadNow();
-  // With false, bytes are read by ReadNow() only; just the end of the peer is noticed.
+  // If false, only ReadNow() reads bytes; the channel itself notices only the peer's end.
   void set_is_reading(bool is_reading);
   // Shuts down both directions: the peer's later sends fail. ReadRest() delivers what it sent
   // before; Close() must follow.

@@ -16,8 +16,8 @@
 
 namespace httpsys::sharing {
 
-// Answers what is asked for each change of a port, which may have many thousands of registrations,
-// without a look at each of them. Points to entries of PortEntries.
+// Answers the questions that each change of a port raises without looking at every registration: a
+// port may have many thousands. Points to entries of PortEntries.
 class EntryIndex {
  public:
   using ByOrder = std::map<uint64_t, const StateEntry*>;
@@ -25,13 +25,13 @@ class EntryIndex {
 
   using Address = std::array<uint8_t, 16>;
 
-  // Entries of the same kind and address are in the way of the same registrations, except for
-  // registrations of their own server and those with the same key. There are few kinds, each of
-  // which may have entries at many thousands of addresses.
+  // Entries of the same kind and address conflict with the same registrations, except for
+  // registrations of their own server and registrations with the same key. There are few kinds,
+  // each of which may have entries at many thousands of addresses.
   struct Kind {
     bool is_absent = false;
     bool is_https = false;
-    bool is_bound = false;  // To one address.
+    bool is_bound = false;  // The prefix is bound to one address.
     uint8_t flags = 0;      // peer::EntryFlags without kEntryOffline and kEntryCached.
 
     auto operator<=>(const Kind&) const = default;
@@ -46,29 +46,29 @@ class EntryIndex {
   using ByTerms = std::map<std::string, Sharers>;
 
   void Add(const StateEntry& entry);
-  // Must be called before the entry changes, with Add() behind the change.
+  // Must be called before an entry changes; Add() must be called after the change.
   void Remove(const StateEntry& entry);
   void Clear() { *this = EntryIndex(); }
 
   const Kinds& kinds() const { return kinds_; }
-  // The servers that have a prefix, absent ones not counted, in the order in which they got their
-  // first one.
+  // Returns the servers with entries that are not absent, in the order of their first such entries.
   std::vector<ServerId> ServersInOrder() const;
   size_t server_count() const { return servers_.size(); }
   // True if all entries are this server's; absent ones count, too.
   bool HasOnly(const ServerId& server) const {
     return !has_absent() && servers_.size() == 1 && servers_.contains(server);
   }
-  // True if an entry has its server, and has this queue.
+  // True if an entry that is not absent has this queue.
   bool HasQueue(const std::string& queue) const { return queues_.contains(queue); }
   // True if there are entries with TLS, or without; absent ones count, too.
   bool HasScheme(bool is_https) const;
-  // Entries that are not absent, by the digest of their terms; nullptr = none.
+  // Returns the entries with this hello_key that are not absent, by the digest of their terms;
+  // nullptr = none.
   const ByTerms* FindHello(const std::string& hello_key) const;
   bool has_absent() const { return !expiries_.empty(); }
-  // When the next absent entry is over.
+  // Returns the time at which the next absent entry expires.
   std::optional<uint64_t> NextExpiry() const;
-  // The absent entries whose time is over, in the order in which they came.
+  // Returns the absent entries that have expired, in the order in which they came.
   std::vector<const StateEntry*> DueAt(uint64_t now_ms) const;
   // Rises whenever the result of ServersInOrder() changes.
   uint64_t server_changes() const { return server_changes_; }
@@ -76,7 +76,7 @@ class EntryIndex {
  private:
   struct Server {
     size_t entries = 0;
-    uint64_t since = 0;  // The order of the entry that was its first one.
+    uint64_t since = 0;  // StateEntry::order of the server's first entry.
   };
 
   static Kind KindOf(const StateEntry& entry);

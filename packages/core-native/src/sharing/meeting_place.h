@@ -26,12 +26,11 @@ struct NamedSocket {
 
 // The name under which the lanes of a member are reached.
 std::string MemberName(uint64_t id);
-// Returns the names that begin with `start` and that this user has, `most` at most. Some may be
-// another user's, or nobody's, where the system does not tell.
+// Returns at most `most` names of this user that begin with `start`. Where the system does not tell
+// whose they are, names of other users or without an owner may be among them.
 std::vector<std::string> NamesOfUser(const std::string& start, size_t most);
 // Listens under a name. Returns 0; -EADDRINUSE if another process has the name; -EACCES if its
-// directory is another user's. The descriptors are the caller's, who gives them back with
-// CloseNamed().
+// directory is another user's. The caller owns the descriptors and must call CloseNamed().
 int ListenUnder(const std::string& name, NamedSocket* socket);
 // Closes the descriptors and removes the files of the name.
 void CloseNamed(NamedSocket* socket);
@@ -41,14 +40,14 @@ int ConnectTo(const std::string& name);
 // process of this user listens, or else to rank 0. Sets the rank. Returns as ConnectTo() does.
 int ConnectToCoordinator(uint16_t port, uint32_t* rank);
 // Connects to one rank of a meeting place. Returns as ConnectTo() does; -EAGAIN if too many wait to
-// be accepted there; -EACCES if another user listens at a rank above 0, where the user is nobody's
+// be accepted there; -EACCES if another user listens at a rank above 0: that process is not the
 // coordinator.
 int ConnectToRank(uint16_t port, uint32_t rank);
 // Returns true if a process of this user listens at a higher rank of the meeting place than `rank`.
 bool IsRankPassed(uint16_t port, uint32_t rank);
-// Returns true if another user has the name or its directory. Sets `stranger` as far as it is known
-// (pid 0 if nobody listens). Returns false if this user or nobody has it, or the kernel does not
-// tell.
+// If another user has the name or its directory, sets `stranger` as far as known (pid 0 if no
+// process listens) and returns true. Returns false if this user or nobody has it, or the kernel
+// does not tell.
 bool IsStrangers(const std::string& name, Credentials* stranger);
 // Returns true if no process of this user listens under the name of a member: the member's process
 // has ended.

@@ -1,5 +1,5 @@
 #pragma once
-// Members that are reached by their data sockets alone, without a coordinator that knows them.
+// Finds members by the names of their data sockets, without a coordinator.
 
 #include <cstdint>
 #include <vector>
@@ -8,11 +8,11 @@ namespace httpsys::sharing {
 
 // Thread: any.
 
-// Returns the ids of the members of this user, on whichever ports, as far as the system can list
-// their names: kMembersMax at most.
+// Returns the ids of at most kMembersMax members of this user, on any port, as far as the system
+// can list their names.
 std::vector<uint64_t> FindMembers();
-// Tells a member that the coordinator of a port does not answer (kDoubt). The member may be gone,
-// or may not read it.
+// Sends a member kDoubt: the coordinator of a port does not answer. The member may have ended, or
+// may not read the frame.
 void SendDoubt(uint64_t member, uint16_t port);
 
 }  // namespace httpsys::sharing

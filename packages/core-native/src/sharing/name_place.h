@@ -11,22 +11,22 @@
 
 namespace httpsys::sharing {
 
-// A place of names. Immutable. Thread: any.
+// A way to keep names: as abstract sockets, or as files of a directory. Immutable. Thread: any.
 class NamePlace {
  public:
-  // What all names of this user begin with, unless a directory was chosen.
+  // Returns the text with which all names of this user begin, unless a directory was chosen.
   virtual std::string DefaultStart() const = 0;
-  // Sets what the names in a directory that was chosen begin with. A port belongs to a network
-  // namespace, and a directory may be seen from several: the number of the namespace keeps their
-  // names apart. Returns false where it cannot be told.
+  // Sets the text with which the names in a chosen directory begin: the number of the network
+  // namespace. A port belongs to a namespace, but several namespaces may see the directory. Returns
+  // false if the number cannot be determined.
   virtual bool NamespacePrefix(std::string* prefix) const = 0;
   // Sets the address of a name. Returns its size; 0 = the name is too long.
   virtual socklen_t AddressOf(const std::string& name, sockaddr_un* address) const = 0;
-  // Reads the uid of whoever has a name or its directory, even if nobody listens there. Returns
-  // false if nobody has it, or the system does not tell.
+  // Reads the uid of the owner of a name or of its directory, even if no process listens there.
+  // Returns false if there is no owner, or the system does not tell.
   virtual bool UidOf(const std::string& name, uint32_t* uid) const = 0;
-  // Adds the names that begin with `start` and that this user has, until there are `most`. Some may
-  // be another user's, or nobody's, where the system does not tell.
+  // Adds names of this user that begin with `start`, until there are `most`. Where the system does
+  // not tell whose they are, names of other users or without an owner may be among them.
   virtual void List(const std::string& start, size_t most,
                     std::vector<std::string>* names) const = 0;
 

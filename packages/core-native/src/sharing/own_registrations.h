@@ -11,8 +11,8 @@
 namespace httpsys::sharing {
 
 // Granted registrations, by server and in the order in which they came. A server may have no prefix
-// left and listen on. One that adds its prefixes one by one has thousands of registrations, of
-// which Forget() and FindOfPrefix() look at one for each prefix.
+// left and still listen. A server that adds its prefixes one by one has thousands of registrations;
+// Forget() and FindOfPrefix() look at only one for each prefix.
 class OwnRegistrations {
  public:
   bool empty() const { return servers_.empty(); }
@@ -48,14 +48,13 @@ class OwnRegistrations {
   }
 
   void Add(peer::Register registered);
-  // Removes the prefixes that are taken back. A server without any is removed, too, unless it
-  // `stays`.
+  // Removes unregistered prefixes, and the server if it has none left and `stays` is false.
   void Forget(const peer::Unregister& gone, bool stays);
 
  private:
   struct Server {
     std::map<uint64_t, peer::Register> list;
-    std::unordered_map<uint32_t, uint64_t> by_prefix;  // Numbers in `list`.
+    std::unordered_map<uint32_t, uint64_t> by_prefix;  // Prefix ids to keys of `list`.
   };
 
   static void ForgetPrefix(Server* server, uint32_t prefix_id);

@@ -1,6 +1,6 @@
 #pragma once
 // The coordinator's part on one port. The coordinator decides on registrations, first come, first
-// served, tells all members, and confirms a registration once every member applies it.
+// served, informs all members, and confirms a registration once every member applies it.
 
 #include <cstdint>
 #include <map>
@@ -34,28 +34,29 @@ class PortCoordinator {
   void Begin(const PortSuccession::Victory& victory, uint64_t now_ms);
   // The rank of the meeting place that this engine has.
   uint32_t rank() const { return descent_.rank(); }
-  // Gives the meeting place and all links up, because another member has succeeded this one. What
-  // this engine has registered is its own, and is registered again.
+  // Gives up the meeting place and all links, because another member has succeeded this engine. The
+  // engine's registrations stay in the record: as a member it sends them to the successor.
   void StepDown();
-  // True if nobody waits for anything and no deadline runs, so that Tick() need not be called.
+  // True if no member or visitor waits and no deadline runs: Tick() need not be called.
   bool IsIdle() const;
   void Tick(uint64_t now_ms);
-  // Takes all prefixes of this engine back, because the engine is ending.
+  // Unregisters all prefixes of this engine before the engine ends.
   void SayGoodbye(uint64_t now_ms);
 
   // -- Links.
 
-  // Somebody has connected to the meeting place. Returns false if there is no room.
+  // Adds the link of a process that has connected to the meeting place. Returns false if there are
+  // too many.
   bool OnVisitor(LinkId link, const Credentials& who, uint64_t now_ms);
   // Handles a frame. `address` is the address of the listening socket that came with it, or empty.
-  // Returns false if the peer breaks the protocol: the caller must cut it off.
+  // Returns false if the peer breaks the protocol: the caller must close the link.
   bool OnFrame(LinkId link, const peer::Frame& frame, const std::string& address, uint64_t now_ms);
   void OnBroken(LinkId link, uint64_t now_ms);
-  // The lanes of this engine apply all changes up to `serial`.
+  // Must be called when the lanes of this engine apply all changes up to `serial`.
   void OnApplied(uint32_t serial, uint64_t now_ms);
   bool has_links() const { return !sessions_.empty(); }
-  // True if members have not come back to this coordinator, so that they hear of no change: those
-  // of the last term, or those that a successor has had.
+  // True while members of the last term, or members that joined a successor, have not come back to
+  // this coordinator: they hear of no change.
   bool IsAwaiting() const;
 
   // -- What this engine wants.
@@ -63,26 +64,28 @@ class PortCoordinator {
   // Decides on a registration of this engine. Returns true if `result` is final; otherwise
   // PortEffects::Complete() is called when all members have confirmed it.
   bool Register(peer::Register wanted, RegistrationResult* result, uint64_t now_ms);
-  // The same for a registration that has waited for a coordinator. Always ends with Complete().
+  // As Register(), for a registration that had to wait for a coordinator. Its result always comes
+  // by Complete().
   void RegisterQueued(const peer::Register& wanted, uint64_t now_ms);
-  // Registers the prefixes of this engine again, in case the last coordinator has left them out.
+  // Registers the prefixes of this engine again: the last coordinator may have left them out of its
+  // state.
   void RegisterAgain(uint64_t now_ms);
-  // Tells the members of entries that were removed from the record. With a token, Complete() is
-  // called when everybody knows.
+  // Informs the members of entries that were removed from the record. If `token` is not 0,
+  // Complete() is called when every member applies the removal.
   void TellRemoval(uint32_t token, const std::vector<PortRecord::Change>& changes, uint64_t now_ms);
-  // Tells the members of removed or absent entries, of a new entry, or of a listening socket.
-  // SyncAll() makes them apply it.
+  // Send the members removed or absent entries, a new entry, or a listening socket. SyncAll() makes
+  // them apply the entries.
   void TellChanges(const std::vector<PortRecord::Change>& changes);
   void TellEntry(const peer::Entry& entry);
   void TellSocket(const std::string& address, LinkId except = 0);
-  // Makes the members, and the lanes of this engine, apply everything told so far. Returns the
-  // serial by which they confirm that.
+  // Makes the members, and the lanes of this engine, apply everything sent so far. Returns the
+  // serial with which they confirm that.
   uint32_t SyncAll();
-  // How the members share the memory for caches.
+  // The division of the memory for output caches among the members.
   CacheGrants& caches() { return caches_; }
-  // Tells the members of a new key for session tickets, if there is one.
+  // Sends the members the keys for TLS session tickets if there is a new one.
   void TellTicketKeys();
-  // True if there are members and the port has TLS, so that ticket keys are told.
+  // True if TellTicketKeys() must be called regularly: the port has TLS and other members.
   bool TellsTicketKeys() const;
 
  private:
@@ -91,9 +94,10 @@ class PortCoordinator {
     uint64_t id = 0;  // The member's id; 0 = no kHello has come.
     uint64_t since_ms = 0;
     Credentials credentials;
-    uint32_t synced = 0;      // The serial of the last change that the member has confirmed.
-    bool has_synced = false;  // The member has confirmed something, and registered what it had.
-    bool is_moving = false;   // The member has left this coordinator, which was stopped.
+    uint32_t synced = 0;  // The serial of the last change that the member has confirmed.
+    // The member has confirmed a change, and registered again what it had.
+    bool has_synced = false;
+    bool is_moving = false;  // The member has left this coordinator, which was stopped.
   };
 
   // A registration or removal that all members have to confirm.
@@ -102,7 +106,7 @@ class PortCoordinator {
     uint64_t deadline_ms = 0;
     LinkId link = 0;  // The link of the member that asked; 0 = this engine.
     uint32_t token = 0;
-    bool is_removal = false;  // Members that have not come back must confirm it, too.
+    bool is_removal = false;  // A removal: members that have not come back must confirm it, too.
     bool is_applied = false;  // The lanes of this engine apply it.
   };
 
@@ -139,15 +143,15 @@ class PortCoordinator {
   uint32_t serial_ = 0;
   bool has_unsynced_ = false;  // Members have told of absent entries since the last sync.
   std::vector<Confirmation> confirmations_;
-  // Until when members of the last term may come back; 0 = that time is over.
+  // End of the time in which members of the last term may come back; 0 = it is over.
   uint64_t reunion_deadline_ms_ = 0;
-  // True if members may come that this coordinator does not know, and that know more of the port:
-  // they have joined a successor that has ended, or this engine was new on the port when it took
-  // the place. They have until reunion_deadline_ms_.
+  // True if members that this coordinator does not know, and that know more of the port, may come
+  // until reunion_deadline_ms_: they joined a successor that has ended, or this engine was new on
+  // the port when it became the coordinator.
   bool may_miss_members_ = false;
-  // The same of members that may use memory for caches.
+  // As may_miss_members_, for members whose caches use memory.
   bool may_miss_caches_ = false;
-  uint64_t tell_at_ms_ = 0;  // When those that have not come back are told again.
+  uint64_t tell_at_ms_ = 0;  // When missing members get the next kDoubt.
   std::string told_key_;     // The newest ticket key that the members know.
 };
 

@@ -1,6 +1,5 @@
 #pragma once
-// What a member has done on a port since it started: shown to people who ask for the state of the
-// port.
+// Counters of a member on a port since it started, for reports of the port's state.
 
 #include <cstdint>
 #include <map>

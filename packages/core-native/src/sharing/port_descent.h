@@ -26,7 +26,7 @@ class PortDescent {
   // Gives the meeting place back: the coordinator steps down.
   void End();
   void Tick(uint64_t now_ms);
-  // The link of watch() has ended.
+  // Must be called when the link of watch() has ended.
   void OnBroken(uint64_t now_ms);
 
  private:

@@ -60,7 +60,7 @@ class PortEffects {
   virtual Visit VisitMeeting() = 0;
   // Connects to one rank of the meeting place.
   virtual Visit VisitRank(uint32_t rank) = 0;
-  // Takes a rank of the meeting place, instead of the one that this engine has. Visitors are not
+  // Takes a rank of the meeting place, and gives up the rank that this engine has. Visitors are not
   // accepted until OpenMeeting(), unless the engine has accepted them before. Fails with
   // -EADDRINUSE if another member listens at a higher rank. Returns 0 or a negative errno.
   virtual int TakeMeeting(uint32_t rank) = 0;
@@ -68,10 +68,10 @@ class PortEffects {
   // `rank`, and with -EADDRINUSE if no higher one is free, or another member listens above `rank`.
   // Returns the rank or a negative errno.
   virtual int TakeRankAbove(uint32_t rank) = 0;
-  // Tells members by their data sockets that the coordinator does not answer (kDoubt). With an
-  // empty list, all members of this user that the system can name.
+  // Sends kDoubt to the data sockets of members: the coordinator does not answer. An empty list
+  // stands for all members of this user that the system can name.
   virtual void TellDoubt(const std::vector<uint64_t>& members) = 0;
-  // Returns true if another user has the name of the port, and sets who it is.
+  // If another user has the name of the port, sets `who` and returns true; returns false otherwise.
   virtual bool IsStrangers(Credentials* who) = 0;
 
   // -- Asked at any time.
@@ -90,17 +90,17 @@ class PortEffects {
   // -- Links. Frames of one link arrive in order. Unknown links are ignored.
 
   virtual void Send(LinkId link, peer::FrameType type, std::string payload) = 0;
-  // The same, but a member that has left kPeerUnsentBytesMax unread is cut off instead.
+  // As Send(), but closes the link if the member has left kPeerUnsentBytesMax unread.
   virtual void Tell(LinkId link, peer::FrameType type, std::string payload) = 0;
   // Sends the listening socket with this address, or all of the port's sockets if `address` is
-  // empty. Cuts off as Tell() does.
+  // empty. Closes the link as Tell() does.
   virtual void TellSocket(LinkId link, const std::string& address) = 0;
   virtual size_t UnsentBytes(LinkId link) = 0;
   // Returns true if bytes, or the end of the link, wait to be read.
   virtual bool HasUnread(LinkId link) = 0;
   // Returns true if the other side has closed the link. Frames that it has sent before may wait.
   virtual bool HasEnded(LinkId link) = 0;
-  // Closes the link, of which nothing is heard any more.
+  // Closes the link. Afterwards no input comes from it.
   virtual void CloseLink(LinkId link) = 0;
 
   // -- This engine.
@@ -112,20 +112,19 @@ class PortEffects {
   // Lets a server of this engine accept from a listening socket of the port. Returns false if that
   // is not possible now.
   virtual bool Accept(uint32_t server_id, const std::string& address) = 0;
-  // Tells JavaScript of a result. A registration without an error also gets copies of the port's
-  // sockets.
+  // Passes a result to JavaScript, with copies of the port's sockets if it grants a registration.
   virtual void Complete(RegistrationResult result, bool is_registration) = 0;
   virtual PortCounters Count() = 0;
-  // Asks the output cache of this engine about one of its servers. Effects without a cache know
-  // nothing.
+  // Answers a query about the entries of one of this engine's servers in its output cache. The
+  // default is for effects without a cache.
   virtual CacheState AskCache(uint32_t /*server_id*/, const peer::CacheQuery& /*query*/) {
     return {};
   }
-  // Bounds the memory of the output cache of this process on behalf of the port; UINT64_MAX = the
-  // port does not bound it. At once. Effects without a cache have nothing to bound.
+  // Limits the memory of the output cache of this process on behalf of the port, at once;
+  // UINT64_MAX = no limit. The default is for effects without a cache.
   virtual void GrantCache(uint64_t /*bytes*/) {}
-  // Returns this engine's keys for session tickets of the port; and takes over those that the
-  // coordinator tells.
+  // TellTicketKeys() returns this engine's keys for TLS session tickets of the port;
+  // LearnTicketKeys() adopts keys that the coordinator has sent.
   virtual peer::TicketKeys TellTicketKeys() = 0;
   virtual void LearnTicketKeys(const peer::TicketKeys& keys) = 0;
 

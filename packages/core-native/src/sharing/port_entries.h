@@ -17,15 +17,14 @@
 namespace httpsys::sharing {
 
 // The registrations, in the order in which they came. A port has up to limits::kEntriesMax of them,
-// and each change is told to all members: so nothing that is asked for a change looks at each of
-// them.
+// and every member handles each change: so no operation that a change needs looks at all of them.
 class PortEntries {
  public:
   using List = std::list<StateEntry>;
 
   // Prefixes whose entries have changed, by TableKeyOf().
   struct Changes {
-    bool is_all = true;  // All may have changed, also such as are not there any more.
+    bool is_all = true;  // Any prefix may have changed or gone; `prefixes` says nothing.
     std::map<std::string, UrlPrefix> prefixes;
   };
 
@@ -56,7 +55,7 @@ class PortEntries {
     return nullptr;
   }
   bool HasKey(const std::string& key) const { return by_key_.contains(key); }
-  // The entries with that TableKeyOf(): those without TLS first.
+  // Calls `use` with each entry that has this TableKeyOf(), entries without TLS first.
   template <typename Use>
   void ForEachOfTableKey(const std::string& table_key, const Use& use) const {
     for (const char scheme : {'-', 's'}) {
@@ -85,10 +84,10 @@ class PortEntries {
   // Adds an entry. No other entry may have the same member, server and prefix id.
   void Add(StateEntry entry);
   void Remove(const StateEntry* entry);
-  // Makes the entry absent until then. `is_offline`: nobody is expected.
+  // Makes the entry absent until `until_ms`. `is_offline`: no successor is expected.
   void SetAbsent(const StateEntry* entry, uint64_t until_ms, bool is_offline);
   void Clear();
-  // Returns what has changed since the last call. All has, at the first call.
+  // Returns the changes since the last call; is_all at the first call.
   Changes TakeChanges();
 
  private:

@@ -34,8 +34,8 @@ class PortLinks {
   bool HasUnread(LinkId link) const;
   // Returns true if the other side has closed the link, or this one has.
   bool HasEnded(LinkId link) const;
-  // Opens a link on a connected descriptor, which it takes over. Returns 0 if it cannot be watched;
-  // the descriptor is closed then.
+  // Opens a link on a connected descriptor, which the link then owns. If the descriptor cannot be
+  // watched, closes it and returns 0.
   LinkId Open(uv_loop_t* loop, int fd, Channel::Handler* handler, uint16_t port);
   Place Find(Channel* channel) const;
   void Send(LinkId link, peer::FrameType type, std::string payload, bool is_cut_off);
@@ -45,11 +45,11 @@ class PortLinks {
   // Closes all links of a port.
   void CloseOf(uint16_t port);
   bool has_pending() const { return !pending_.empty(); }
-  // Returns the descriptors of a port's sockets with this address. They stay the callee's.
+  // Returns the descriptors of a port's sockets with this address. The callee still owns them.
   using SocketsOf = std::function<std::vector<int>(uint16_t port, const std::string& address)>;
   void Flush(const SocketsOf& sockets_of);
   size_t UnsentBytes(LinkId link) const;
-  // Closes a channel at once, also one that is not known any more.
+  // Closes a channel at once, even if its link is already forgotten.
   void Remove(Channel* channel);
   void CloseAll();
 

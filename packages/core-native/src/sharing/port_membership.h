@@ -35,40 +35,43 @@ class PortMembership {
   bool is_joined() const { return is_joined_; }
   // The link to the coordinator; 0 = none.
   LinkId link() const { return link_; }
-  // Returns a value once when this engine has taken the meeting place: PortCoordinator takes over.
+  // If this engine has taken the meeting place since the last call, returns its rank (the caller
+  // must start PortCoordinator); otherwise returns nothing.
   std::optional<PortSuccession::Victory> TakeWin() { return std::exchange(won_, std::nullopt); }
-  // Another member doubts the coordinator.
+  // Must be called when another member reports that it doubts the coordinator (kDoubt).
   void OnDoubt();
-  // True if the port must be given up: joining has failed, or the last removal is done and nothing
-  // is wanted.
+  // True if this engine must leave the port: joining has failed, or the last removal is complete
+  // and nothing is registered.
   bool is_over() const { return is_over_; }
-  // Takes all prefixes of this engine back, because the engine is ending.
+  // Unregisters all prefixes of this engine before the engine ends.
   void SayGoodbye();
 
   // -- Links to the coordinator.
 
   // Handles a frame. `address` is the address of the listening socket that came with it, or empty.
   // Returns false if the link is none of this member's, or the coordinator breaks the protocol: the
-  // caller must cut it off.
+  // caller must close the link.
   bool OnFrame(LinkId link, const peer::Frame& frame, const std::string& address, uint64_t now_ms);
   void OnBroken(LinkId link, uint64_t now_ms);
-  // The lanes of this engine apply what the coordinator of that link has told up to the serial.
+  // Must be called when the lanes of this engine apply all changes that came over applied.link up
+  // to applied.serial.
   void OnApplied(const Applied& applied);
 
   // -- What this engine wants.
 
-  // Asks for the registrations that waited for a coordinator. PortEffects::Complete() is called for
-  // each.
+  // Sends the coordinator all registrations that waited for one. PortEffects::Complete() is called
+  // for each.
   void AskQueued(uint64_t now_ms);
-  // Tells the coordinator of a removal. With a token, Complete() is called when everybody knows.
+  // Informs the coordinator of a removal. If `token` is not 0, Complete() is called when every
+  // member applies the removal.
   void TellRemoval(uint32_t token, const peer::Unregister& gone, uint64_t now_ms);
-  // Registers the prefixes of a server again. Complete() is called only if that is refused.
+  // Registers the prefixes of a server again. Complete() is called only if the coordinator refuses.
   void TellAgain(uint32_t server_id);
   void TellSocket(const std::string& address);
-  // Tells the coordinator what this engine wants for the cache of its process.
+  // Tells the coordinator how much memory this engine wants for the output cache of its process.
   void TellCacheWish();
-  // The terms of a registration have changed while the coordinator decides on it: they are sent
-  // after its answer.
+  // Must be called when the terms of a registration change while the coordinator decides on it: the
+  // new terms are sent after its answer.
   void ChangeTermsOfAsked(uint32_t token) { changed_terms_.insert(token); }
 
  private:
@@ -110,7 +113,7 @@ class PortMembership {
   Credentials coordinator_;
   uint64_t coordinator_id_ = 0;
   PortSuccession succession_;
-  // The state as a new coordinator tells it, until it is complete; nullptr = none.
+  // The state that a new coordinator is sending, until it is complete; nullptr = none.
   std::unique_ptr<PortState> told_;
   uint64_t join_deadline_ms_ = 0;
   uint64_t retry_at_ms_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// This engine's part on one port, as JavaScript and the links see it: passes inputs to the part
-// that it plays, member or coordinator.
+// The entry point for all inputs of one port, from JavaScript, links and time: passes each to this
+// engine's present role, member or coordinator.
 
 #include <cstdint>
 #include <functional>
@@ -22,44 +22,46 @@ class PortParticipant {
 
   // -- Inputs of JavaScript.
 
-  // This engine is the first on the port and has taken the meeting place, or needs none: it
-  // coordinates.
+  // Must be called if this engine is the first on the port and has taken the meeting place, or
+  // needs none. Afterwards this engine is the coordinator.
   void Found(uint64_t now_ms);
   // Registers prefixes. Returns true if `result` is final; otherwise PortEffects::Complete() is
   // called later.
   bool Register(peer::Register wanted, RegistrationResult* result, uint64_t now_ms);
-  // Takes prefixes back. Returns false if nobody else is on the port. Otherwise, with a token,
-  // Complete() is called when everybody knows. `stays`: the server listens on, with the prefixes it
-  // has left or without any.
+  // Unregisters prefixes. Returns false if nothing else is on the port. Otherwise returns true; if
+  // gone.token is not 0, Complete() is called when every member applies the removal. `stays`: the
+  // server keeps listening, even without prefixes.
   bool Unregister(const peer::Unregister& gone, bool stays, uint64_t now_ms);
-  // Gives the port up if nothing is registered on it.
+  // Leaves the port if this engine has registered nothing on it.
   void Leave();
   void Reserve(const std::vector<std::string>& prefixes);
   // Adds a listening socket that a server accepts from. Returns 0 or a positive errno.
   int Contribute(const std::string& address, uint32_t server_id);
-  // The server does not accept from the socket any more. Another server of the engine does instead;
-  // the socket is removed if there is none and nobody else is on the port.
+  // Must be called when a server stops accepting from the socket. Another server of the engine then
+  // accepts from it; if there is none and no other member is on the port, the socket is removed.
   void Withdraw(const std::string& address);
-  // This engine wants so much memory for the output cache of its process; 0 = nothing any more.
-  // `limit` is what all members of the port may use, 0 = the default.
+  // Asks for `bytes` of memory for the output cache of this process; 0 = none any more. `limit` is
+  // how much all members of the port may use together, 0 = the default.
   void WishCache(uint64_t bytes, uint64_t limit);
   // Returns the digest of the rules by which a server asks the clients of a prefix for
   // certificates.
   using TermsOf = std::function<std::string(const std::string& prefix)>;
   // Checks whether a server may have new terms, and sets `conflict` if not. Changes nothing.
   void CheckTerms(uint32_t server_id, const TermsOf& terms_of, RegistrationResult* conflict);
-  // Gives a server new terms, and tells the others.
+  // Gives a server new terms, and informs the other members.
   void ApplyTerms(uint32_t server_id, const TermsOf& terms_of, uint64_t now_ms);
 
   // -- Inputs of links and time.
 
-  // Somebody has connected to the meeting place. Returns false if the link must be closed.
+  // Must be called when a process has connected to the meeting place. Returns false if the link
+  // must be closed.
   bool OnVisitor(LinkId link, const Credentials& who, uint64_t now_ms);
   // Handles a frame. Returns false if the peer breaks the protocol: the link counts as broken then,
   // and the caller must close it.
   bool OnFrame(LinkId link, const peer::Frame& frame, const std::string& address, uint64_t now_ms);
   void OnBroken(LinkId link, uint64_t now_ms);
-  // Another member doubts the coordinator of the port, or has succeeded it (kDoubt).
+  // Must be called when another member reports that it doubts the port's coordinator or has
+  // succeeded it (kDoubt).
   void OnDoubt(uint64_t now_ms);
   void OnApplied(const Applied& applied, uint64_t now_ms);
   void Tick(uint64_t now_ms);
@@ -67,20 +69,20 @@ class PortParticipant {
   bool NeedsTicks() const;
   void TellTicketKeys() { coordinator_.TellTicketKeys(); }
   bool TellsTicketKeys() const { return is_coordinator_ && coordinator_.TellsTicketKeys(); }
-  // Takes all prefixes of this engine back, because the engine is ending in order.
+  // Unregisters all prefixes of this engine before the engine ends.
   void SayGoodbye(uint64_t now_ms);
 
-  // -- What it is.
+  // -- State.
 
-  // True if the port is given up: no method may be called any more, and the caller must close the
-  // links.
+  // True if this engine has left the port: the caller must close the links and call no further
+  // method.
   bool is_over() const { return is_over_; }
   bool is_coordinator() const { return is_coordinator_; }
-  // True if this engine coordinates, or its coordinator knows it.
+  // True if this engine is the coordinator, or the coordinator has accepted it as a member.
   bool is_joined() const { return is_coordinator_ || membership_.is_joined(); }
   // The link to the coordinator; 0 = none.
   LinkId link() const { return membership_.link(); }
-  // True if nobody else is on the port or expected there.
+  // True if no other member is on the port or expected to come back.
   bool IsAlone() const;
   const PortRecord& record() const { return record_; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What an engine knows of one port and wants there, as member or coordinator.
+// An engine's data about one port: the port's state, and the engine's own registrations there.
 
 #include <cstdint>
 #include <functional>
@@ -17,14 +17,15 @@
 
 namespace httpsys::sharing {
 
-// The data of the state machines, with what both parts do with it. Thread: one at a time.
+// The data of a port's state machines, and the operations that the roles member and coordinator
+// share. Thread: one at a time.
 class PortRecord {
  public:
-  // Prefixes that were taken back, kept until every member is known to have heard of it.
+  // A removal of this engine's prefixes, kept until every member is known to apply it.
   struct Removal {
     peer::Unregister gone;
     uint64_t since_ms = 0;
-    // The present coordinator was told, or all members if this engine coordinates.
+    // The present coordinator knows of the removal; if this engine coordinates, all members do.
     bool is_told = false;
   };
 
@@ -39,7 +40,8 @@ class PortRecord {
     bool is_absent = false;
   };
 
-  // A removal that has to be told now. Token 0 = nobody waits for the answer.
+  // A removal of which the present coordinator must be informed. Token 0 = nobody waits for the
+  // answer.
   struct Untold {
     uint32_t token = 0;
     peer::Unregister gone;
@@ -62,13 +64,14 @@ class PortRecord {
   void Publish(std::optional<Applied> applied = {});
   // Replaces the reserved prefixes, and publishes them.
   void Reserve(std::vector<UrlPrefix> prefixes);
-  // Removes entries of a server. If gone.wait_ms is set and no other server has the prefix, the entry
-  // stays and is absent: its requests wait that long for a new owner.
+  // Removes entries of a server. If gone.wait_ms is set and no other server has the prefix, the
+  // entry stays and is absent: its requests wait that long for a new owner.
   std::vector<Change> RemoveEntries(uint64_t member, const peer::Unregister& gone, uint64_t now_ms);
   // Returns the removals that the present coordinator (perhaps this engine) does not know of, among
-  // them entries that others attribute to this engine by mistake. They count as told from here on.
+  // them entries that others attribute to this engine by mistake. Marks them as told.
   std::vector<Untold> TakeUntold(uint64_t now_ms);
-  // Tells JavaScript that everybody knows of a removal, or that nobody is left who could say so.
+  // Reports to JavaScript that a removal is complete: every member applies it, or no member is left
+  // that could confirm it.
   void CompleteRemoval(uint32_t token);
   void CompleteRemovals();
   // Completes the removals that nobody has confirmed for `after_ms`.
@@ -76,9 +79,11 @@ class PortRecord {
   // Fails all registrations that were not granted.
   void FailAll(const RegistrationResult& why);
   void AddOwn(peer::Register registered);
-  // The coordinator has this engine's entry: what was lost before is granted again.
+  // Must be called when the coordinator sends an entry of this engine: a registration that was lost
+  // before is granted again.
   void NoteGranted(const peer::Entry& entry);
-  // The coordinator lets the process use so much for its cache.
+  // Limits the output cache of this process to the `bytes` that the coordinator grants; UINT64_MAX
+  // = no limit.
   void TakeGrant(uint64_t bytes);
   // Makes sure that a server of this engine accepts from each of the port's sockets: the process
   // that opened one may have died.
@@ -92,27 +97,31 @@ class PortRecord {
   const peer::Member self;
   PortState state;
   std::vector<Socket> sockets;
-  peer::CacheWish cache;  // What this engine wants for the cache of its process, and may use.
+  // The memory that this engine wants for the output cache of its process, and may use.
+  peer::CacheWish cache;
   OwnRegistrations own;
   std::vector<peer::Register> queued;  // Registrations that wait for a coordinator.
   // Registrations on which the coordinator decides, by token.
   std::map<uint32_t, peer::Register> asked;
   std::map<uint32_t, Removal> removals;  // Removals, by token.
   bool has_joined = false;  // This engine has been on the port, as member or coordinator.
-  // Others may have had a coordinator whose state this engine has not: it has met one that has told
-  // nothing yet, or has been one that was succeeded.
+  // True if other members may know more than `state`: this engine has found a coordinator that has
+  // not sent its state yet, or was itself a coordinator that was succeeded.
   bool is_outdated = false;
-  // Valid with is_outdated: the one that it has met was no remainder of `lost`. A killed process
-  // lets others come in until the system has closed all of its sockets.
+  // Valid with is_outdated: the coordinator that was found was another process than `lost`. (A
+  // killed process accepts links until the system has closed all of its sockets.)
   bool has_met_another = false;
-  // The coordinator whose end this engine has seen last, as its member.
+  // The last coordinator whose end this engine has seen while it was a joined member.
   struct Lost {
     uint64_t id = 0;  // 0 = there is none.
     uint32_t pid = 0;
   };
   Lost lost;
-  bool has_failed = false;  // A registration was refused since the participant has looked.
-  bool has_completed_removal = false;  // A removal was completed since the participant has looked.
+  // Set when registrations of this engine are refused or dropped; PortParticipant clears it when it
+  // has handled that.
+  bool has_failed = false;
+  // Set when a removal is complete; PortParticipant clears it when it has handled that.
+  bool has_completed_removal = false;
   PortEffects* const effects;
 
  private:

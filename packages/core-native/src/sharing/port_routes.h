@@ -14,7 +14,7 @@
 
 namespace httpsys::sharing {
 
-// Made by PortRouting, and immutable from then on. A copy shares what it does not change.
+// Immutable; PortRouting makes each version. A copy shares the parts that it does not change.
 class PortRoutes {
  public:
   struct Owner {
@@ -52,7 +52,7 @@ class PortRoutes {
   // a second server, is registered. False if only workers of one cluster are there: each serves
   // what its primary gives it.
   bool is_shared() const { return is_shared_; }
-  // False if nobody is registered, so that no requests come.
+  // False if no server is registered: no requests come.
   bool is_used() const { return has_idle_ || target_count_ != 0; }
   bool has_peers() const { return !peers_.empty(); }
   // True if a connection may belong to another member.
@@ -66,8 +66,9 @@ class PortRoutes {
   // Finds the target of a request. With kMatch, the route's `id` is that of a target. kOffline: the
   // owner has died, and nobody has a wider prefix. `name` is a name of ReadHost().
   Route Find(std::string_view name, std::string_view target, const LocalAddress& local) const;
-  // A target keeps its id from version to version, until the reserved prefixes change or another
-  // state is followed. Ids are below target_limit(), and are used again.
+  // Returns the target with an id. A target keeps its id from version to version, until the
+  // reserved prefixes change or the routes follow another PortState. Ids are below target_limit(),
+  // and are reused.
   const Target& target(uint32_t id) const {
     return targets_[id / kTargetsPerChunk][id % kTargetsPerChunk];
   }
@@ -75,11 +76,11 @@ class PortRoutes {
 
   // Returns the number of owners of a prefix; 0 = none is there.
   size_t CountOwners(const UrlPrefix& prefix) const;
-  // The same for a server of this engine that listens on a plain port, without a prefix: how many
-  // servers share it. Looks at every target.
+  // Returns how many servers share the plain port (without a prefix) on which a server of this
+  // engine listens. Looks at every target.
   size_t CountOwners(uint32_t server_id) const;
 
-  // Who has the certificate for a name.
+  // The server whose certificate is for a host name.
   struct HostOwner {
     bool is_there = false;
     // The owner has registered the name or a subdomain wildcard, not a wildcard for any host.
@@ -100,7 +101,8 @@ class PortRoutes {
   struct Place {
     std::array<uint8_t, 16> ip{};
     bool is_secure = false;
-    // The other members with a prefix bound to this address, the one that had it first in front.
+    // The other members with a prefix bound to this address, in the order in which they registered
+    // there.
     std::vector<uint64_t> peers;
   };
   // Finds the place of an address on a mixed port; nullptr = nobody has registered anything there.
@@ -123,7 +125,8 @@ class PortRoutes {
   std::vector<uint32_t> local_servers_;
   uint64_t departures_ = 0;
   bool is_mixed_ = false;
-  SortedChunks<Place, &Place::ip> places_;  // Kept also where all addresses speak the same.
+  // By address; kept even if all addresses use the same protocol.
+  SortedChunks<Place, &Place::ip> places_;
 };
 
 }  // namespace httpsys::sharing

@@ -20,10 +20,10 @@ class PortRouting {
   // `self` is this engine's id.
   PortRouting(uint16_t port, uint64_t self) : port_(port), self_(self) {}
 
-  // Sets the prefixes that nobody but their future owners has.
+  // Sets the reserved prefixes: until one is registered, its requests are rejected.
   void Reserve(std::vector<UrlPrefix> reserved);
-  // Returns the routes for the entries as they are, and takes their changes. `entries` may be other
-  // ones than the last time. `has_idle`: a server of this engine listens without any prefix.
+  // Returns the routes for the present entries, and takes their changes. `entries` may be another
+  // object than in the last call. `has_idle`: a server of this engine listens without any prefix.
   // `departures`: how many members the port has lost so far.
   std::shared_ptr<const PortRoutes> Update(PortEntries* entries, bool has_idle,
                                            uint64_t departures = 0);
@@ -45,7 +45,7 @@ class PortRouting {
   const uint16_t port_;
   const uint64_t self_;
   std::vector<UrlPrefix> reserved_;
-  std::shared_ptr<const PortRoutes> last_;  // nullptr = the next ones are made from nothing.
+  std::shared_ptr<const PortRoutes> last_;  // nullptr = the next version starts from nothing.
   uint64_t server_changes_ = 0;             // EntryIndex::server_changes() at the last update.
   std::vector<uint32_t> free_ids_;          // Ids of targets that are not in use.
 };

@@ -29,8 +29,8 @@ struct Conflict {
 };
 
 // Checks one registration against the entries of a port. Both may be as long as a port allows, so
-// entries are asked for by what they have in common (EntryIndex), and results that hold for many
-// prefixes are worked out once. Neither may change during use.
+// entries are found by common properties (EntryIndex), and results that hold for many prefixes are
+// computed once. Neither must change during use.
 class PortRules {
  public:
   PortRules(const PortEntries& entries, uint16_t port, uint64_t member,
@@ -39,7 +39,8 @@ class PortRules {
   // Returns the first conflict. EINVAL: no prefix of this port. ENOENT: the queue to attach to does
   // not exist. EADDRINUSE: any other conflict.
   std::optional<Conflict> Check();
-  // Returns the prefix of others that keeps the server from asking for certificates by these terms.
+  // Returns a conflict with another server's prefix that forbids these terms (rules for client
+  // certificates).
   std::optional<Conflict> CheckTerms();
 
  private:
@@ -54,7 +55,8 @@ class PortRules {
     ConflictReason reason = ConflictReason::kNone;
   };
 
-  // A server with other terms that has entries a ClientHello cannot tell from the candidate's.
+  // A server with other terms than the candidate's, and with entries that no ClientHello can tell
+  // from the candidate.
   struct Other {
     const StateEntry* first = nullptr;  // The first of those entries.
     // An entry that the registration does not share; nullptr = none.
@@ -66,8 +68,8 @@ class PortRules {
   const std::string* FindOwnScheme(size_t index);
   Found FindConflict(const StateEntry& candidate);
   Found FindByPlace(const StateEntry& candidate) const;
-  // Whether entries of a kind and the registration are in each other's way as whole ports, and
-  // whether one of the two wants the port for itself.
+  // ArePlain(): entries of this kind and the registration are both for a whole port. IsExclusive():
+  // one of them wants the port for itself.
   bool ArePlain(const EntryIndex::Kind& kind) const;
   bool IsExclusive(const EntryIndex::Kind& kind) const;
   ConflictReason ReasonAt(const StateEntry& there, const StateEntry& candidate) const;

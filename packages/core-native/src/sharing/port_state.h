@@ -24,13 +24,13 @@ class PortState {
   // port. ENOSPC: too many. ENOENT: the queue to attach to does not exist. EADDRINUSE: any other
   // conflict.
   std::optional<Conflict> Check(uint64_t member, const peer::Register& wanted) const;
-  // Returns the prefix of others that keeps a server from changing the terms of a registration that
-  // it has.
+  // Returns a conflict with another server's prefix that forbids new terms for an existing
+  // registration.
   std::optional<Conflict> CheckTerms(uint64_t member, const peer::Register& changed) const;
   // Returns the entries that a registration adds or changes.
   std::vector<peer::Entry> EntriesOf(uint64_t member, const peer::Register& wanted) const;
 
-  // -- Changes. Each is idempotent. They return false if what a peer says makes no sense.
+  // -- Changes. Each is idempotent. They return false if a peer sent nonsense.
 
   bool AddMember(const peer::Member& member);
   // Removes a member. Its prefixes are offline for a while, except for those that another owner
@@ -47,15 +47,15 @@ class PortState {
   // True if an entry, absent or not, has this key.
   bool HasKey(const std::string& key) const { return entries_.HasKey(key); }
   bool HasPrefix(const std::string& text) const;
-  // True if an entry with this key waits for a successor, is offline at least until about that
-  // time, or has its server and `is_believed` returns true for it.
+  // True if an entry with this key waits for a successor, is offline at least until about
+  // `until_ms`, or is not absent and `is_believed` returns true for it.
   using IsBelieved = std::function<bool(const StateEntry&)>;
   bool IsExpected(const std::string& key, uint64_t until_ms, const IsBelieved& is_believed) const;
   // Copies of the entries of a server, or of a member, by prefix id.
   std::vector<StateEntry> EntriesOfServer(uint64_t member, uint32_t server_id) const;
   std::vector<StateEntry> EntriesOfMember(uint64_t member) const;
-  // The entries whose time was over: those whose successor did not come are offline now, those that
-  // were offline are gone.
+  // The entries whose time was over: entries whose successor did not come are offline now, entries
+  // that were offline are gone.
   struct Expired {
     std::vector<peer::Entry> offline;
     std::vector<peer::EntryGone> gone;
@@ -65,16 +65,17 @@ class PortState {
   Expired Expire(uint64_t now_ms);
 
   const std::map<uint64_t, peer::Member>& members() const { return members_; }
-  // How many members have left so far. All of them have when the state is cleared.
+  // How many members have left so far. Clear() counts all members as left.
   uint64_t departures() const { return departures_; }
   const PortEntries& entries() const { return entries_; }
-  // For PortRouting, which takes the changes.
+  // For PortRouting, which calls TakeChanges().
   PortEntries* entries_to_follow() { return &entries_; }
   std::optional<uint64_t> NextExpiry() const { return entries_.index().NextExpiry(); }
   // The addresses whose connections another program distributes (a cluster's primary), as text;
   // each once.
   std::vector<std::string> FedAddresses() const;
-  // Takes the place of `before`: members may have left in between without a word.
+  // Must be called when this state replaces `before`: counts on from its departures, and one more,
+  // because members may have left in between without a word.
   void Succeed(const PortState& before) { departures_ += before.departures_ + 1; }
   void Clear();
 

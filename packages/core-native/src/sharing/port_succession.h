@@ -21,7 +21,7 @@ class PortSuccession {
   struct Member {
     LinkId link = 0;           // To the coordinator.
     uint32_t rank = 0;         // The rank at which the coordinator was found.
-    uint64_t coordinator = 0;  // The id of the coordinator; 0 = it has not said it.
+    uint64_t coordinator = 0;  // The id of the coordinator; 0 = not known yet.
     bool is_joined = false;    // The member has the state of the coordinator.
     bool is_waiting = false;   // The coordinator owes the member an answer.
     bool may_succeed = false;  // The member knows the port, and the coordinator would yield.
@@ -30,7 +30,7 @@ class PortSuccession {
   enum class Finding : uint8_t {
     kNothing,
     kElsewhere,  // Another member coordinates the port: this one must look for it.
-    kUnable,     // The coordinator is in doubt, and others have to be told.
+    kUnable,     // This member cannot succeed the coordinator in doubt: others must be informed.
     kSucceeded,  // This engine has taken the meeting place: TakeVictory() says at which rank.
   };
 
@@ -45,16 +45,16 @@ class PortSuccession {
   LinkId ping() const { return ping_; }
   Victory TakeVictory();
 
-  // Somebody waits for the coordinator from now on.
+  // Must be called when this engine begins to wait for the coordinator.
   void Expect(uint64_t now_ms);
-  // The coordinator has said something: it is not stopped.
+  // Must be called when the coordinator has sent anything: it is not stopped.
   void OnHeard(uint64_t now_ms);
-  // Begins to doubt the coordinator, although nobody waits for it here.
+  // Begins to doubt the coordinator, although this engine does not wait for it.
   void Doubt() { is_doubting_ = true; }
-  // Forgets everything: the coordinator is another one from here on.
+  // Forgets all doubt: from now on the coordinator is another one.
   void End();
   Finding Tick(const Member& member, uint64_t now_ms);
-  // Something has come over the link of ping(): a frame, or its end (nullptr).
+  // Handles a frame that came over the link of ping(), or the end of that link (`frame` = nullptr).
   Finding OnPing(const Member& member, const peer::Frame* frame, uint64_t now_ms);
 
  private:
@@ -64,7 +64,7 @@ class PortSuccession {
 
   PortEffects* const effects_;
   bool is_doubting_ = false;
-  uint64_t silent_since_ms_ = 0;  // Of a coordinator that owes an answer; 0 = it owes none.
+  uint64_t silent_since_ms_ = 0;  // Since when the coordinator owes an answer; 0 = it owes none.
   uint64_t look_at_ms_ = 0;
   uint64_t tell_at_ms_ = 0;
   LinkId ping_ = 0;

@@ -7,9 +7,8 @@
 
 namespace httpsys::sharing {
 
-// Adds the names that begin with `start` and under which somebody listens in this network
-// namespace, whoever it is, until there are `most`. Adds none on a system without the file.
-// Thread: any.
+// Adds names that begin with `start` and under which any user listens in this network namespace,
+// until there are `most`. Adds none on a system without the file. Thread: any.
 void ListProcNames(const std::string& start, size_t most, std::vector<std::string>* names);
 
 }  // namespace httpsys::sharing

@@ -1,5 +1,5 @@
 #pragma once
-// Who has the ranks of meeting places at which too many visitors wait.
+// Remembers which ranks of meeting places belong to other users, for names whose backlog is full.
 
 #include <cstdint>
 #include <functional>
@@ -22,7 +22,8 @@ class RankOwners {
   RankOwners(const RankOwners&) = delete;
   RankOwners& operator=(const RankOwners&) = delete;
 
-  // Returns what the kernel says, or has said less than limits::kRankOwnerMs ago.
+  // Returns true if another user has the name; the kernel's answer is kept for
+  // limits::kRankOwnerMs.
   bool IsStrangers(const std::string& name, uint64_t now_ms);
 
  private:
@@ -33,7 +34,7 @@ class RankOwners {
 
   const Ask ask_;
   std::mutex mutex_;
-  std::map<std::string, Answer> answers_;  // By name; those that are too old are dropped.
+  std::map<std::string, Answer> answers_;  // By name; old answers are dropped.
 };
 
 }  // namespace httpsys::sharing

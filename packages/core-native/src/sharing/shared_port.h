@@ -16,19 +16,19 @@
 
 namespace httpsys::sharing {
 
-// What a port asks of SharedPorts. Called with its lock held.
+// The functions of SharedPorts that a port calls. SharedPorts holds its lock meanwhile.
 class PortHost {
  public:
   virtual PortLinks& links() = 0;
-  // Opens a link to the coordinator of a port on a connected descriptor, which it takes over. The
-  // result is kLinked, kRefused or kUnreachable.
+  // Opens a link to the coordinator of a port on a connected descriptor, which the link then owns.
+  // The result is kLinked, kRefused or kUnreachable.
   virtual Visit OpenLink(uint16_t port, int fd) = 0;
-  // Accepts visitors of the port from a listening descriptor, which it takes over. Returns a key
-  // for Unwatch(), or a negative errno.
+  // Accepts visitors of the port from a listening descriptor, which the host then owns. Returns a
+  // key for Unwatch(), or a negative errno.
   virtual int WatchMeeting(uint16_t port, int fd) = 0;
   virtual void Unwatch(int key) = 0;
-  // Gives routes to the lanes. `life` is that of the port: SharedPorts ignores a confirmation that
-  // belongs to an earlier life.
+  // Gives routes to the lanes. `life` is SharedPort::life(): SharedPorts ignores confirmations that
+  // belong to an earlier object of the same port.
   virtual void SetRoutes(std::shared_ptr<const PortRoutes> routes, uint64_t life,
                          std::optional<Applied> applied) = 0;
   virtual void AcceptFor(uint32_t server_id, int fd) = 0;
@@ -49,15 +49,15 @@ class SharedPort final : private PortEffects {
  public:
   // `life` distinguishes this object from earlier and later ones of the same port.
   SharedPort(uint16_t number, uint64_t life, peer::Member self, PortHost* host);
-  // Closes the port's sockets and names. Its links are the host's.
+  // Closes the port's sockets and names. The host closes its links.
   ~SharedPort();
   SharedPort(const SharedPort&) = delete;
   SharedPort& operator=(const SharedPort&) = delete;
 
   PortParticipant& participant() { return participant_; }
   uint64_t life() const { return life_; }
-  // This engine is the first on the port. `meeting` is its meeting place, not open to visitors yet;
-  // or empty if the engine needs none.
+  // Makes this engine, the first on the port, its coordinator. `meeting` is the port's meeting
+  // place, not open to visitors yet; or empty if the engine needs none.
   void Found(NamedSocket meeting, uint64_t now_ms);
   void OpenMeeting() override;
   // Stops accepting visitors.
@@ -65,17 +65,19 @@ class SharedPort final : private PortEffects {
   // Adds a duplicate of a listening socket of the port that a server accepts from. Returns 0 or a
   // negative errno.
   int Contribute(uint32_t server_id, int fd);
-  // The server does not accept from the socket any more.
+  // Must be called when the server stops accepting from the socket `fd`.
   void Withdraw(int fd);
   // Takes over a descriptor that came with a frame. Returns its address if it is a listening socket
   // of the port, otherwise an empty string. ForgetStraySockets() must be called when the
-  // participant has seen the frame.
+  // participant has handled the frame.
   std::string Receive(int fd);
   // Closes the sockets that the participant does not have in its record.
   void ForgetStraySockets();
-  // The sockets with this address; empty = all. They stay the port's.
+  // Returns the sockets with this address, or all sockets if `address` is empty. The port still
+  // owns them.
   std::vector<int> SocketsAt(const std::string& address) const;
-  // Returns duplicates of the sockets, and the addresses whose connections others distribute.
+  // Returns duplicates of the sockets, and the addresses whose connections another program (the
+  // primary of a cluster) distributes.
   PortSockets CopySockets() const;
 
  private:

@@ -1,9 +1,9 @@
 #pragma once
 // Port sharing of one engine.
 //
-// SharedPorts owns the thread (SharingThread), the lock and the channels. What happens on a port is
-// decided by its PortParticipant, a pure state machine. The thread starts when another member
-// appears.
+// SharedPorts owns the thread (SharingThread), the lock and the channels. The PortParticipant of
+// each port, a pure state machine, decides what happens there. The thread starts when another
+// member appears.
 
 #include <uv.h>
 
@@ -29,30 +29,32 @@
 
 namespace httpsys::sharing {
 
-// What SharedPorts asks of the engine. Calls may come with the lock of SharedPorts held, so that
-// the engine must not call SharedPorts back. Thread: any.
+// The functions of the engine that SharedPorts calls, perhaps while it holds its lock: the engine
+// must not call SharedPorts back. Thread: any.
 class Delegate {
  public:
   // Gives routes to the lanes. `applied` is called, on any thread, when all lanes apply them.
   virtual void SetRoutes(std::shared_ptr<const PortRoutes> routes,
                          std::function<void()> applied) = 0;
-  // Accepts from a listening descriptor, which it takes over. Returns a key above 0, or a negative
-  // errno.
+  // Accepts connections from a listening descriptor, which the engine then owns, and passes them to
+  // `sink`. Returns a key above 0 for Unwatch(), or a negative errno.
   virtual int Watch(int fd, std::function<void(int fd)> sink) = 0;
   virtual void Unwatch(int key) = 0;
-  // Accepts for a server, until the server stops listening. Takes the descriptor over.
+  // Accepts connections for a server from a listening descriptor, which the engine then owns, until
+  // the server stops listening.
   virtual void AcceptFor(uint32_t server_id, int fd) = 0;
-  // A lane of another member has connected to reach a lane of ours. Takes the descriptor over.
+  // Takes over a connection that a lane of another member has opened to the lanes of this engine.
   virtual void OnLink(int fd) = 0;
   // Makes JavaScript call TakeResult().
   virtual void WakeConsumer() = 0;
   virtual PortCounters Count(uint16_t port) = 0;
-  // Asks the output cache about a server. An engine without a cache knows nothing.
+  // Answers a query about a server's entries in the output cache. An engine without a cache returns
+  // an empty state.
   virtual CacheState AskCache(uint32_t /*server_id*/, const peer::CacheQuery& /*query*/) {
     return {};
   }
-  // Returns the keys for session tickets on a port; and takes over those that its coordinator
-  // tells.
+  // TellTicketKeys() returns this engine's keys for TLS session tickets on a port;
+  // LearnTicketKeys() adopts keys that the port's coordinator has sent.
   virtual peer::TicketKeys TellTicketKeys(uint16_t port) = 0;
   virtual void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) = 0;
 
@@ -66,7 +68,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   // with the lock of SharedPorts held.
   using BoundCache = std::function<void(uint16_t port, uint64_t bytes)>;
 
-  // Without `bound_cache` the engine has no cache.
+  // `bound_cache` is nullptr if the engine has no cache.
   explicit SharedPorts(Delegate* delegate, BoundCache bound_cache = nullptr);
   ~SharedPorts();
   SharedPorts(const SharedPorts&) = delete;
@@ -74,8 +76,8 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
 
   // -- Thread: JavaScript. No call waits for another process.
 
-  // Describes this engine to people who ask for the state of a port. Must be called before the
-  // first Meet() or Register().
+  // Sets how reports of a port's state describe this engine. Must be called before the first Meet()
+  // or Register().
   void Introduce(uint32_t thread, std::string program);
   // See SocketBackend in backend.h. `stranger` may be nullptr.
   int Meet(uint16_t port, Stranger* stranger = nullptr);
@@ -83,36 +85,42 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   // Adds a duplicate of a listening socket of the port that the server accepts from. `is_last`: the
   // server opens no further socket for the time being.
   int Contribute(uint16_t port, uint32_t server_id, int fd, bool is_last = true);
-  // The server does not accept from the socket any more; see SocketBackend.
+  // Must be called when a server stops accepting from the socket; see SocketBackend.
   void Withdraw(uint16_t port, int fd);
   // See SocketBackend.
   PortSockets Sockets(uint16_t port);
-  // What this process wants for its output cache, from the next registration of a server that has
-  // one (peer::kEntryCached) on; and what all members of a port may use, 0 = the default.
+  // Sets how much memory this process wants for its output cache, and how much all members of a
+  // port may use together (0 = the default). Takes effect at the next registration of a server with
+  // a cache (peer::kEntryCached).
   void WishCache(uint64_t bytes, uint64_t port_limit);
   // Registers prefixes. Returns true if `result` is final; otherwise TakeResult() returns it later.
   bool Register(uint16_t port, peer::Register wanted, RegistrationResult* result);
   bool TakeResult(RegistrationResult* result);
-  // Takes prefixes back. When it returns, the lanes of this engine have been told. Returns false if
-  // nobody else is on the port. Otherwise, with a token, TakeResult() says when everybody knows.
-  // `stays`: the server listens on, with the prefixes it has left or without any, and takes part.
+  // Unregisters prefixes; the lanes of this engine have new routes when it returns. Returns false
+  // if nothing else is on the port. Otherwise returns true; if gone.token is not 0, TakeResult()
+  // returns a result with that token when every member applies the removal. `stays`: the server
+  // keeps listening and remains on the port, even without prefixes.
   bool Unregister(uint16_t port, const peer::Unregister& gone, bool stays = false);
   // Changes the rules by which a server asks the clients of its prefixes for certificates;
-  // `terms_of` returns their digest for a prefix. Returns false, and changes nothing, if a prefix
-  // of another owner is in the way, which `conflict` names. Otherwise the others are told.
+  // `terms_of` returns their digest for a prefix. If a prefix of another owner conflicts with the
+  // new rules, changes nothing, sets `conflict` and returns false. Otherwise informs the other
+  // members and returns true.
   bool ChangeTerms(uint32_t server_id, const PortParticipant::TermsOf& terms_of,
                    RegistrationResult* conflict);
-  // Replaces the reserved prefixes, whose requests nobody else gets while their owner is not there.
+  // Replaces the reserved prefixes of a port. While a reserved prefix is not registered, its
+  // requests are rejected instead of going to the owner of a wider prefix.
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes);
   // Runs a command on the thread that shares ports. Returns false if there is no such thread.
   bool RunOnThread(std::function<void()> command) {
     return thread_.PostIfRunning(std::move(command));
   }
-  // Gives a port up on which nothing was registered.
+  // Leaves a port if this engine has registered nothing there.
   void Leave(uint16_t port);
-  // Another member says that the coordinator of a port does not answer (kDoubt). Thread: any.
+  // Must be called when another member reports that the coordinator of a port does not answer
+  // (kDoubt). Thread: any.
   void OnDoubt(uint16_t port);
-  // Ends the thread and leaves all ports. No Delegate calls come after it. Idempotent.
+  // Ends the thread and leaves all ports. Afterwards the Delegate is not called any more.
+  // Idempotent.
   void Close();
 
   uint64_t id() const { return id_; }
@@ -133,9 +141,9 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   // frames may wait to be sent.
   void AfterInput(uint16_t number);
   void Flush();
-  void ArmTimers();  // On the thread.
+  void ArmTimers();  // Must run on the sharing thread.
   static uint64_t NowMs();
-  // Listens under the name of this member, if it does not yet. Returns 0 or a positive errno.
+  // Listens under the name of this member unless it already does. Returns 0 or a positive errno.
   int EnsureLinkSocket();
   void OnVisitor(uint16_t number, int fd);  // Called without mutex_, on the acceptor's thread.
   void OnApplied(uint16_t number, uint64_t life, const Applied& applied);
@@ -168,11 +176,12 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   uint32_t thread_number_ = 0;
   std::string program_;
 
-  // Ports whose doubt the thread has not handled yet: members may tell it as often as they like.
+  // Ports for which OnDoubt() has posted a command that has not run yet: further reports of the
+  // same port post nothing.
   std::mutex doubts_mutex_;
   std::set<uint16_t> doubts_;
 
-  std::mutex mutex_;  // Guards everything below but the thread.
+  std::mutex mutex_;  // Guards all members below except thread_.
   std::map<uint16_t, std::unique_ptr<SharedPort>> ports_;
   PortLinks links_;
   NamedSocket link_socket_;

@@ -13,23 +13,23 @@ namespace httpsys::sharing {
 // Starts the thread with the first command, and ends it with Stop().
 class SharingThread {
  public:
-  // What is called on the thread.
+  // Receives calls on the thread.
   class Owner {
    public:
-    // Commands have run.
+    // Called after commands have run.
     virtual void AfterCommands() = 0;
-    // The time of TickSoon() has come.
+    // Called when the timer of TickSoon() expires.
     virtual void Tick() = 0;
-    // The time of TellKeysLater() has come.
+    // Called when the timer of TellKeysLater() expires.
     virtual void TellTicketKeys() = 0;
-    // The thread ends: closes what the owner has on the loop.
+    // Called before the thread ends: must close the owner's handles on the loop.
     virtual void BeforeEnd() = 0;
 
    protected:
     ~Owner() = default;
   };
 
-  // `owner` outlives the thread.
+  // `owner` must outlive the thread.
   explicit SharingThread(Owner* owner) : owner_(owner) {}
   SharingThread(const SharingThread&) = delete;
   SharingThread& operator=(const SharingThread&) = delete;
@@ -44,7 +44,7 @@ class SharingThread {
   // Ends the thread and waits for its end. Commands that were posted before run first. Must be
   // called once, before the destructor and never on the thread itself.
   void Stop();
-  // True on this thread.
+  // Returns true if the caller runs on this thread.
   bool IsCurrent() const;
 
   // -- Thread: its own.

@@ -12,15 +12,15 @@ namespace httpsys::sharing {
 struct StateEntry {
   peer::Entry entry;
   UrlPrefix parsed;
-  std::string key;  // The same for prefixes that a request cannot tell apart.
-  // The same for prefixes that a ClientHello cannot tell apart; empty without TLS.
+  std::string key;  // Equal for prefixes that a request cannot tell apart.
+  // Equal for prefixes that a ClientHello cannot tell apart; empty without TLS.
   std::string hello_key;
-  uint64_t absent_until_ms = 0;  // Until when the prefix waits for a server; 0 = it has its server.
-  uint64_t order = 0;            // Rises from entry to entry, in the order in which they came.
+  uint64_t absent_until_ms = 0;  // Until when the prefix waits for a server; 0 = it has one.
+  uint64_t order = 0;            // Rises from entry to entry, in order of arrival.
 
   bool is_absent() const { return absent_until_ms != 0; }
-  // True if the entry is absent and nobody is expected: its owner has died, or its successor has
-  // not come in time.
+  // True if the entry is absent and no successor is expected: its owner has died, or its successor
+  // has not come in time.
   bool is_offline() const { return is_absent() && (entry.flags & peer::kEntryOffline) != 0; }
   bool IsOf(uint64_t member, uint32_t server_id) const {
     return entry.member == member && entry.server_id == server_id;
@@ -34,7 +34,7 @@ bool IsIpv4(const UrlPrefix& prefix, uint8_t flags);
 // Parses a prefix. Returns false if it is no prefix of that port. Sets `parsed` and the keys.
 bool ParseEntry(uint16_t port, const std::string& prefix, StateEntry* entry);
 
-// The same for prefixes that are one entry of a UrlPrefixTable: their key without the scheme.
+// Returns the key without the scheme: equal for prefixes that are one entry of a UrlPrefixTable.
 inline std::string TableKeyOf(const StateEntry& entry) { return entry.key.substr(1); }
 
 }  // namespace httpsys::sharing

@@ -13,9 +13,9 @@ namespace httpsys::sharing {
 // without unix_diag). Takes some microseconds for each Unix socket of the
 // namespace. Thread: any.
 bool UidOfAbstractName(const std::string& name, uint32_t* uid);
-// Adds the names that begin with `start` and under which this user listens in this network
-// namespace, until there are `most`; also names of other users on Linux before 5.3, which does not
-// tell whose they are. Returns false if the kernel tells nothing. Takes as long as
+// Adds names that begin with `start` and under which this user listens in this network namespace,
+// until there are `most`. Linux before 5.3 does not tell whose names they are: there names of other
+// users are added, too. Returns false if the kernel does not answer. Takes as long as
 // UidOfAbstractName(). Thread: any.
 bool ListAbstractNames(const std::string& start, size_t most, std::vector<std::string>* names);
 
