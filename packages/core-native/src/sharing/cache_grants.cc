@@ -15,9 +15,9 @@ void CacheGrants::EndReunion() {
   Tell();
 }
 
-// Members that are back have told how much memory their caches use, and those whose names vanished
-// with their processes use none. So the cache of a process that was started again need not wait for
-// the end of a reunion with its predecessor.
+// Members that have come back have said how much memory their caches use, and members whose
+// processes have ended use none. So the cache of a restarted process need not wait until the
+// reunion ends without its predecessor.
 void CacheGrants::EndReunionIfAll(const std::function<bool(uint64_t member)>& is_back) {
   if (!is_reunion_) return;
   for (const auto& [id, member] : record_->state.members()) {
@@ -46,7 +46,8 @@ void CacheGrants::OnBroken(LinkId link) {
   Tell();
 }
 
-// What this engine gives back is there for the others at once.
+// Sends changed grants. Memory that this engine gives back is free at once, so the loop divides it
+// again.
 void CacheGrants::Tell() {
   bool is_freed = true;
   while (std::exchange(is_freed, false)) {

@@ -21,7 +21,7 @@ constexpr int kReceiveFlags = MSG_CMSG_CLOEXEC;
 constexpr int kReceiveFlags = 0;
 #endif
 
-// Up to two pieces with descriptors, in one call. Bytes sent, or -1.
+// Sends up to two pieces of bytes, and descriptors, in one call. Returns the bytes sent, or -1.
 ssize_t SendWith(int socket, std::string_view first, std::string_view second,
                  std::span<const int> fds) {
   iovec vectors[2] = {{const_cast<char*>(first.data()), first.size()},
@@ -51,7 +51,7 @@ void CloseAll(std::vector<int>* fds) {
   fds->clear();
 }
 
-// False, and none is left, when there is no room.
+// Duplicates descriptors. If the process has too few, closes the copies and returns false.
 bool DuplicateAll(std::span<const int> fds, std::vector<int>* copies) {
   for (const int fd : fds) {
     const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -64,7 +64,7 @@ bool DuplicateAll(std::span<const int> fds, std::vector<int>* copies) {
   return true;
 }
 
-// What a message has brought along.
+// Appends the descriptors that came with a received message.
 void CollectFds(msghdr* message, std::vector<int>* fds) {
   for (cmsghdr* header = CMSG_FIRSTHDR(message); header != nullptr;
        header = CMSG_NXTHDR(message, header)) {
@@ -131,7 +131,7 @@ bool Channel::Send(peer::FrameType type, std::string_view payload, std::span<con
   size_t sent = 0;
   if (unsent_.empty()) {
     const ssize_t result = SendWith(fd_, header, payload, fds);
-    // The peer's end is met by the next read, which tells of it.
+    // If the peer has closed its end, the next read finds and reports that.
     if (result < 0 && !IsWouldBlock(errno)) return false;
     sent = result < 0 ? 0 : static_cast<size_t>(result);
     if (sent == total) return true;
@@ -140,7 +140,7 @@ bool Channel::Send(peer::FrameType type, std::string_view payload, std::span<con
   unsent.bytes = header;
   unsent.bytes.append(payload);
   unsent.at = sent;
-  // The first byte took them along.
+  // If a part was sent, the descriptors have gone with its first byte.
   if (sent == 0 && !DuplicateAll(fds, &unsent.fds)) return false;
   unsent_bytes_ += total - sent;
   unsent_.push_back(std::move(unsent));
@@ -183,7 +183,7 @@ void Channel::ReadNow() {
   if (!is_closed_ && !is_broken_) Read();
 }
 
-// True when there may be more.
+// Reads once. Returns true if there may be more to read.
 bool Channel::ReadOnce() {
   char buffer[16 * 1024];
   iovec vector{buffer, sizeof buffer};
@@ -204,7 +204,7 @@ bool Channel::ReadOnce() {
   }
   std::vector<int> fds;
   CollectFds(&message, &fds);
-  // Out of descriptors: the frame comes without.
+  // MSG_CTRUNC: this process is out of descriptors, and delivers the frame without them.
   if (!fds.empty() || (message.msg_flags & MSG_CTRUNC) != 0) {
     received_fds_.push_back(std::move(fds));
   }
@@ -212,7 +212,7 @@ bool Channel::ReadOnce() {
   return true;
 }
 
-// What came with the frame's first byte.
+// Takes the descriptors that came with the frame's first byte.
 std::vector<int> Channel::TakeFds(const peer::Frame& frame) {
   if (frame.fds == 0) return {};
   if (received_fds_.empty()) {
@@ -227,7 +227,8 @@ std::vector<int> Channel::TakeFds(const peer::Frame& frame) {
   return fds;
 }
 
-// Descriptors come with the first byte of their frame: only those of one that is not whole wait.
+// Returns true if descriptors wait that belong to no frame. Descriptors come with the first byte of
+// their frame, so only an incomplete frame may have some.
 bool Channel::HasStrayFds() const {
   return received_fds_.size() > (reader_.buffered_bytes() == 0 ? 0u : 1u);
 }
@@ -266,7 +267,7 @@ bool Channel::HasUnread() const {
   return poll(&watched, 1, 0) != 0;
 }
 
-// The end is reported without being asked for.
+// poll() reports the peer's end without being asked for an event.
 bool Channel::HasEnded() const {
   pollfd watched{fd_, 0, 0};
   return poll(&watched, 1, 0) != 0;

@@ -22,18 +22,18 @@ namespace httpsys::sharing {
 namespace {
 
 constexpr int kBacklog = 512;
-// In a directory: that of a member.
+// The longest name in a directory (a member's): a chosen directory's path must leave room for it.
 constexpr const char* kLongestName = "m-0123456789abcdef";
 
-// Names that are files are absolute paths; abstract ones do not begin with a slash.
+// Returns true if a name is that of a file: an absolute path. Abstract names begin with no slash.
 bool IsFile(const std::string& name) { return !name.empty() && name[0] == '/'; }
 
-// What UseNamePlace() has chosen; nullptr = nothing.
+// The place that UseNamePlace() has set; nullptr = none.
 struct UsedPlace {
   std::atomic<const NamePlace*> place = nullptr;
 };
 
-// Where names are kept unless a directory was chosen.
+// Returns the place where names are kept unless a directory was chosen.
 const NamePlace& DefaultPlace() {
   const NamePlace* place = OfProcess<UsedPlace>().place.load(std::memory_order_relaxed);
   return place == nullptr ? SystemPlace() : *place;
@@ -43,7 +43,7 @@ const NamePlace& PlaceOf(const std::string& name) {
   return IsFile(name) ? DirectoryPlace() : SystemPlace();
 }
 
-// What all names of the process begin with in the directory that was chosen.
+// The directory that UseRuntimeDirectory() has chosen; `start` begins all names there.
 struct Directory {
   std::mutex mutex;
   bool is_chosen = false;
@@ -59,10 +59,10 @@ std::string Name(const std::string& last) {
   return (directory.start.empty() ? DefaultPlace().DefaultStart() : directory.start) + last;
 }
 
-// The directory that was chosen is the user's to make, and the default one ours.
+// Returns true for names in the default directory: this process makes it, but not a chosen one.
 bool IsDefault(const std::string& name) { return name.starts_with(DefaultPlace().DefaultStart()); }
 
-// Nobody says who listens where too many wait, but the kernel.
+// Owners of names whose backlog is full: as connecting fails, only the kernel can name them.
 struct KernelAnswers {
   RankOwners owners{[](const std::string& name) {
     Credentials there;
@@ -199,7 +199,7 @@ bool IsStrangers(const std::string& name, Credentials* stranger) {
 bool IsGone(uint64_t id) {
   const int fd = ConnectTo(MemberName(id));
   if (fd < 0) return fd == -ECONNREFUSED || fd == -ENOENT;
-  // A name that a process has lost can be taken by anybody.
+  // Any user can take a name after its process has ended.
   Credentials there;
   const bool is_strangers = ReadCredentials(fd, &there) && there.uid != geteuid();
   close(fd);

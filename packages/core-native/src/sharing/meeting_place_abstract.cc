@@ -30,7 +30,7 @@ class AbstractNames final : public NamePlace {
     *address = {};
     address->sun_family = AF_UNIX;
     if (name.size() + 1 >= sizeof address->sun_path) return 0;
-    // The first byte stays zero.
+    // The first byte stays zero: that makes the name abstract.
     std::memcpy(address->sun_path + 1, name.data(), name.size());
     return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   }

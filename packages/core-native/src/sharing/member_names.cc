@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kIdDigits = 16;
 
-// The name of a member is this and the digits of its id.
+// Returns the beginning of all members' names, which the digits of an id follow.
 std::string StartOfNames() {
   const std::string name = MemberName(0);
   return name.substr(0, name.size() - kIdDigits);
@@ -53,7 +53,7 @@ void SendDoubt(uint64_t member, uint16_t port) {
     const std::string doubt = peer::Encode(peer::Doubt{port});
     const std::string bytes = peer::FrameHeader(peer::FrameType::kLink, link.size(), 0) + link +
                               peer::FrameHeader(peer::FrameType::kDoubt, doubt.size(), 0) + doubt;
-    // A few bytes on a new connection.
+    // A new connection has room for these few bytes.
     (void)send(fd, bytes.data(), bytes.size(), kSendFlags);
   }
   close(fd);

@@ -20,16 +20,17 @@ namespace httpsys::sharing {
 namespace {
 
 constexpr std::string_view kLockSuffix = ".lock";
-// Each attempt more needs a process that removes the lock file between two calls of this one.
+// Limit of attempts to lock a name. An attempt fails only if another process removes the lock file
+// between two calls of this one.
 constexpr int kLockAttempts = 8;
-// A name this young may belong to a process that has made its lock file and not locked it yet.
+// Younger lock files are not swept: their process may have made them and not locked them yet.
 constexpr time_t kSweptAgeSeconds = 60;
 
 std::string FolderOf(const std::string& name) { return name.substr(0, name.rfind('/')); }
 
 std::string LockOf(const std::string& name) { return name + std::string(kLockSuffix); }
 
-// Whether the descriptor is of the file that has the path now.
+// Returns true if the descriptor is that of the file now at the path.
 bool IsAt(int fd, const std::string& path) {
   struct stat open {};
   struct stat there {};
@@ -55,7 +56,7 @@ struct Held {
 Held& TheHeld() { return OfProcess<Held>(); }
 
 void RemoveFiles(const std::string& name) {
-  // The lock last: until then nobody else has the name.
+  // The lock file is removed last: until then no other process can take the name.
   unlink(name.c_str());
   unlink(LockOf(name).c_str());
 }
@@ -73,7 +74,7 @@ void Remember(const std::string& name) {
   });
 }
 
-// The names in a folder that have a lock file. Others' files are not named like that.
+// Returns names in a folder that have a lock file. Other programs' files are not named like that.
 std::vector<std::string> LockedNames(const std::string& folder, size_t most) {
   std::vector<std::string> names;
   DIR* const stream = opendir(folder.c_str());
@@ -91,7 +92,7 @@ std::vector<std::string> LockedNames(const std::string& folder, size_t most) {
   return names;
 }
 
-// Returns true when nobody had the name any more.
+// If no process has the name any more, removes its files and returns true; returns false otherwise.
 bool RemoveAbandoned(const std::string& name) {
   if (!IsOld(LockOf(name))) return false;
   const int fd = open(LockOf(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -136,7 +137,7 @@ int LockName(const std::string& name) {
       close(fd);
       return -error;
     }
-    // The owner before may have removed the file meanwhile: then the lock is one of nothing.
+    // The previous owner may have removed the file meanwhile: then this lock protects nothing.
     if (IsAt(fd, path)) {
       unlink(name.c_str());
       Remember(name);

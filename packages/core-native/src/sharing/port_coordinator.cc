@@ -11,7 +11,7 @@ namespace {
 
 bool IsSecure(const PortState& state) { return state.entries().index().HasScheme(true); }
 
-// Another server has the prefix.
+// Returns true if the conflict is about a prefix of another server, not about terms.
 bool IsOthers(const Conflict& conflict) {
   return conflict.error == EADDRINUSE && conflict.reason != ConflictReason::kTerms;
 }
@@ -29,12 +29,11 @@ using peer::FrameType;
 // -- Its term.
 
 void PortCoordinator::Begin(const PortSuccession::Victory& victory, uint64_t now_ms) {
-  // A newcomer knows at most what a coordinator has told it, who may not have been the last one.
+  // A newcomer knows at most what one coordinator has sent it, perhaps not the last one.
   const bool is_newcomer = !std::exchange(record_->has_joined, true);
   const bool is_outdated = std::exchange(record_->is_outdated, false);
   may_miss_members_ = is_outdated || is_newcomer;
-  // Who has lost a coordinator that was killed, and has met nobody else, knows whose caches there
-  // are.
+  // An engine whose coordinator was killed, and that has found no other since, knows all caches.
   may_miss_caches_ =
       is_newcomer ||
       (is_outdated && (record_->has_met_another || !effects_->IsGone(record_->lost.id)));
@@ -61,7 +60,7 @@ void PortCoordinator::StepDown() {
   for (const Confirmation& confirmation : std::exchange(confirmations_, {})) {
     if (confirmation.link == 0 && !confirmation.is_removal) FinishConfirmation(confirmation);
   }
-  // The successor is told of them.
+  // The successor must be informed of them again.
   for (auto& [token, removal] : record_->removals) removal.is_told = false;
   reunion_deadline_ms_ = 0;
   // If the successor ends before it has told its state, this engine may coordinate again.
@@ -85,8 +84,9 @@ void PortCoordinator::Tick(uint64_t now_ms) {
   ExpireEntries(now_ms);
 }
 
-// Members that have not come back have died with the last coordinator. A coordinator that is
-// stopped keeps its prefixes, and so do other members that are stopped.
+// Ends the time for members to come back. At rank 0 the missing members count as dead. Above, only
+// members whose process has ended do: a stopped coordinator keeps its prefixes, and so do other
+// stopped members.
 void PortCoordinator::EndReunion(uint64_t now_ms) {
   reunion_deadline_ms_ = 0;
   for (const uint64_t id : MissingMembers()) {
@@ -95,7 +95,8 @@ void PortCoordinator::EndReunion(uint64_t now_ms) {
   caches_.EndReunion();
 }
 
-// The members wait for a coordinator that is stopped, and hear of the next one in no other way.
+// Sends kDoubt to missing members: they wait for a stopped coordinator, and hear of this one in no
+// other way.
 void PortCoordinator::TellSuccession(uint64_t now_ms) {
   if (now_ms < tell_at_ms_) return;
   tell_at_ms_ = now_ms + limits::kDoubtTellMs;
@@ -141,15 +142,15 @@ bool PortCoordinator::OnVisitor(LinkId link, const Credentials& who, uint64_t no
 
 bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::string& address,
                               uint64_t now_ms) {
-  // The member that was succeeded has answered too late.
+  // The coordinator that was succeeded has answered kPing too late.
   if (link != 0 && link == descent_.watch()) return true;
   const auto found = sessions_.find(link);
   if (found == sessions_.end()) return false;
   Session& session = found->second;
-  // Asks, and does not read the answers.
+  // The member asks, but does not read the answers.
   if (effects_->UnsentBytes(link) > limits::kPeerUnsentBytesMax) return false;
-  // A coordinator that was stopped reads what members have asked before they moved to a successor.
-  // They have asked that again there, and may have been refused.
+  // If this coordinator was stopped, this may be an old question of a member that has moved to a
+  // successor since. The member has asked it again there, and may have been refused.
   const bool is_question = frame.type == FrameType::kHello || frame.type == FrameType::kRegister;
   if (is_question && effects_->HasEnded(link)) return true;
   if (frame.type == FrameType::kHello) return OnHello(link, frame.payload, now_ms);
@@ -177,7 +178,7 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
       if (std::exchange(has_unsynced_, false)) SyncAll();
       return true;
     case FrameType::kSocket:
-      // Known ones are not told again: each costs a descriptor for whoever does not read.
+      // Known sockets are not sent again: each costs a descriptor while a member does not read.
       if (!address.empty() && record_->AddSocket(address)) {
         TellSocket(address, link);
         record_->EnsureAccepted();
@@ -203,7 +204,7 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
       queries_.OnState(link, frame.payload, now_ms);
       return true;
     default:
-      // Of a later protocol.
+      // A type of a later protocol.
       return true;
   }
 }
@@ -220,7 +221,7 @@ bool PortCoordinator::OnHello(LinkId link, std::string_view payload, uint64_t no
     return true;
   }
   if (IsHere(hello.id)) return false;
-  // With this one itself. Those that the last coordinator had come back.
+  // members() lacks this engine: + 1. Members of the last term are known, and may always come back.
   const auto& members = record_->state.members();
   if (!members.contains(hello.id) && members.size() + 1 >= limits::kMembersMax) {
     Refuse(effects_, link, peer::RefusalReason::kFull);
@@ -250,7 +251,8 @@ void PortCoordinator::SendSnapshot(LinkId link, uint64_t now_ms) {
   if (IsSecure(record_->state)) {
     const peer::TicketKeys keys = effects_->TellTicketKeys();
     effects_->Send(link, FrameType::kTicketKeys, peer::Encode(keys));
-    // TellTicketKeys() tells the others when it is another one than they know.
+    // With other members, told_key_ stays the key that they know: TellTicketKeys() sends them a
+    // newer one.
     if (sessions_.size() == 1 && !keys.keys.empty()) told_key_ = keys.keys[0].bytes;
   }
   effects_->Send(link, FrameType::kSync, peer::Encode(peer::Sync{serial_}));
@@ -309,7 +311,8 @@ bool PortCoordinator::IsHere(uint64_t member) const {
                      [=](const auto& item) { return item.second.id == member; });
 }
 
-// One that is moving, or whose end is still to be read, is about to be missing again.
+// Returns the session of a member, or nullptr. A member that is moving away, or has closed its
+// link, does not count: it is about to be missing again.
 const PortCoordinator::Session* PortCoordinator::FindPresent(uint64_t member) const {
   for (const auto& [link, session] : sessions_) {
     if (session.id != member || session.is_moving || effects_->HasEnded(link)) continue;
@@ -328,9 +331,10 @@ bool PortCoordinator::IsAwaiting() const {
   return (reunion_deadline_ms_ != 0 || rank() != 0) && !MissingMembers().empty();
 }
 
-// True if the owner of the prefix is not asked any more; it is removed then. It has died: its name
-// vanished with its process. Or members know more of the port than this coordinator, the owner is
-// not here, and a member registers the prefix again, which the last coordinator has given it.
+// If the present owner of a prefix does not count any more, removes its entry and returns true;
+// returns false otherwise. Either the owner has died: its name vanished with its process. Or this
+// coordinator may miss changes, the owner is not here, and a member registers the prefix again,
+// which the last coordinator has given it.
 bool PortCoordinator::GivesWay(const Conflict& conflict, uint64_t member,
                                const peer::Register& wanted, uint64_t now_ms) {
   const uint64_t owner = conflict.member;
@@ -347,7 +351,8 @@ bool PortCoordinator::GivesWay(const Conflict& conflict, uint64_t member,
   return gone.has_value();
 }
 
-// Adds what may be added. The members are told with the next SyncAll().
+// Decides on a registration, and adds its entries if there is no conflict. SyncAll() must make the
+// members apply them.
 RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register& wanted,
                                            uint64_t now_ms) {
   RegistrationResult result;
@@ -365,7 +370,7 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
     result.reason = conflict->reason;
     result.wanted = conflict->wanted;
     if (wanted.again == peer::kFirstTime || !IsOthers(*conflict)) return result;
-    // The prefixes that the member had belong to the others from here on.
+    // The prefixes that the member had before belong to other members now.
     peer::Unregister gone{wanted.server_id, 0, 0, {}, 0};
     for (const peer::PrefixItem& item : wanted.prefixes) gone.prefix_ids.push_back(item.id);
     const auto changes = record_->RemoveEntries(member, gone, now_ms);
@@ -377,7 +382,7 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
     TellEntry(entry);
   }
   if (wanted.again == peer::kFirstTime) return result;
-  // What others have told of, while the member had not come back.
+  // Absent entries that other members reported before this member came back.
   for (const peer::EntryGone& gone : state.RemoveAbsent(wanted)) {
     Broadcast(FrameType::kEntryGone, peer::Encode(gone));
   }
@@ -409,7 +414,7 @@ void PortCoordinator::RegisterQueued(const peer::Register& wanted, uint64_t now_
   }
 }
 
-// A coordinator that died while it told its state has left out what this member has.
+// A coordinator that died while it sent its state may have left out entries of this engine.
 void PortCoordinator::RegisterAgain(uint64_t now_ms) {
   record_->own.ForEach([&](peer::Register& own) {
     peer::Register again = own;
@@ -446,15 +451,15 @@ bool PortCoordinator::OnUnregister(LinkId link, std::string_view payload, uint64
   return true;
 }
 
-// A member that has come back knows of an absent prefix that this coordinator has not heard of.
+// Handles an absent entry, perhaps unknown here, that a member reports which has come back.
 bool PortCoordinator::OnKnown(LinkId link, std::string_view payload, uint64_t now_ms) {
   peer::Entry entry;
   if (!peer::Decode(payload, &entry) || entry.absent_ms == 0) return false;
   StateEntry told;
   const bool is_prefix = ParseEntry(record_->number, entry.prefix, &told);
-  // Another member has told of it, or it has an owner that is here and has said what it has.
-  // Another owner may have left the prefix, so that the absent one stands beside it until it has
-  // come back.
+  // The prefix is expected if another member has reported it, or if its owner is here and has
+  // registered its prefixes. An owner that is not here may have left the prefix: the absent entry
+  // stands beside its entry until the owner has come back.
   const auto has_returned = [&](const StateEntry& there) {
     return HasReturned(there.entry.member) || there.IsOf(entry.member, entry.server_id);
   };
@@ -470,7 +475,8 @@ bool PortCoordinator::OnKnown(LinkId link, std::string_view payload, uint64_t no
   const StateEntry* const same =
       record_->state.entries().Find(gone.member, gone.server_id, gone.prefix_id);
   if (same == nullptr) effects_->Send(link, FrameType::kEntryGone, peer::Encode(gone));
-  // What the member has put in the place of this coordinator's. Others are on their way to it.
+  // The member has replaced this coordinator's absent entry by its own, so it gets the entry again.
+  // All other entries are on their way to it.
   const StateEntry* const there = record_->state.entries().FindKey(
       told.key, [](const StateEntry& each) { return each.is_absent(); });
   if (there != nullptr) SendEntry(link, *there, now_ms);
@@ -511,7 +517,8 @@ void PortCoordinator::CheckConfirmations(uint64_t now_ms) {
           return item.second.id == 0 || item.second.synced >= confirmation.serial;
         });
     const bool is_over = is_confirmed && !(confirmation.is_removal && IsAwaiting());
-    // The lanes of this engine do it for certain, members perhaps not in time.
+    // The deadline holds for members, which may hang; the lanes of this engine are always waited
+    // for.
     const bool is_late = confirmation.is_applied && now_ms >= confirmation.deadline_ms;
     if (!is_over && !is_late) return false;
     FinishConfirmation(confirmation);
@@ -537,7 +544,7 @@ void PortCoordinator::FinishConfirmation(const Confirmation& confirmation) {
 
 void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
   if (link != 0 && link == descent_.watch()) {
-    // The member that was succeeded yields, and comes back; or it has died.
+    // The coordinator that was succeeded yields, and comes back as a member; or it has died.
     for (const uint64_t id : MissingMembers()) {
       if (effects_->IsGone(id)) RemoveMember(id, now_ms);
     }
@@ -553,7 +560,8 @@ void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
   std::erase_if(confirmations_,
                 [=](const Confirmation& confirmation) { return confirmation.link == link; });
   if (is_moving) {
-    // The successor has ended, or this coordinator would have yielded.
+    // The member had moved to a successor, which has ended since: otherwise this coordinator would
+    // have yielded.
     reunion_deadline_ms_ = now_ms + limits::kReunionMs;
     may_miss_members_ = true;
     may_miss_caches_ = true;
@@ -568,8 +576,9 @@ void PortCoordinator::RemoveMember(uint64_t id, uint64_t now_ms) {
   SyncAll();
 }
 
-// The coordinator names the prefixes that other members share, which are not expected back: a
-// member that has just taken one of them back would count differently.
+// Tells the members that a member has gone, and which of its prefixes other members share: these
+// are not expected back. Members do not work that out themselves, because a member that has just
+// unregistered a shared prefix would find another result.
 void PortCoordinator::TellMemberGone(uint64_t id, uint64_t now_ms) {
   const std::vector<peer::EntryGone> shared = record_->state.RemoveMember(id, now_ms);
   Broadcast(FrameType::kMemberGone, peer::Encode(peer::MemberGone{id}));
@@ -578,7 +587,7 @@ void PortCoordinator::TellMemberGone(uint64_t id, uint64_t now_ms) {
   }
 }
 
-// Who came and did not say why takes a member's place.
+// Closes links without kHello after kStateMs: each takes the place of a member.
 void PortCoordinator::DropSilent(uint64_t now_ms) {
   std::vector<LinkId> silent;
   for (const auto& [link, session] : sessions_) {

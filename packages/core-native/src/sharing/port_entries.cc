@@ -50,7 +50,7 @@ void PortEntries::Clear() {
   changes_ = {};
 }
 
-// Whoever has not looked for long, or before, has to look at all of them.
+// After too many changes since the last TakeChanges(), counts everything as changed (is_all).
 void PortEntries::NoteChange(const StateEntry& entry) {
   if (changes_.is_all) return;
   changes_.prefixes.emplace(TableKeyOf(entry), entry.parsed);

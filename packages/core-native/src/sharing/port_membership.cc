@@ -10,13 +10,13 @@
 namespace httpsys::sharing {
 namespace {
 
-// A newcomer leaves the place of a dead coordinator to those who know the port, and who is about to
-// leave to those who stay; they run at once.
+// Delay before a newcomer, or a member that wants nothing any more, takes the place of a dead
+// coordinator. Members that know the port and stay there try at once.
 constexpr uint64_t kPatienceMs = 100;
 constexpr uint64_t kRetryMs = 5;
-// How long a member that has prefixes waits after it could not join.
+// How long a member that has prefixes waits before it tries again to join.
 constexpr uint64_t kRejoinMs = 1000;
-// Above every errno; JavaScript looks their names up.
+// Largest errno that is accepted from a coordinator: JavaScript looks up the errno's name.
 constexpr uint32_t kErrnoMax = 4095;
 
 }  // namespace
@@ -103,8 +103,8 @@ void PortMembership::SeekPlace(uint64_t now_ms) {
   won_.emplace();
 }
 
-// Gives up when another user has the name and nobody answers there. False: it may be one of this
-// user, or the kernel does not say.
+// If another user has the name of the port, where no process answers, gives up and returns true.
+// Returns false if this user may have the name, or the kernel does not say.
 bool PortMembership::FailByStranger(uint64_t now_ms) {
   if (now_ms < stranger_look_at_ms_) return false;
   stranger_look_at_ms_ = now_ms + limits::kStrangerLookMs;
@@ -117,7 +117,8 @@ bool PortMembership::FailByStranger(uint64_t now_ms) {
   return true;
 }
 
-// Nobody may wait for an answer just now, and somebody has to know that the name is lost.
+// Reports to JavaScript, once, that another user has the name of the port: perhaps no registration
+// waits for an answer that would say so.
 void PortMembership::TellStranger(RegistrationResult why) {
   record_->own.ForEach([&](const peer::Register& registered) {
     if (std::exchange(is_stranger_told_, true)) return;
@@ -131,14 +132,15 @@ void PortMembership::FailJoining(const RegistrationResult& why, uint64_t now_ms)
   told_.reset();
   succession_.End();
   if (link_ != 0) effects_->CloseLink(std::exchange(link_, 0));
-  // Whoever does not answer may be stopped. What is to be removed has a time of its own.
+  // ETIMEDOUT: the coordinator may be stopped. Removals keep trying until their own deadline
+  // (kRemovalMs).
   const bool has_removals = why.error == ETIMEDOUT && !record_->removals.empty();
   if (record_->own.empty() && !has_removals) {
     is_over_ = true;
     return;
   }
   if (why.error == EACCES && !is_stranger_told_) TellStranger(why);
-  // It serves what it has, by the routes that it knows, and goes on trying.
+  // This engine serves its prefixes by the last routes, and keeps trying to join.
   join_deadline_ms_ = 0;
   retry_at_ms_ = now_ms + (has_removals ? kRetryMs : kRejoinMs);
 }
@@ -158,7 +160,7 @@ void PortMembership::SayGoodbye() {
 // -- Doubts about the coordinator.
 
 // Only a member that knows the port can take the coordinator's place. A coordinator that has not
-// welcomed this member, and so may speak another protocol, is known by its process.
+// welcomed this member, and so may speak another protocol, is recognized by its process id.
 bool PortMembership::MaySucceed() const {
   if (!record_->has_joined || record_->WantsNothing()) return false;
   const auto& members = record_->state.members();
@@ -184,7 +186,8 @@ void PortMembership::OnFinding(PortSuccession::Finding finding, uint64_t now_ms)
       return;
     case Finding::kUnable: {
       // A newcomer does not know the members yet, and a member that was stopped may not know the
-      // new ones: until they have joined the coordinator, they tell everybody.
+      // new ones: until they have joined the coordinator, they inform every member of this user
+      // (empty list).
       std::vector<uint64_t> members;
       for (const auto& [id, member] : record_->state.members()) {
         if (is_joined_ && id != record_->self.id) members.push_back(id);
@@ -250,7 +253,7 @@ bool PortMembership::OnCoordinatorsFrame(const peer::Frame& frame, const std::st
       peer::CacheGrant grant;
       if (!peer::Decode(frame.payload, &grant)) return false;
       record_->cache.serial = grant.serial;
-      // Otherwise the answer to an earlier wish.
+      // If nothing is wished for now, the grant answers an earlier wish.
       if (record_->cache.bytes != 0) record_->TakeGrant(grant.bytes);
       TellCacheWish();
       return true;
@@ -266,13 +269,13 @@ bool PortMembership::OnCoordinatorsFrame(const peer::Frame& frame, const std::st
     case FrameType::kRegistered:
       return OnRegistered(frame.payload, now_ms);
     case FrameType::kStateQuery:
-      // Asks, and does not read the answers.
+      // The coordinator asks, but does not read the answers.
       if (effects_->UnsentBytes(link_) > limits::kPeerUnsentBytesMax) return false;
       effects_->Send(link_, FrameType::kState,
                      PortQueries::Describe(*record_, effects_, frame.payload));
       return true;
     default:
-      // Of a later protocol.
+      // A type of a later protocol.
       return true;
   }
 }
@@ -282,13 +285,13 @@ bool PortMembership::OnWelcome(std::string_view payload) {
   if (!peer::Decode(payload, &welcome)) return false;
   if (welcome.protocol < peer::kProtocolOldest || welcome.protocol > peer::kProtocol) return false;
   coordinator_id_ = welcome.coordinator;
-  // What follows is the whole state. Requests go by the last one until it is complete.
+  // The whole state follows. Requests are routed by the last state until it is complete.
   told_ = std::make_unique<PortState>(record_->number);
   return true;
 }
 
 bool PortMembership::OnRefusal(std::string_view payload, uint64_t now_ms) {
-  // Whoever has welcomed this member cannot refuse it.
+  // A coordinator that has welcomed this member cannot refuse it.
   if (is_joined_) return false;
   peer::Refusal refusal;
   if (!peer::Decode(payload, &refusal)) return false;
@@ -306,7 +309,8 @@ bool PortMembership::OnRefusal(std::string_view payload, uint64_t now_ms) {
 bool PortMembership::OnEntry(PortState* state, std::string_view payload, uint64_t now_ms) {
   peer::Entry entry;
   if (!peer::Decode(payload, &entry)) return false;
-  // What we have taken back meanwhile stays away. It has taken the place of an absent one.
+  // A prefix that this engine has unregistered meanwhile is removed again below. It is added first,
+  // because it replaces an absent entry.
   const bool is_stale = told_ == nullptr && entry.member == record_->self.id &&
                         entry.absent_ms == 0 && !record_->own.HasServer(entry.server_id) &&
                         record_->asked.empty();
@@ -316,20 +320,20 @@ bool PortMembership::OnEntry(PortState* state, std::string_view payload, uint64_
   return true;
 }
 
-// What the new coordinator has told is the state from here on.
+// Makes the state that the new coordinator has sent the present one.
 void PortMembership::AdoptTold(uint64_t now_ms) {
   told_->Succeed(record_->state);
   const PortState before = std::exchange(record_->state, std::move(*told_));
   told_.reset();
-  // Also of a newcomer, which may have left the port before and come back.
+  // A newcomer may have removals, too: it may have left the port and come back.
   const std::vector<PortRecord::Untold> untold = record_->TakeUntold(now_ms);
-  // Before the removals are told, so that no prefix is missing between the two.
+  // Known entries are sent before removals, so that no prefix is missing in between.
   TellKnown(before, now_ms);
   for (const auto& [token, gone, changes] : untold) TellRemoval(token, gone, now_ms);
   AddOwnEntries(now_ms);
 }
 
-// A new coordinator may not have heard of all that is this member's: OnSync() tells it.
+// Adds this member's entries that a new coordinator may not know; OnSync() sends them.
 void PortMembership::AddOwnEntries(uint64_t now_ms) {
   std::as_const(record_->own).ForEach([&](const peer::Register& registered) {
     if (IsRefused(registered)) return;
@@ -339,13 +343,14 @@ void PortMembership::AddOwnEntries(uint64_t now_ms) {
   });
 }
 
-// Another member was given the prefix while the coordinator changed.
+// Returns true if another member was given a prefix of the registration while the coordinator
+// changed.
 bool PortMembership::IsRefused(peer::Register registered) const {
   registered.again = peer::kAgain;
   return record_->state.Check(record_->self.id, registered).has_value();
 }
 
-// Registrations that the coordinator does not grant again are others' from here on.
+// Removes the entries of registrations that the coordinator does not grant again.
 void PortMembership::RemoveRefused() {
   record_->own.ForEach([&](peer::Register& registered) {
     if (!IsRefused(registered)) return;
@@ -353,7 +358,7 @@ void PortMembership::RemoveRefused() {
     for (const peer::PrefixItem& item : registered.prefixes) {
       const auto& entries = record_->state.entries();
       const StateEntry* const there = entries.Find(record_->self.id, registered.server_id, item.id);
-      // An absent one is the coordinator's: others have told of it.
+      // An absent entry stays: the coordinator has it from other members.
       if (there == nullptr || there->is_absent()) continue;
       record_->state.RemoveEntry({record_->self.id, registered.server_id, item.id});
     }
@@ -361,10 +366,10 @@ void PortMembership::RemoveRefused() {
   record_->Publish();
 }
 
-// The new coordinator may know less than this member: it was new on the port, or did not hear what
-// the last coordinator told. Prefixes that it does not know are expected back, as those of a killed
-// process: an owner that lives registers them again, or has taken them back. The new coordinator
-// may also have been stopped, and take them for those of somebody who has left them since.
+// Sends the new coordinator the entries of `before` that it does not know: it may be new on the
+// port, or have missed what the last coordinator sent. Such prefixes count as those of a killed
+// process, until a living owner registers them again. A coordinator that was stopped may also
+// attribute them to a member that has left them since.
 void PortMembership::TellKnown(const PortState& before, uint64_t now_ms) {
   PortState& state = record_->state;
   bool has_told = false;
@@ -403,7 +408,7 @@ bool PortMembership::OnSync(std::string_view payload, uint64_t now_ms) {
   is_stranger_told_ = false;
   join_deadline_ms_ = 0;
   if (record_->has_joined) {
-    // The new coordinator may have missed the last change, and has not all sockets.
+    // The new coordinator may have missed the last change, and may lack sockets.
     record_->own.ForEach([this](const peer::Register& registered) { SendAgain(registered); });
     effects_->TellSocket(link_, {});
   }
@@ -456,7 +461,7 @@ void PortMembership::SendRegister(const peer::Register& wanted) {
   effects_->Send(link_, FrameType::kRegister, peer::Encode(wanted));
 }
 
-// What is registered already; the answer tells nothing when it is granted.
+// Registers again what was granted before. Token 0: only a refusal matters.
 void PortMembership::SendAgain(peer::Register registered) {
   if (registered.again == peer::kFirstTime) registered.again = peer::kAgain;
   registered.token = 0;
@@ -481,7 +486,7 @@ bool PortMembership::OnRegistered(std::string_view payload, uint64_t now_ms) {
     }
   }
   const bool is_asked = record_->asked.contains(answer.token);
-  // Otherwise registered again.
+  // If neither, the frame answers a registration that was sent again.
   if (is_removal || is_asked) {
     const size_t left = record_->asked.size() + record_->removals.size();
     const bool is_last = left <= (is_removal ? 0U : 1U);
@@ -493,7 +498,7 @@ bool PortMembership::OnRegistered(std::string_view payload, uint64_t now_ms) {
   return true;
 }
 
-// The answer to what was asked for; or what this engine had is not granted again.
+// Handles the answer to a registration of this engine, or the refusal of one that was sent again.
 void PortMembership::OnOwnRegistered(const peer::Registered& answer) {
   RegistrationResult result;
   const auto found = record_->asked.find(answer.token);
@@ -501,7 +506,7 @@ void PortMembership::OnOwnRegistered(const peer::Registered& answer) {
   if (found != record_->asked.end()) {
     if (answer.error == 0) {
       record_->AddOwn(found->second);
-      // They have changed since it was asked for.
+      // Its terms have changed since it was asked for.
       if (changed_terms_.erase(answer.token) != 0) SendAgain(found->second);
     }
     if (answer.reason == static_cast<uint8_t>(ConflictReason::kTerms)) {
@@ -515,21 +520,21 @@ void PortMembership::OnOwnRegistered(const peer::Registered& answer) {
   result.pid = answer.pid;
   result.prefix = answer.prefix;
   result.queue = answer.queue;
-  // Others are of a later protocol.
+  // Larger reasons are of a later protocol.
   if (answer.reason <= static_cast<uint8_t>(kConflictReasonLast)) {
     result.reason = static_cast<ConflictReason>(answer.reason);
   }
   effects_->Complete(std::move(result), true);
 }
 
-// The link to the coordinator is of no use any more: the coordinator has ended (`is_gone`), or
-// another member is to be asked. Returns true if this member was joined.
+// Gives up the link to the coordinator, because the coordinator has ended (`is_gone`), or because
+// another member is the coordinator now. Returns true if this member was joined.
 bool PortMembership::Part(bool is_gone, uint64_t now_ms) {
   link_ = 0;
   const bool was_joined = std::exchange(is_joined_, false);
   succession_.End();
-  // A newcomer knows nothing but what it was told. If it takes the place, it knows whom to wait for
-  // and what is expected back.
+  // A newcomer keeps the incomplete state that it was sent: if it becomes the coordinator, it then
+  // knows which members and prefixes may come back.
   if (told_ != nullptr && !record_->has_joined) {
     told_->Succeed(record_->state);
     record_->state = std::move(*told_);
@@ -545,7 +550,8 @@ bool PortMembership::Part(bool is_gone, uint64_t now_ms) {
   return true;
 }
 
-// The coordinator has gone: routes stay, and everybody runs for its place.
+// Handles the end of a link. If the coordinator has gone, routes stay, and all members compete for
+// its place.
 void PortMembership::OnBroken(LinkId link, uint64_t now_ms) {
   if (link != 0 && link == succession_.ping()) {
     OnFinding(succession_.OnPing(AsMember(), nullptr, now_ms), now_ms);
@@ -559,7 +565,7 @@ void PortMembership::OnBroken(LinkId link, uint64_t now_ms) {
   }
   record_->state.RemoveMember(coordinator_id_, now_ms);
   record_->Publish();
-  // Nobody is left who could hear of them.
+  // No member is left that could hear of the removals.
   if (record_->WantsNothing() && record_->state.members().empty()) record_->CompleteRemovals();
   if (record_->WantsNothing() && record_->removals.empty()) {
     is_over_ = true;
@@ -568,7 +574,8 @@ void PortMembership::OnBroken(LinkId link, uint64_t now_ms) {
   Seek(now_ms);
 }
 
-// The coordinator does not answer. When it goes on it hears that this is not wanted any more.
+// Gives up registrations that the coordinator does not answer. It reads the removals sent here if
+// it was stopped and runs again.
 void PortMembership::GiveUpAsked(uint64_t now_ms) {
   for (const auto& [token, wanted] : record_->asked) {
     peer::Unregister gone;
@@ -580,7 +587,7 @@ void PortMembership::GiveUpAsked(uint64_t now_ms) {
   why.error = ETIMEDOUT;
   why.pid = coordinator_.pid;
   record_->FailAll(why);
-  // Removals that were asked for after that question have their own time.
+  // Removals that were asked for later have their own time.
   record_->GiveUpRemovals(now_ms, limits::kCoordinatorMs);
   answer_deadline_ms_ = record_->removals.empty() ? 0 : now_ms + limits::kCoordinatorMs;
   if (record_->WantsNothing() && record_->removals.empty()) is_over_ = true;

@@ -17,8 +17,8 @@ bool PortParticipant::IsAlone() const {
   return is_coordinator_ && !coordinator_.has_links() && !coordinator_.IsAwaiting();
 }
 
-// Who leaves in order is heard first: by its coordinator, which others ask; or by those who have
-// come back to it as the new one.
+// Returns true if this engine may leave the port: it has registered nothing, and its removals are
+// known to its coordinator; or, if it is a new coordinator, to the members that have come back.
 bool PortParticipant::IsUnused() const {
   const bool is_heard = is_coordinator_ && !coordinator_.IsAwaiting();
   return record_.WantsNothing() && (record_.removals.empty() || is_heard);
@@ -28,7 +28,7 @@ bool PortParticipant::IsUnused() const {
 
 void PortParticipant::Found(uint64_t now_ms) {
   is_coordinator_ = true;
-  // Nobody was there before, of whom it would not know.
+  // No member was on the port before, so this engine knows all of its state.
   record_.has_joined = true;
   coordinator_.Begin({}, now_ms);
 }
@@ -49,17 +49,17 @@ bool PortParticipant::Register(peer::Register wanted, RegistrationResult* result
   return false;
 }
 
-// What the server has, and what it has asked for, is not its own any more.
+// Forgets prefixes that a server of this engine has registered or asked for.
 void PortParticipant::ForgetOwn(const peer::Unregister& gone, bool stays) {
   record_.own.Forget(gone, stays);
   if (!record_.own.HasServer(gone.server_id)) {
-    // It stops accepting; when it listens again it may have the same number.
+    // The server stops accepting. If it listens again, it may have the same number.
     for (PortRecord::Socket& socket : record_.sockets) {
       if (socket.accepted_by == gone.server_id) socket.accepted_by = 0;
     }
   }
   if (gone.is_all == 0) return;
-  // Before they have been decided on.
+  // Forget its registrations that are not decided on yet, too.
   std::erase_if(record_.queued,
                 [&](const peer::Register& wanted) { return wanted.server_id == gone.server_id; });
   std::erase_if(record_.asked,
@@ -77,14 +77,15 @@ bool PortParticipant::Unregister(const peer::Unregister& gone, bool stays, uint6
   const bool has_others = !record_.state.entries().empty();
   if (gone.token != 0) record_.removals[gone.token] = {gone, now_ms};
   if (IsAlone()) {
-    // The caller hears of this one now. Earlier ones may wait for somebody who has left since.
+    // The return value tells the caller about this removal. Earlier removals may have waited for a
+    // member that has left since.
     if (!has_others) record_.removals.erase(gone.token);
     record_.CompleteRemovals();
     if (IsUnused()) End();
     return has_others;
   }
   if (gone.token != 0 && !record_.has_joined) {
-    // Nothing was granted that could be taken back.
+    // This engine has never joined: nothing was granted that it could take back.
     record_.CompleteRemovals();
   } else if (is_coordinator_) {
     if (gone.token != 0) record_.removals[gone.token].is_told = true;
@@ -122,8 +123,8 @@ bool PortParticipant::HasCached() const {
   return has_cached;
 }
 
-// After registrations of this engine have gone: that of the last server with a cache may be among
-// them.
+// Must be called after registrations of this engine have gone: gives up the memory for a cache if
+// no server with a cache is left.
 void PortParticipant::WishNothingIfUnused() {
   if (!std::exchange(record_.has_failed, false)) return;
   if (record_.cache.bytes != 0 && !HasCached()) WishCache(0, 0);
@@ -134,7 +135,7 @@ void PortParticipant::Leave() {
 }
 
 void PortParticipant::Reserve(const std::vector<std::string>& prefixes) {
-  // Whoever adds a prefix tells them again.
+  // JavaScript passes the same reservations again whenever a server adds a prefix.
   if (prefixes == reserved_) return;
   reserved_ = prefixes;
   std::vector<UrlPrefix> reserved;
@@ -172,7 +173,7 @@ void PortParticipant::Withdraw(const std::string& address) {
   record_.EnsureAccepted();
 }
 
-// False: nothing has changed.
+// Sets the terms of a registration's prefixes. Returns false if none has changed.
 bool PortParticipant::SetTerms(peer::Register* registered, const TermsOf& terms_of) {
   bool is_changed = false;
   for (peer::PrefixItem& item : registered->prefixes) {
@@ -220,9 +221,10 @@ void PortParticipant::ApplyTerms(uint32_t server_id, const TermsOf& terms_of, ui
 
 // -- Inputs of links and time.
 
-// Other members may have waited for this process, and have a coordinator of their own by now. So it
-// looks before each input: whatever it decided or confirmed would not be theirs. They know what it
-// has told, and join the members that have not heard of the successor.
+// Steps down if another member has succeeded this coordinator, whose process may have been stopped.
+// Must be called before each input: what a succeeded coordinator decides or confirms does not reach
+// the members of its successor. Members that have not heard of the successor join it when their
+// links close.
 void PortParticipant::YieldIfSucceeded() {
   if (!is_coordinator_ || !record_.effects->IsSucceeded(coordinator_.rank())) return;
   is_coordinator_ = false;
@@ -301,13 +303,13 @@ void PortParticipant::SayGoodbye(uint64_t now_ms) {
   }
 }
 
-// This engine has taken the meeting place.
+// Makes this engine the coordinator after it has taken the meeting place.
 void PortParticipant::TakePlace(const PortSuccession::Victory& victory, uint64_t now_ms) {
   const bool is_founder = !record_.has_joined && record_.sockets.empty();
   is_coordinator_ = true;
   coordinator_.Begin(victory, now_ms);
-  // Until the founder of a port has its socket, others wait at the door: they would open one of
-  // their own, and one of the two would be in the other's way.
+  // The founder of a port accepts visitors only when it has a listening socket: otherwise a visitor
+  // would open one of its own, and the two would conflict.
   if (!is_founder) record_.effects->OpenMeeting();
   for (const auto& [token, gone, changes] : record_.TakeUntold(now_ms)) {
     coordinator_.TellRemoval(token, changes, now_ms);
@@ -320,7 +322,8 @@ void PortParticipant::TakePlace(const PortSuccession::Victory& victory, uint64_t
   if (IsUnused()) End();
 }
 
-// After each input: what has become of it.
+// Must be called after each input: becomes the coordinator if this engine has taken the meeting
+// place, and leaves the port if nothing is left to do.
 void PortParticipant::Settle(uint64_t now_ms) {
   const auto victory = membership_.TakeWin();
   if (!is_over_ && !is_coordinator_ && victory) TakePlace(*victory, now_ms);
@@ -330,7 +333,7 @@ void PortParticipant::Settle(uint64_t now_ms) {
   if (!is_over_ && (is_done || (!is_coordinator_ && membership_.is_over()))) End();
 }
 
-// The lanes keep the last routes: connections that are left know where their requests go.
+// Leaves the port. The lanes keep the last routes, by which remaining connections find owners.
 void PortParticipant::End() {
   record_.CompleteRemovals();
   record_.effects->GrantCache(UINT64_MAX);

@@ -10,13 +10,13 @@
 namespace httpsys::sharing {
 namespace {
 
-// Members in the answer to a query, in bytes: it is one frame, and has up to kSharedSocketsMax
-// addresses besides.
+// Limit in bytes for the members in an answer. The answer is one frame, which also has up to
+// kSharedSocketsMax addresses.
 constexpr size_t kMembersBytesMax = peer::kFrameBytesMax - 16 * 1024;
-// One member of them; the registrations of one that has more are told in part.
+// Limit in bytes for one member in an answer; its further registrations are left out.
 constexpr size_t kMemberBytesMax = kMembersBytesMax / 2;
 
-// As a JSON string. What is not ASCII is UTF-8 already.
+// Returns the text as a JSON string. Bytes that are not ASCII are UTF-8 already.
 std::string Quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -44,8 +44,8 @@ void AppendEntry(const CacheEntry& entry, std::string* text) {
   text->append(",\"varies\":").append(entry.varies ? "true" : "false").append("}");
 }
 
-// The member `cache` of the answer, with its comma; empty if the query asks for none, or no server
-// of the port has a cache.
+// Returns the JSON member `cache` with a comma before it; empty if the query does not ask about
+// caches, or no server of this engine has one.
 std::string CacheMember(const PortRecord& record, PortEffects* effects, std::string_view payload) {
   peer::CacheQuery query;
   if (payload.empty() || !peer::Decode(payload, &query)) return {};
@@ -120,7 +120,7 @@ void PortQueries::Begin(LinkId asking, std::string_view asked, const std::vector
 void PortQueries::OnState(LinkId member, std::string_view payload, uint64_t now_ms) {
   for (Query& query : queries_) {
     if (query.waiting.erase(member) == 0) continue;
-    // What does not fit into the answer is left out.
+    // A member that does not fit into the answer is left out.
     if (query.members.size() + payload.size() > kMembersBytesMax) continue;
     if (!query.members.empty()) query.members.push_back(',');
     query.members.append(payload);

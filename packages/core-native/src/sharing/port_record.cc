@@ -52,8 +52,8 @@ std::vector<PortRecord::Change> PortRecord::RemoveEntries(uint64_t member,
   return changes;
 }
 
-// The last coordinator may have ended before anybody heard of them. What is registered again since
-// then is told after them.
+// The last coordinator may have ended before any member heard of these removals. Registrations
+// since then are sent after them.
 std::vector<PortRecord::Untold> PortRecord::TakeUntold(uint64_t now_ms) {
   std::vector<Untold> untold;
   for (auto& [token, removal] : removals) {
@@ -65,14 +65,14 @@ std::vector<PortRecord::Untold> PortRecord::TakeUntold(uint64_t now_ms) {
     }
     untold.push_back({token, gone, RemoveEntries(self.id, gone, now_ms)});
   }
-  // What nobody remembers to have taken back: it was given up, or this member was told too late.
+  // Entries whose removal is not on record: it was given up, or this member got the entry too late.
   for (const peer::Unregister& gone : StaleEntries()) {
     untold.push_back({0, gone, RemoveEntries(self.id, gone, now_ms)});
   }
   return untold;
 }
 
-// What others take for this member's, and is not.
+// Returns entries that other members attribute to this engine, and that it has not registered.
 std::vector<peer::Unregister> PortRecord::StaleEntries() const {
   std::set<std::pair<uint32_t, uint32_t>> wanted;  // Servers and their numbers of prefixes.
   const auto add = [&](const peer::Register& registered) {
@@ -129,7 +129,7 @@ void PortRecord::AddOwn(peer::Register registered) {
   const bool is_fed = (registered.flags & peer::kEntryFed) != 0;
   own.Add(std::move(registered));
   EnsureAccepted();
-  // The socket that others would wait for is nobody's here.
+  // A fed server opens no socket here for which visitors would have to wait.
   if (is_fed) effects->OpenMeeting();
 }
 

@@ -28,8 +28,8 @@ std::shared_ptr<const PortRoutes> PortRouting::Update(PortEntries* entries, bool
   next->is_mixed_ = index.HasScheme(true) && index.HasScheme(false);
   next->has_idle_ = has_idle;
   next->departures_ = departures;
-  // Connections to a server that leaves are others' too, also when only others are left. What a
-  // server without a prefix is asked for is never its own.
+  // Connections of a server that leaves may belong to others, even if only others are left.
+  // Requests to a server without a prefix (has_idle) never belong to it.
   const bool has_others = index.server_count() > 1 || next->has_peers();
   next->is_shared_ = has_idle || index.has_absent() || !reserved_.empty() ||
                      (has_others && !IsOneCluster(index, *next));
@@ -37,7 +37,7 @@ std::shared_ptr<const PortRoutes> PortRouting::Update(PortEntries* entries, bool
   return next;
 }
 
-// All prefixes count as changed.
+// Begins routes from nothing. Returns all prefixes as changed.
 PortEntries::Changes PortRouting::BeginAnew(const PortEntries& entries, PortRoutes* next) {
   free_ids_.clear();
   next->port_ = port_;
@@ -65,7 +65,7 @@ void PortRouting::UpdatePrefix(const std::string& table_key, const UrlPrefix& pr
     }
     const bool is_own = entry.member == self_;
     target.has_peers |= !is_own;
-    // One that is there already has another owner of the same queue.
+    // Further owners of a prefix are owners of the same queue.
     target.owners.push_back({is_own ? 0 : entry.member, entry.server_id, entry.prefix_id,
                              (entry.flags & peer::kEntryPlain) != 0,
                              (entry.flags & peer::kEntryFed) != 0,
@@ -89,7 +89,7 @@ void PortRouting::SetTarget(const UrlPrefix& prefix, Target target, PortRoutes* 
     if (free_ids_.empty()) {
       const auto first = static_cast<uint32_t>(next->target_limit());
       (void)next->targets_.Insert(next->targets_.size());
-      // The lowest is used first.
+      // In reverse order, so that the lowest id is used first.
       for (uint32_t i = PortRoutes::kTargetsPerChunk; i-- > 0;) free_ids_.push_back(first + i);
     }
     id = free_ids_.back();
@@ -110,7 +110,8 @@ void PortRouting::RemoveTarget(const UrlPrefix& prefix, PortRoutes* next) {
   --next->target_count_;
 }
 
-// In the order in which they came: connections that any of them may take are the first one's.
+// Lists servers and members in order of arrival: a connection that any of them may take goes to the
+// first.
 void PortRouting::UpdateServers(const EntryIndex& index, PortRoutes* next) const {
   std::set<uint64_t> peers;
   next->peers_.clear();
@@ -124,7 +125,7 @@ void PortRouting::UpdateServers(const EntryIndex& index, PortRoutes* next) const
   }
 }
 
-// Works out what is spoken at one address, and who is there.
+// Updates the protocol and the members of one address.
 void PortRouting::UpdatePlace(const EntryIndex::Address& ip, const EntryIndex& index,
                               PortRoutes* next) const {
   bool is_there = false;
@@ -136,7 +137,8 @@ void PortRouting::UpdatePlace(const EntryIndex::Address& ip, const EntryIndex& i
       const auto found = addresses.find(ip);
       if (found == addresses.end()) continue;
       is_there = true;
-      // An owner that has gone says less than one that is there, and of two such that with TLS.
+      // The last assignment decides: an owner that is here over an absent one, then TLS over no
+      // TLS.
       place.is_secure = kind.is_https;
       if (is_absent) continue;
       for (const auto& [server, entries] : found->second) {
@@ -163,7 +165,8 @@ void PortRouting::UpdatePlace(const EntryIndex::Address& ip, const EntryIndex& i
   }
 }
 
-// Whoever is there would serve what this engine is given in the same way.
+// Returns true if the port has workers of one cluster only: each would serve a connection of this
+// engine in the same way.
 bool PortRouting::IsOneCluster(const EntryIndex& index, const PortRoutes& routes) const {
   if (routes.target_count() != 1 || routes.local_servers().size() != 1) return false;
   constexpr uint8_t kWorker = peer::kEntryPlain | peer::kEntryFed;

@@ -7,19 +7,21 @@
 namespace httpsys::sharing {
 namespace {
 
-// As two listen(2) on a port: a wildcard address and any other are in each other's way.
+// Returns true if two listen(2) on these addresses of one port would conflict: a wildcard address
+// conflicts with any other.
 bool OverlapsAsPort(const UrlPrefix& one, uint8_t one_flags, const UrlPrefix& other,
                     uint8_t other_flags) {
   const bool is_one_bound = one.host_kind == HostKind::kIpBound;
   const bool is_other_bound = other.host_kind == HostKind::kIpBound;
   if (is_one_bound && is_other_bound) return one.ip == other.ip;
-  // An IPv4 wildcard leaves IPv6 addresses alone.
+  // An IPv4 wildcard does not conflict with IPv6 addresses.
   if (is_one_bound) return (other_flags & peer::kEntryIpv4) == 0 || IsIpv4(one, one_flags);
   if (is_other_bound) return (one_flags & peer::kEntryIpv4) == 0 || IsIpv4(other, other_flags);
   return true;
 }
 
-// Whoever comes back after the coordinator has changed may find others in its queue, or nobody yet.
+// Returns true if a new registration has this queue mode. For registrations sent again the mode
+// does not count: after a change of coordinators the queue may have other owners, or none yet.
 bool IsMode(const peer::Register& wanted, QueueMode mode) {
   return wanted.again == peer::kFirstTime && wanted.queue_mode == static_cast<uint8_t>(mode);
 }
@@ -29,7 +31,7 @@ bool SharesQueue(const peer::Entry& there, const peer::Register& wanted) {
          !IsMode(wanted, QueueMode::kCreate);
 }
 
-// Workers of one cluster, each with the port as a whole: the same one, and in a process each.
+// Returns true for workers of one cluster: different members that listen on the same whole port.
 bool ShareAPort(const StateEntry& there, uint64_t member, const peer::Register& wanted,
                 const std::string& key) {
   const bool is_same_address =
@@ -37,18 +39,19 @@ bool ShareAPort(const StateEntry& there, uint64_t member, const peer::Register& 
   return is_same_address && there.entry.member != member && SharesQueue(there.entry, wanted);
 }
 
-// Of two that cannot have one prefix.
+// Returns why two servers cannot share a prefix.
 ConflictReason ReasonOf(const peer::Entry& there, const peer::Register& wanted) {
   if (there.queue.empty() || wanted.queue.empty()) return ConflictReason::kPrefix;
   return there.queue == wanted.queue ? ConflictReason::kQueueMode : ConflictReason::kOtherQueue;
 }
 
-// Whoever has told none may have any.
+// Empty terms are unknown, so they equal no others.
 bool HaveSameTerms(const std::string& one, const std::string& other) {
   return !one.empty() && one == other;
 }
 
-// A connection speaks TLS or it does not, before its request tells whose it is.
+// Returns true if two prefixes are served on one socket and only one uses TLS. They conflict: TLS
+// begins before the request shows whose connection it is.
 bool MeetOnOneSocket(const UrlPrefix& one, const UrlPrefix& other) {
   if (one.is_https == other.is_https) return false;
   const bool are_bound = one.host_kind == HostKind::kIpBound && other.host_kind == one.host_kind;
@@ -94,7 +97,7 @@ std::optional<Conflict> PortRules::CheckOne(size_t index) {
                     reason};
   }
   const StateEntry* there = FindOtherTerms(candidate);
-  // Those that are there have other terms now, which is a fact.
+  // An entry that exists already is not refused for its terms.
   if (there != nullptr && !IsThere(item)) return TermsConflict(*there, item.text);
   return std::nullopt;
 }
@@ -112,7 +115,8 @@ PortRules::Place PortRules::PlaceOf(const UrlPrefix& prefix) {
   return {prefix.is_https, prefix.host_kind == HostKind::kIpBound, prefix.ip};
 }
 
-// An earlier prefix of the same registration that cannot share a socket with this one.
+// Returns an earlier prefix of the same registration that cannot share a socket with this one, or
+// nullptr.
 const std::string* PortRules::FindOwnScheme(size_t index) {
   const UrlPrefix& prefix = candidates_[index]->parsed;
   if (!places_.try_emplace(PlaceOf(prefix), index).second) return nullptr;
@@ -125,7 +129,8 @@ const std::string* PortRules::FindOwnScheme(size_t index) {
 PortRules::Found PortRules::FindConflict(const StateEntry& candidate) {
   Found found;
   if ((wanted_.flags & peer::kEntryPlain) != 0) {
-    // A port as a whole also depends on who has the same one.
+    // Not cached: whether a whole port conflicts also depends on the candidate's key
+    // (ShareAPort()).
     found = FindByPlace(candidate);
   } else {
     const auto [known, is_new] = by_place_.try_emplace(PlaceOf(candidate.parsed));
@@ -141,7 +146,8 @@ PortRules::Found PortRules::FindConflict(const StateEntry& candidate) {
   return found;
 }
 
-// Why an entry that has its server is in the candidate's way, whatever their paths and host names.
+// Returns why an entry that is not absent conflicts with the candidate, whatever their paths and
+// host names.
 ConflictReason PortRules::ReasonAt(const StateEntry& there, const StateEntry& candidate) const {
   const bool is_own = there.IsOf(member_, wanted_.server_id);
   const bool are_plain = (there.entry.flags & wanted_.flags & peer::kEntryPlain) != 0;
@@ -167,8 +173,8 @@ bool PortRules::IsExclusive(const EntryIndex::Kind& kind) const {
   return ((kind.flags | wanted_.flags) & peer::kEntryExclusive) != 0;
 }
 
-// The first entry of a kind and address that is in the candidate's way, or nullptr. Of one server,
-// all such entries are in its way or none is, except for ports as a whole.
+// Returns the first entry of a kind and address that conflicts with the candidate, or nullptr. Of
+// one server, all such entries conflict or none does, except for whole ports.
 const StateEntry* PortRules::FirstInTheWay(const EntryIndex::Kind& kind,
                                            const EntryIndex::Servers& servers,
                                            const StateEntry& candidate) const {
@@ -192,7 +198,7 @@ PortRules::Found PortRules::FindByPlace(const StateEntry& candidate) const {
   const EntryIndex& index = entries_.index();
   const UrlPrefix& prefix = candidate.parsed;
   const bool is_bound = prefix.host_kind == HostKind::kIpBound;
-  // Prefixes of one server meet by their schemes alone.
+  // Prefixes of one server conflict by their schemes only.
   const bool is_alone = index.HasOnly({member_, wanted_.server_id});
   const StateEntry* first = nullptr;
   for (const auto& [kind, addresses] : index.kinds()) {
@@ -213,9 +219,10 @@ PortRules::Found PortRules::FindByPlace(const StateEntry& candidate) const {
   return {first, ReasonAt(*first, candidate)};
 }
 
-// The prefix of another server that no ClientHello can tell from the candidate's, and whose clients
-// are asked for certificates by other rules. Two servers of one queue that both have both prefixes
-// are one application: each answers all requests of the clients that it has asked.
+// Returns the prefix of another server that no ClientHello can tell from the candidate's, and whose
+// clients are asked for certificates by other rules; or nullptr. Two servers of one queue that both
+// have both prefixes are one application: each answers all requests of the clients that it has
+// asked.
 const StateEntry* PortRules::FindOtherTerms(const StateEntry& candidate) {
   if (candidate.hello_key.empty()) return nullptr;
   for (const Other& other : OthersOf(candidate)) {

@@ -13,13 +13,13 @@
 namespace httpsys::sharing {
 namespace {
 
-// Of a socket for a port that was registered as such.
+// Returns the address of the listening socket for a registration of a whole port.
 std::string AddressOf(const UrlPrefix& prefix, uint8_t flags) {
   const bool is_ipv4 = IsIpv4(prefix, flags);
   if (prefix.host_kind != HostKind::kIpBound) return is_ipv4 ? "0.0.0.0" : "::";
   char text[INET6_ADDRSTRLEN] = "";
   const uint8_t* bytes = prefix.ip.data();
-  // IPv4 addresses stand at the end of mapped ones.
+  // An IPv4-mapped address ends with the IPv4 address.
   if (is_ipv4) bytes += prefix.ip.size() - sizeof(in_addr);
   inet_ntop(is_ipv4 ? AF_INET : AF_INET6, bytes, text, sizeof text);
   return text;
@@ -61,7 +61,7 @@ bool PortState::AddMember(const peer::Member& member) {
   return true;
 }
 
-// True if a member other than `except` has a server for the prefix.
+// Returns true if a member other than `except` has a server for the prefix.
 bool PortState::IsServed(const std::string& key, uint64_t except) const {
   return entries_.FindKey(key, [=](const StateEntry& there) {
     return !there.is_absent() && there.entry.member != except;
@@ -150,7 +150,7 @@ std::vector<peer::EntryGone> PortState::RemoveAbsent(const peer::Register& regis
 
 bool PortState::IsExpected(const std::string& key, uint64_t until_ms,
                            const IsBelieved& is_believed) const {
-  // What was told by another member has a time that is a little later.
+  // Tolerance for `until_ms`: the same absence, sent by another member, ends a little later here.
   constexpr uint64_t kSlackMs = 100;
   const auto is_expected = [&](const StateEntry& there) {
     if (!there.is_absent()) return is_believed(there);

@@ -43,7 +43,8 @@ PortSuccession::Finding PortSuccession::Tick(const Member& member, uint64_t now_
     if (finding != Finding::kNothing || member.is_joined) return finding;
   }
   if (!member.is_waiting) {
-    // It was told of the doubt, and can do nothing about it. If it told others, they would tell it.
+    // Another member has reported the doubt, and this member can do nothing about it. It must not
+    // report it on: the other members would report it back.
     End();
     return Finding::kNothing;
   }
@@ -52,17 +53,17 @@ PortSuccession::Finding PortSuccession::Tick(const Member& member, uint64_t now_
   return Finding::kUnable;
 }
 
-// A coordinator that is stopped has the question in its backlog when it goes on, and looks then
-// whether it was succeeded.
+// Asks the coordinator over a new link (kPing), or succeeds it if it has not answered. A stopped
+// coordinator finds the link when it runs again, and then checks whether it was succeeded.
 PortSuccession::Finding PortSuccession::Ask(const Member& member, uint64_t now_ms) {
   if (ping_ != 0) {
-    // A member that is joined knows more of the port than one that was to join.
+    // A joined member waits half as long, because it knows more of the port.
     const uint64_t silent_ms = (member.is_joined ? 1 : 2) * limits::kSilentMs;
     return now_ms - pinged_ms_ < silent_ms ? Finding::kNothing : Succeed(member);
   }
   const Visit visit = effects_->VisitMeeting();
   if (visit.result != Visit::Result::kLinked) {
-    // Its link to the member ends soon; or too many wait there.
+    // The coordinator has ended, so its link to this member breaks soon; or its backlog is full.
     OnHeard(now_ms);
     return Finding::kNothing;
   }
@@ -74,7 +75,7 @@ PortSuccession::Finding PortSuccession::Ask(const Member& member, uint64_t now_m
   return Finding::kNothing;
 }
 
-// True if somebody else has the name now of the coordinator that was asked.
+// Returns true if another process now has the name of the coordinator that was asked.
 bool PortSuccession::IsReplaced() {
   const Visit visit = effects_->VisitRank(pinged_rank_);
   if (visit.result != Visit::Result::kLinked) return false;
@@ -82,11 +83,12 @@ bool PortSuccession::IsReplaced() {
   return visit.who.pid != pinged_.pid || visit.who.uid != pinged_.uid;
 }
 
-// This engine may have been stopped itself: what the coordinator has said meanwhile counts.
+// Succeeds the coordinator, unless frames of it are unread: this engine may have been stopped
+// itself.
 PortSuccession::Finding PortSuccession::Succeed(const Member& member) {
   if (effects_->HasUnread(ping_) || effects_->HasUnread(member.link)) return Finding::kNothing;
   const int rank = IsReplaced() ? -ENOENT : effects_->TakeRankAbove(pinged_rank_);
-  // It has taken another rank since it was asked: it is asked there.
+  // The coordinator has another rank by now: the next Ask() finds it there.
   if (rank == -ENOENT) effects_->CloseLink(std::exchange(ping_, 0));
   if (rank < 0) return Finding::kNothing;
   victory_ = {static_cast<uint32_t>(rank), std::exchange(ping_, 0)};

@@ -8,7 +8,7 @@
 namespace httpsys::sharing {
 namespace {
 
-// A line has seven columns and a name of at most 108 bytes.
+// Size of the buffer for a line, which has seven columns and a name of at most 108 bytes.
 constexpr int kLineBytes = 512;
 // The flag of a socket that listens. A connection that was accepted has the name of its listener,
 // without the flag.

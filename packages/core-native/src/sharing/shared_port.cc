@@ -69,7 +69,7 @@ int SharedPort::TakeMeeting(uint32_t rank) {
   NamedSocket taken;
   if (const int status = ListenUnder(PortName(number_, rank), &taken); status != 0) return status;
   const bool is_open = meeting_key_ > 0;
-  // Whoever looked before this engine listened did not find it.
+  // A member that looked before this engine listened may have taken a higher rank.
   if (!has_meeting() && IsRankPassed(number_, rank)) {
     CloseNamed(&taken);
     return -EADDRINUSE;
@@ -86,11 +86,12 @@ int SharedPort::TakeRankAbove(uint32_t rank) {
     const int status = ListenUnder(PortName(number_, higher), &meeting_);
     if (status == 0 && !IsRankPassed(number_, higher)) return static_cast<int>(higher);
     if (status == 0) {
-      // Another member did not find this one, which had bound the name and did not listen yet.
+      // Another member has taken a higher rank: it did not find this engine, which had bound the
+      // name but did not listen yet.
       CloseNamed(&meeting_);
       break;
     }
-    // Another user has it, or a process that is stopped and does not listen.
+    // EADDRINUSE: another user has the name, or a stopped process that does not listen.
     if (status != -EADDRINUSE) return status;
   }
   return -EADDRINUSE;

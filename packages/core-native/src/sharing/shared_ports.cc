@@ -40,7 +40,7 @@ int SharedPorts::Meet(uint16_t number, Stranger* stranger) {
   }
   if (status == -EADDRINUSE) return static_cast<int>(Meeting::kTaken);
   if (status != 0) return status;
-  // The successor of a coordinator that was stopped has not taken this name yet.
+  // A successor of a stopped coordinator listens at a higher rank, and has not taken rank 0 yet.
   if (IsRankPassed(number, 0)) {
     CloseNamed(&meeting);
     return static_cast<int>(Meeting::kTaken);
@@ -53,7 +53,7 @@ int SharedPorts::TakeAlone(uint16_t number) {
   const std::lock_guard lock(mutex_);
   if (is_closed_) return -EBADF;
   if (Find(number) != nullptr) return -EALREADY;
-  // A coordinator that nobody finds.
+  // Without a meeting place, no process finds this coordinator.
   Add(number)->Found({}, NowMs());
   return 0;
 }
@@ -63,8 +63,8 @@ int SharedPorts::Contribute(uint16_t number, uint32_t server_id, int fd, bool is
   SharedPort* port = Find(number);
   if (port == nullptr) return -EBADF;
   const int status = port->Contribute(server_id, fd);
-  // Until the founder of a port has all its sockets, others wait at the door: they would open one
-  // of their own, and one of the two would be in the other's way.
+  // The founder of a port accepts visitors only when it has all its sockets: otherwise a visitor
+  // would open one of its own, and the two would conflict.
   if (is_last) port->OpenMeeting();
   AfterInput(number);
   return status;
@@ -134,7 +134,7 @@ bool SharedPorts::ChangeTerms(uint32_t server_id, const PortParticipant::TermsOf
   const std::lock_guard lock(mutex_);
   if (is_closed_) return true;
   *conflict = {};
-  // First all are looked at: a conflict on one port leaves the others as they are.
+  // All ports are checked first: a conflict on one port leaves the other ports unchanged.
   for (const auto& [number, port] : ports_) {
     port->participant().CheckTerms(server_id, terms_of, conflict);
   }
@@ -159,7 +159,7 @@ void SharedPorts::Leave(uint16_t number) {
   AfterInput(number);
 }
 
-// 1. Nobody comes in, 2. the thread closes what it has, 3. the rest.
+// 1. Stop accepting visitors. 2. End the thread, which closes its links. 3. Close the rest.
 void SharedPorts::Close() {
   {
     const std::lock_guard lock(mutex_);
@@ -185,7 +185,7 @@ void SharedPorts::AfterCommands() {
   ArmTimers();
 }
 
-// Who ends in order takes its prefixes back; those of one that does not are offline for a while.
+// Unregisters all prefixes of this engine: without that they would be offline for a while.
 void SharedPorts::BeforeEnd() {
   const std::lock_guard lock(mutex_);
   for (const auto& [number, port] : ports_) port->participant().SayGoodbye(NowMs());
@@ -217,7 +217,7 @@ void SharedPorts::Tick() {
   ArmTimers();
 }
 
-// They are replaced by themselves, as time goes by.
+// Sends members the ticket keys that have replaced old ones, which happens as time passes.
 void SharedPorts::TellTicketKeys() {
   const std::lock_guard lock(mutex_);
   for (const auto& [number, port] : ports_) {
@@ -228,7 +228,7 @@ void SharedPorts::TellTicketKeys() {
 }
 
 void SharedPorts::OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) {
-  // No frame here means more than one.
+  // No frame type of a control connection has more than one descriptor.
   const int fd = fds.empty() ? -1 : fds[0];
   for (size_t i = 1; i < fds.size(); ++i) close(fds[i]);
   const std::lock_guard lock(mutex_);
@@ -262,7 +262,7 @@ void SharedPorts::OnApplied(uint16_t number, uint64_t life, const Applied& appli
   thread_.Post([this, number, life, applied] {
     const std::lock_guard lock(mutex_);
     SharedPort* port = Find(number);
-    // Routes of before the port was given back confirm nothing now.
+    // Routes of an earlier SharedPort of this number confirm nothing now.
     if (port == nullptr || port->life() != life) return;
     port->participant().OnApplied(applied, NowMs());
     AfterInput(number);
@@ -287,7 +287,7 @@ void SharedPorts::OnDoubt(uint16_t number) {
   });
 }
 
-// On the acceptor's thread.
+// Thread: the acceptor's.
 void SharedPorts::OnVisitor(uint16_t number, int fd) {
   const bool is_posted = thread_.Post([this, number, fd] {
     const std::lock_guard lock(mutex_);
@@ -334,7 +334,7 @@ void SharedPorts::AfterInput(uint16_t number) {
   if (thread_.IsCurrent()) {
     Flush();
   } else if (wants_thread || links_.has_pending()) {
-    // What waits is sent, whoever joins begins, and the timers are armed.
+    // On the thread: join if that is wanted (Tick()), send waiting frames, arm the timers.
     thread_.Post([this, number] {
       const std::lock_guard lock(mutex_);
       SharedPort* port = Find(number);
@@ -351,12 +351,12 @@ void SharedPorts::Flush() {
   });
 }
 
-// 0 or a positive errno.
+// Listens under this member's name. Returns 0 or a positive errno.
 int SharedPorts::EnsureLinkSocket() {
   if (link_key_ > 0) return 0;
   const std::string name = MemberName(id_);
   if (const int status = ListenUnder(name, &link_socket_); status != 0) return -status;
-  // Takes the descriptor over.
+  // Watch() takes the descriptor over.
   link_key_ = delegate_->Watch(std::exchange(link_socket_.fd, -1),
                                [this](int fd) { delegate_->OnLink(fd); });
   if (link_key_ <= 0) {

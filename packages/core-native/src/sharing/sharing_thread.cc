@@ -10,10 +10,10 @@
 namespace httpsys::sharing {
 namespace {
 
-// How often deadlines are looked at while there are any.
+// Time between two checks of deadlines, while there are any.
 constexpr uint64_t kTickMs = 10;
 
-// What a thread runs.
+// The SharingThread that a thread runs.
 struct Running {
   const SharingThread* thread = nullptr;
 };
@@ -99,7 +99,7 @@ void SharingThread::Stop() {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
     if (!is_running_) return;
-    // Within the lock: the thread has not seen it yet, so that the handle is there.
+    // Sent under the lock: the thread cannot have seen is_stopping_ yet, so wake_ is still open.
     uv_async_send(&wake_);
   }
   uv_thread_join(&thread_);

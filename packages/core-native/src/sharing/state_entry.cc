@@ -10,8 +10,8 @@ std::string Folded(std::string text) {
   return text;
 }
 
-// A ClientHello says of the prefix that its connection is for: a host, or nothing but the
-// address that it has come to.
+// Returns what a ClientHello can show of a prefix: its host, or only the address of the connection.
+// Prefixes with the same key cannot be told apart by a ClientHello.
 std::string HelloKeyOf(const UrlPrefix& prefix) {
   if (!prefix.is_https) return {};
   const bool is_wildcard =

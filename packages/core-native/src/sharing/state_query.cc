@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kRetryMs = 5;
 
-// 0 when it can be read in time.
+// Waits until there is something to read. Returns 0 or a negative errno, perhaps -ETIMEDOUT.
 int WaitReadable(int fd, uint64_t deadline_ms) {
   const uint64_t now_ms = uv_hrtime() / 1'000'000;
   if (now_ms >= deadline_ms) return -ETIMEDOUT;
@@ -55,7 +55,7 @@ int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text, std::strin
   const uint64_t deadline_ms = uv_hrtime() / 1'000'000 + timeout_ms;
   uint32_t rank = 0;
   int fd = ConnectToCoordinator(port, &rank);
-  // The coordinator may have gone a moment ago.
+  // The coordinator may have ended a moment ago: wait until the members have elected another one.
   const uint64_t election_ms = uv_hrtime() / 1'000'000 + limits::kElectionMs;
   while ((fd == -ECONNREFUSED || fd == -ENOENT) && uv_hrtime() / 1'000'000 < election_ms) {
     poll(nullptr, 0, kRetryMs);
@@ -67,7 +67,7 @@ int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text, std::strin
   if (status == 0) {
     const std::string frame =
         peer::FrameHeader(peer::FrameType::kStateQuery, query.size(), 0).append(query);
-    // A few kilobytes at most, on a new connection.
+    // A new connection has room for these few kilobytes.
     const auto bytes = static_cast<ssize_t>(frame.size());
     if (send(fd, frame.data(), frame.size(), kSendFlags) != bytes) status = -EPIPE;
   }

@@ -14,7 +14,7 @@
 namespace httpsys::sharing {
 namespace {
 
-// Of Linux 5.3; headers that are older do not have them.
+// Constants of Linux 5.3 for uids, which older headers lack.
 constexpr uint32_t kShowUid = 0x40;
 constexpr uint16_t kUidAttribute = 7;
 // Values of udiag_state, which are those of TCP.
@@ -22,7 +22,7 @@ constexpr uint8_t kStateClosed = 7;
 constexpr uint8_t kStateListening = 10;
 
 constexpr size_t kReadBytes = 32 * 1024;
-// Of one answer: a million sockets. What lies behind is not looked at.
+// Limit of reads of one answer: about a million sockets. Further sockets are ignored.
 constexpr int kReadsMax = 4096;
 
 // How well a socket explains that its name is taken. Accepted connections have the name of their
@@ -76,7 +76,8 @@ NamedUnixSocket Read(std::string_view attributes, const unix_diag_msg& socket) {
 
 using Use = std::function<void(const NamedUnixSocket& socket)>;
 
-// Returns false behind the last message, or when the answer makes no sense.
+// Calls `use` with each socket. Returns false after the last message, or if the answer is
+// malformed.
 bool ReadMessages(std::string_view bytes, const Use& use) {
   while (bytes.size() >= sizeof(nlmsghdr)) {
     nlmsghdr header;
@@ -105,7 +106,7 @@ bool ForEachName(const Use& use) {
   bool has_answer = false;
   std::vector<char> buffer(kReadBytes);
   for (int i = 0; goes_on && i < kReadsMax; ++i) {
-    // The kernel goes on with its answer within recv(): nothing is ever waited for.
+    // The kernel continues its answer within recv(), so there is nothing to wait for.
     const ssize_t got = recv(fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
     goes_on = got > 0 && ReadMessages({buffer.data(), static_cast<size_t>(got)}, use);
     has_answer = has_answer || goes_on;
