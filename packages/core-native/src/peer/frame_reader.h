@@ -12,7 +12,8 @@
 namespace httpsys::peer {
 
 inline constexpr size_t kFrameHeaderBytes = 8;
-// Longest payload in bytes. The bytes that one read of a lane leaves unhandled fit.
+// Longest payload in bytes. A payload has room for the bytes that one read of a lane leaves
+// unhandled.
 inline constexpr size_t kFrameBytesMax = 1024 * 1024;
 // Most descriptors of one frame, that is connections handed over at a time. Systems allow some
 // hundred.

@@ -98,7 +98,7 @@ struct CacheQuery {
   enum Wants : uint8_t { kNothing = 0, kEntries = 1, kFlush = 2, kFlushBelow = 3 };
 
   uint8_t wants = kNothing;
-  // With kEntries: what each member tells at most.
+  // With kEntries: the most entries that each member sends.
   uint32_t limit = 0;
   // A URL; for kEntries everything below it, too. Empty = all that is stored.
   std::string url;
@@ -149,7 +149,7 @@ struct PrefixItem {
 enum Again : uint8_t {
   kFirstTime = 0,
   kAgain = 1,
-  // The last coordinator has refused the registration: somebody else had a prefix of it.
+  // The last coordinator has refused the registration: another member had one of its prefixes.
   kAgainAfterLoss = 2,
 };
 
@@ -246,7 +246,7 @@ struct EntryGone {
   }
 };
 
-// Members must apply everything told before. The answer (kSynced) says that they do.
+// Makes a member apply everything sent before. The member answers with kSynced when it does.
 struct Sync {
   uint32_t serial = 0;
 
@@ -286,13 +286,15 @@ struct Pong {
   }
 };
 
-// What a member wants for the output cache of its process, told to each coordinator, and whenever
-// the member has applied a smaller grant.
+// How much memory a member wants for the output cache of its process. Sent to each coordinator, and
+// whenever the member has applied a grant.
 struct CacheWish {
-  uint64_t bytes = 0;   // 0 = nothing.
-  uint64_t limit = 0;   // What all members of the port may use; 0 = the coordinator's default.
-  uint64_t held = 0;    // What the process may use at present.
-  uint32_t serial = 0;  // Of the last grant that was applied; 0 = none of this coordinator.
+  uint64_t bytes = 0;  // 0 = nothing.
+  // The most that all members of the port may use; 0 = the coordinator's default.
+  uint64_t limit = 0;
+  uint64_t held = 0;  // What the process may use at present.
+  // CacheGrant::serial of the last grant that was applied; 0 = none of this coordinator.
+  uint32_t serial = 0;
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -300,7 +302,7 @@ struct CacheWish {
   }
 };
 
-// What the coordinator lets the process of a member use.
+// How much memory the process of a member may use for its output cache.
 struct CacheGrant {
   uint64_t bytes = 0;
   uint32_t serial = 0;
@@ -384,8 +386,8 @@ struct Answered {
   }
 };
 
-// The owner accepts or declines the upgrade that a relayed request asks for. The sender waits for
-// it before it sends more.
+// The owner accepts or declines the upgrade that a relayed request asks for. The sender of the
+// request waits for this message before it sends more.
 struct Decided {
   uint32_t id = 0;
   uint8_t is_upgraded = 0;  // From here on both directions carry opaque bytes.
@@ -420,9 +422,9 @@ struct Ended {
   }
 };
 
-// The coordinator of a port does not answer the sender, or the sender has succeeded it. The
-// receiver looks whether another member coordinates the port now, and asks the coordinator whether
-// it is stopped.
+// Reports that the coordinator of a port does not answer the sender, or that the sender has
+// succeeded it. The receiver looks whether another member coordinates the port now, and asks the
+// coordinator whether it is stopped.
 struct Doubt {
   uint16_t port = 0;
 
@@ -432,15 +434,15 @@ struct Doubt {
   }
 };
 
-// -- The cache of another member. kCacheHits has no payload: its descriptor is memory in which the
-// sender counts hits (cache::HitTable), and which the receiver only reads. kCacheIndex has none,
-// either: its descriptor is the index of the sender's arena, in place of an earlier one and of all
-// chunks. kCacheFollow and kCacheCounters have none: the reader owns prefixes of the other member,
-// too, and gets memory in which that one counts what it makes obsolete
-// (cache::InvalidationCounters), once for the life of its process. All are sealed
-// (cache::SharedMemory).
+// -- The cache of another member. Four types have no payload. kCacheHits: its descriptor is memory
+// in which the sender counts hits (cache::HitTable), and which the receiver only reads.
+// kCacheIndex: its descriptor is the index of the sender's arena, which replaces an earlier index
+// and all chunks. kCacheFollow: the reader owns prefixes together with the receiver, and asks for
+// kCacheCounters. kCacheCounters: its descriptor is memory in which the sender counts what it makes
+// obsolete (cache::InvalidationCounters), the same for the life of its process. All memory is
+// sealed (cache::SharedMemory).
 
-// The reader wants to know the scope of a prefix, now and whenever it changes.
+// Asks the owner for the scope of a prefix, now and whenever it changes.
 struct CacheAsk {
   uint32_t server_id = 0;
   uint32_t prefix_id = 0;
@@ -451,7 +453,7 @@ struct CacheAsk {
   }
 };
 
-// A chunk of the arena, in place of an earlier one of this number.
+// A chunk of the arena, which replaces an earlier chunk of this number.
 struct CacheChunk {
   uint32_t chunk = 0;
   uint64_t serial = 0;  // The number that the index has for this memory.
@@ -478,11 +480,11 @@ enum CacheScopeFlags : uint8_t {
   kScopeStrictUrl = 1 << 2,      // Targets that are not strict are refused.
 };
 
-// What a reader has to know of a prefix of the sender.
+// The facts that a reader needs about a prefix of the sender.
 struct CacheScope {
   uint32_t server_id = 0;
   uint32_t prefix_id = 0;
-  // The number in the keys of the entries (cache::KeyScope::port). 0 = readers find none.
+  // The number in the keys of the entries (cache::KeyScope::port). 0 = readers find no entries.
   uint32_t scope = 0;
   uint8_t flags = 0;
   std::string prefix;
@@ -497,13 +499,13 @@ struct CacheScope {
   }
 };
 
-// The payload of kTaken (acknowledges this connection and all before it) and kDeclined (this
-// connection only). kFree has no payload: the sender is not blocked any more, and takes back the
-// connections whose home it is. kHaste has none either: what follows has waited for blocked
-// JavaScript of the sender; nor have kBlocked (the JavaScript of the sender is blocked) and kBegun
-// (it has begun something). Receivers that do not know the last three ignore them.
+// Four types between lanes have no payload. kFree: the sender is not blocked any more, and takes
+// back the connections whose home it is. kHaste: what follows has waited for blocked JavaScript of
+// the sender. kBlocked: the JavaScript of the sender is blocked. kBegun: it has begun a request
+// since. Receivers that do not know the last three ignore them.
 
-// kTaken: this one and all before it. kDeclined: this one only.
+// The payload of kTaken (acknowledges this hand-over and all before it) and of kDeclined (this
+// hand-over only).
 struct Sequence {
   uint32_t sequence = 0;
 

@@ -1,6 +1,6 @@
 #pragma once
-// Keeps in mind which members have said that their JavaScript is blocked, and who has heard the
-// same of this member.
+// Remembers which members have said that their JavaScript is blocked, and which members this one
+// has told the same.
 
 #include <algorithm>
 #include <cstdint>
@@ -12,30 +12,30 @@
 
 namespace httpsys::engine {
 
-// A blocked member passes its requests on. Without this knowledge a member that has got them, and
-// has no CPU for a moment, would pass them back. Who gets something from a blocked member is told
-// (kBlocked), and hears over the same channel when JavaScript has begun something (kBegun), so that
-// the two cannot overtake each other. Thread: the lane.
+// A blocked member passes its requests on. Without this knowledge the receiver, if it has no CPU
+// for a moment, would pass them back. So a blocked member sends kBlocked before the requests, and
+// kBegun over the same channel when its JavaScript has begun a request: the two cannot overtake
+// each other. Thread: the lane.
 class BlockedPeers {
  public:
   using Channel = sharing::Channel;
 
-  // The JavaScript of this member is blocked, or has begun something: those that were told hear of
-  // it.
+  // Must be called when the JavaScript of this member is blocked, or has begun a request again:
+  // then sends kBegun to the members that were told that it is blocked.
   void SetBlocked(bool is_blocked) {
     is_blocked_ = is_blocked;
     if (is_blocked) return;
     for (Channel* channel : told_) channel->Send(peer::FrameType::kBegun, {});
     told_.clear();
   }
-  // Must be called before something is passed on over the channel.
+  // Must be called before requests are passed on over the channel.
   void Tell(Channel* channel) {
     if (is_blocked_ && told_.insert(channel).second) channel->Send(peer::FrameType::kBlocked, {});
   }
   void OnBlocked(const Channel* channel, uint64_t member) { blocked_[channel] = member; }
-  // The member has begun something. Returns false if it has not said that it was blocked.
+  // Handles kBegun. Returns false if the member has not said before that it was blocked.
   bool OnBegun(const Channel* channel) { return blocked_.erase(channel) != 0; }
-  // Returns true if the member at the other end had said that it is blocked.
+  // Forgets a channel that has ended. Returns true if the member at its other end was blocked.
   bool OnGone(Channel* channel) {
     told_.erase(channel);
     return OnBegun(channel);

@@ -10,10 +10,10 @@ namespace httpsys::engine {
 class CacheAskers {
  public:
   virtual ~CacheAskers() = default;
-  // A frame of a member: kCacheHits, kCacheAsk or kCacheFollow. `link` is the number of its link,
-  // which is never used again. The callee takes `fd` over, which may be -1.
+  // Handles a frame of a member: kCacheHits, kCacheAsk or kCacheFollow. `link` is the number of its
+  // link, which is never reused. The callee owns `fd`, which may be -1.
   virtual void OnCacheFrame(uint64_t link, const peer::Frame& frame, int fd) = 0;
-  // A link from a member has ended.
+  // Must be called when a link from a member has ended.
   virtual void OnLinkGone(uint64_t link) = 0;
 };
 

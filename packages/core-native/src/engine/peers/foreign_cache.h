@@ -16,7 +16,7 @@ class ForeignCache {
   enum class Outcome : uint8_t {
     kNone,   // No entry answers.
     kGiven,  // The request is answered.
-    kLater,  // An entry answers, when earlier requests of the connection have their answers.
+    kLater,  // An entry will answer when earlier requests of the connection have their answers.
   };
 
   struct Request {
@@ -26,11 +26,10 @@ class ForeignCache {
     bool closes;  // As in NativeAnswer.
   };
 
-  // Answers a request of this target, which the client may send to its owners as far as names and
-  // certificates decide. Owners that are members without a known cache are asked, for later
-  // requests.
+  // Answers a request for this target. Names and certificates were checked before: the client may
+  // send the request to the owners. Asks owners whose cache is not known yet, for later requests.
   virtual Outcome Answer(const Request& request, const sharing::PortRoutes::Target& target) = 0;
-  // Answers a request whose owner has been killed, and has no successor.
+  // Answers a request whose owner was killed and has no successor.
   virtual Outcome AnswerOrphaned(const Request& request) = 0;
   // Returns true if Answer() would probably answer a first request on a plain connection.
   virtual bool Has(const http1::RequestHead& head, const sharing::PortRoutes::Target& target) = 0;

@@ -10,14 +10,14 @@
 
 namespace httpsys::engine {
 
-// The bytes of the relayed requests of one connection that have no answer yet, so that another
-// member can get them if this one returns them. Long requests are not kept: they are rare at that
-// moment.
+// The bytes of the relayed requests of one connection that have no answer yet, so that they can go
+// to another member if the first one returns them. Long requests are not kept: few requests without
+// an answer are long.
 class KeptRequests {
  public:
-  // A request begins: its bytes follow.
+  // Must be called when a request begins; Append() adds its bytes.
   void Begin() { begins_.push_back(bytes_.size()); }
-  // Adds bytes of the request that began last, unless it is answered already.
+  // Adds bytes of the last request, unless it is answered already.
   void Append(std::string_view bytes) {
     if (begins_.empty()) return;
     if (bytes_.size() + bytes.size() <= limits::kRelayKeptBytesMax) {
@@ -28,7 +28,7 @@ class KeptRequests {
     begins_.clear();
     bytes_ = {};
   }
-  // The first one has its answer.
+  // Must be called when the first request has its answer.
   void OnAnswered() {
     if (missing_ != 0) {
       --missing_;
@@ -44,13 +44,13 @@ class KeptRequests {
   }
   // True if every request that has no answer is kept.
   bool has_all() const { return missing_ == 0; }
-  // Returns their bytes, as far as they are known from the first one on, and forgets them.
+  // Returns and forgets the bytes of all unanswered requests; empty if the first is not kept.
   std::string Take() { return missing_ == 0 ? std::exchange(bytes_, {}) : std::string(); }
 
  private:
   std::string bytes_;
-  std::vector<size_t> begins_;  // Positions in bytes_ at which kept requests begin.
-  size_t missing_ = 0;          // The number of requests before these that are not kept.
+  std::vector<size_t> begins_;  // Where kept requests begin in bytes_.
+  size_t missing_ = 0;          // The number of earlier requests that are not kept.
 };
 
 }  // namespace httpsys::engine

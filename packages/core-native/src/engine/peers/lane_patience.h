@@ -11,32 +11,32 @@ namespace httpsys::engine {
 // A lane of a shared port is patient: it does not interrupt threads of other members, and lets them
 // run before it waits, so that requests and replies gather and are handled together. Each of these
 // turns may take as long as the scheduler lets another program work, some milliseconds. A request
-// that has waited for blocked JavaScript needs some ten of them until another member has answered
+// that leaves blocked JavaScript waits for some ten such turns until another member has answered
 // it. So a lane is in haste while its JavaScript seems to be blocked, and while such requests come
-// from another member.
-// Thread: the lane.
+// from another member. Thread: the lane.
 class LanePatience {
  public:
-  // `set_patient` changes the calling thread, `give_way` lets other threads run.
+  // `set_patient` makes the calling thread patient or not; `give_way` lets other threads run.
   explicit LanePatience(std::function<void(bool)> set_patient = SetPatient,
                         std::function<void()> give_way = httpsys::GiveWay)
       : set_patient_(std::move(set_patient)), give_way_(std::move(give_way)) {}
   LanePatience(const LanePatience&) = delete;
   LanePatience& operator=(const LanePatience&) = delete;
 
-  // Must be called when the lane's ports have got other members, or have lost the last of them.
+  // Must be called when the first other member has come to the lane's ports, or the last has left.
   void SetShared(bool is_shared);
-  // Requests leave the blocked JavaScript of this member. Other members are told (kHaste).
-  // All times are in ms, on the loop's clock.
+  // Must be called when requests leave the blocked JavaScript of this member. Other members are
+  // told (kHaste). All times are in ms, on the loop's clock.
   void OnBlocked(uint64_t now_ms);
-  // Requests may have to leave soon, or come from the blocked JavaScript of another member.
+  // Must be called when requests may have to leave soon, or come from the blocked JavaScript of
+  // another member.
   void OnHaste(uint64_t now_ms);
   bool is_hasty() const { return hasty_until_ms_ != 0; }
-  // Must be called in each turn of the loop: ends the haste in its time.
+  // Must be called in each turn of the loop: ends the haste when its time is over.
   void BeginPass(uint64_t now_ms) {
     if (hasty_until_ms_ != 0 && now_ms >= hasty_until_ms_) End();
   }
-  // True if members that get connections or requests now must be told to be in haste, too.
+  // True if members that get connections or requests now must also get kHaste.
   bool TellsHaste(uint64_t now_ms) const { return now_ms < tells_until_ms_; }
   // Lets other threads that wait for this CPU run first, unless the lane is in haste.
   void GiveWay() {

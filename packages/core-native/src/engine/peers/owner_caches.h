@@ -18,22 +18,22 @@ class OwnerCaches {
  public:
   using Outcome = RequestRouter::Outcome;
 
-  // `table` has the ports whose answers are counted.
+  // `table` has the statistics of the ports, which count answers.
   explicit OwnerCaches(PortTable* table) : table_(table) {}
 
-  // Sets what answers, and who writes the answers of the two versions of HTTP.
+  // Sets the caches, and the writers of answers for the two versions of HTTP.
   void Start(ForeignCache* foreign, AnswerWriter* http1, AnswerWriter* http2) {
     foreign_ = foreign;
     http1_ = http1;
     http2_ = http2;
   }
 
-  // Returns nullopt if the caches of the owners do not answer. `is_last` is true if the connection
-  // ends with the answer whatever the client wants.
+  // Returns nullopt if the caches of the owners do not answer. `is_last`: the connection ends with
+  // this answer, even if the client wants to keep it.
   std::optional<Outcome> Answer(Connection* connection, const http1::RequestHead& head,
                                 const sharing::PortRoutes::Target& target, bool is_last) const;
-  // The same, for a request whose owner cannot be asked: returns nullopt if no killed process has
-  // left an answer.
+  // Answers a request whose owner cannot be asked. Returns nullopt if no killed process has left an
+  // answer.
   std::optional<Outcome> AnswerOrphaned(Connection* connection, const http1::RequestHead& head,
                                         bool is_last) const;
   // Returns true if Answer() would probably answer a first request on a plain connection.

@@ -36,24 +36,24 @@ class OwnerChoice {
   // Chooses the owner for a request: the connection's own server while its JavaScript is not
   // blocked, otherwise the next owner in turn that has not said that it is blocked, too.
   // `connection` nullptr = a connection that was just accepted. Returns nullptr if the request must
-  // wait because JavaScript is about to be free, or has moved too often to leave; `has_waited`: it
-  // has done so.
+  // wait, because JavaScript will soon be free, or because the request has moved too often.
+  // `has_waited`: the request has waited already.
   const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id,
                               bool has_waited);
-  // The same for a stream of HTTP/2, which stays with its connection as long as an owner is here
-  // and not blocked.
+  // As Choose(), for a stream of HTTP/2, which stays in this process as long as an owner here is
+  // not blocked.
   const Routes::Owner* ChooseForStream(Port* port, uint32_t target_id, bool has_waited);
-  // Returns an owner that can be reached, in place of one that cannot; `dead` if there is none.
+  // Returns an owner that can be reached instead of `dead`, which cannot; `dead` if there is none.
   const Routes::Owner* OtherOwner(const Routes::Target& target, const Routes::Owner& dead);
-  // Returns the owner that lent this connection and wants it back, if the connection is idle but
-  // for this request. Returns nullptr if the connection stays.
+  // If the owner that lent this connection wants it back, and the connection is idle except for
+  // this request, returns that owner. Returns nullptr if the connection stays.
   const Routes::Owner* GivesBackTo(const Connection* connection, const Routes::Target& target,
                                    bool has_more);
-  // Returns the member that shall get the connection back when it goes to `next` only because an
-  // owner is blocked; 0 = nobody.
+  // Returns the member that must get the connection back later, if the connection goes to `next`
+  // only because an owner is blocked; 0 = none.
   uint64_t HomeOf(const Connection* connection, uint64_t next) const;
   // How many times the connection or its request has moved because an owner was blocked. The first
-  // move of a new connection is not one of these: it is given to the owner whose turn it is.
+  // move of a new connection, to the owner whose turn it is, does not count.
   static int MovesOf(const Connection* connection) {
     const int hops = connection->sharing.hops();
     return hops == 0 || connection->sharing.is_lent() ? hops : hops - 1;
@@ -64,26 +64,26 @@ class OwnerChoice {
     if (moves <= limits::kBusyMoves) return limits::kBusyMs;
     return limits::kBlockedMs << std::min<int>(moves - limits::kBusyMoves, limits::kBlockedHopsMax);
   }
-  // This JavaScript is known to be blocked, until it begins something.
+  // Notes that JavaScript is blocked, until it begins another request.
   void NoteBlocked(Attachment* attachment);
-  // True if others were told that JavaScript is blocked, and it has begun something since.
+  // True if other members were told that JavaScript is blocked, and it has begun a request since.
   bool HasBegun() { return is_told_blocked_ && !IsBlocked(); }
-  // Must be called in each turn of the loop, and whenever JavaScript may have begun something:
-  // those that were told that it is blocked hear of that.
+  // Must be called in each turn of the loop, and whenever JavaScript may have begun a request:
+  // informs the members that were told that JavaScript is blocked.
   void BeginPass();
-  // True if a member that can be given requests, and has not said that it is blocked, owns the
-  // target, too.
+  // True if the target has another owner that can be given requests and has not said that it is
+  // blocked.
   bool HasFreePeer(uint16_t port, uint32_t target_id) const;
-  // Must be called when a connection was passed on because this member is blocked. Other members
-  // are told (PeerLinks::TellFree()) when it has been free for a while.
+  // Must be called when a connection was passed on because this member is blocked. When this member
+  // has been free for a while, the other members are told (PeerLinks::TellFree()).
   void OnLent() { has_lent_ = true; }
   // Notes that member `home` has passed this connection on because it was blocked.
   void Lend(Connection* connection, uint64_t home) {
     lent_[connection].home = home;
     SharingMarks::SetLent(connection, true);
   }
-  // A member is not blocked any more. It wants the connections back that it has passed on while it
-  // was blocked.
+  // Must be called when a member is not blocked any more, and wants the connections back that it
+  // passed on while it was blocked.
   void OnFree(uint64_t member);
   // Must be called before records are published: measures how long JavaScript has been busy.
   void OnPublishing();
@@ -97,13 +97,13 @@ class OwnerChoice {
   const Routes::Owner* OpenOwn(const Routes::Target& target) const;
   // True if JavaScript has not read everything that it was given.
   bool IsBusy() const { return attachments_->HasUnread(); }
-  // How long JavaScript has not begun anything, although it could.
+  // How long JavaScript has begun no request, although there were some (ms).
   uint64_t BlockedMs();
   // True if other owners should take new requests.
   bool IsBlocked() { return BlockedMs() >= limits::kBlockedMs; }
-  // The same for a request that looks for its owner: it leaves in haste.
+  // As IsBlocked(), for a request that looks for its owner; if true, tells others by OnBlocked().
   bool MustLeave();
-  // JavaScript was found blocked.
+  // Must be called when JavaScript was found blocked.
   void OnBlocked();
 
   // A connection that another member has passed on because it was blocked.
@@ -120,8 +120,8 @@ class OwnerChoice {
   std::unordered_map<const Connection*, Lent> lent_;
   Attachment* blocked_ = nullptr;  // See NoteBlocked().
   uint64_t blocked_at_ = 0;        // RequestQueue::begun() at the last NoteBlocked().
-  bool is_told_blocked_ = false;   // OnBlocked() was called since JavaScript has begun something.
-  // Makes the loop turn until this member is free again.
+  bool is_told_blocked_ = false;  // OnBlocked() was called, and JavaScript has begun nothing since.
+  // Runs until this member has been free for a while.
   uv_timer_t free_timer_;
   uint64_t blocked_at_ms_ = 0;  // When JavaScript was found blocked last.
   bool has_lent_ = false;       // Connections were passed on, and TellFree() was not called since.

@@ -4,9 +4,9 @@
 // A hand-over is acknowledged before the request is handled: until then the sender keeps the
 // descriptor and the bytes. If a peer breaks the link or stays silent, the sender takes back what
 // was not acknowledged, and the peer cannot acknowledge it any more. The sender marks these
-// connections before (MarkTakenBack()), so that a peer that was stopped knows it even if the sender
-// has died meanwhile. A later hand-over of such a connection is named in the mark
-// (MarkHandedOver()), so that its receiver may handle the connection all the same.
+// connections first (MarkTakenBack()): a peer that was stopped sees the mark even if the sender has
+// died meanwhile. A later hand-over of such a connection writes its number into the mark
+// (MarkHandedOver()), and the receiver of that hand-over may handle the connection.
 
 #include <uv.h>
 
@@ -38,7 +38,7 @@ struct HandedConnection {
   uint32_t idle_ms = 0;
   std::string bytes;
   std::unique_ptr<RelayOrigin> origin;  // Set for one end of a relay.
-  uint64_t home = 0;    // The member that shall get the connection back; as in peer::HandOver.
+  uint64_t home = 0;    // The member that must get the connection back later; as in peer::HandOver.
   uint8_t returns = 0;  // How many hand-overs of the connection have failed. Not sent to the peer.
   // The sequence number of the hand-over. It is unique among those of its sender's lane.
   uint32_t sequence = 0;
@@ -47,19 +47,19 @@ struct HandedConnection {
 // Thread: the lane.
 class PeerLinks final : public sharing::Channel::Handler {
  public:
-  // What the links ask of the router.
+  // The functions of the router that the links call.
   class Owner {
    public:
     // True if a connection of this port can be taken.
     virtual bool CanTake(uint16_t port) const = 0;
-    // A peer has handed over a connection, and the acknowledgement was sent.
+    // Takes a connection that a peer has handed over; the acknowledgement was sent.
     virtual void OnHandedOver(HandedConnection connection) = 0;
-    // The peer has not taken a connection. Its descriptor is the owner's again.
+    // Takes back a connection, with its descriptor, that a peer has not taken.
     virtual void OnTakenBack(HandedConnection connection) = 0;
-    // A member says that the coordinator of a port does not answer.
+    // A member has reported that the coordinator of a port does not answer (kDoubt).
     virtual void OnDoubt(uint16_t port) = 0;
-    // The JavaScript of a member is not blocked any more, or the member has gone. `wants_back`: it
-    // wants the connections back whose home it is.
+    // The JavaScript of a member is not blocked any more, or the member has gone. `wants_back`: the
+    // member wants the connections back whose home it is.
     virtual void OnFree(uint64_t member, bool wants_back) = 0;
     // A link that was full, or to a silent member, may be ready.
     virtual void OnLinkFree() = 0;
@@ -68,7 +68,7 @@ class PeerLinks final : public sharing::Channel::Handler {
     ~Owner() = default;
   };
 
-  // Hears what members that answer relayed requests say.
+  // Receives messages of members that answer relayed requests.
   class RelayOwner {
    public:
     virtual void OnAnswered(const peer::Answered& answer) = 0;
@@ -76,8 +76,8 @@ class PeerLinks final : public sharing::Channel::Handler {
     // `is_blocked`: the member is there, but its JavaScript is blocked (kUnbegun).
     virtual void OnReturned(const peer::Returned& returned, bool is_blocked) = 0;
     virtual void OnEnded(const peer::Ended& end) = 0;
-    // The link to a member that lives has ended, because it is silent or the link was broken: it
-    // cannot say any more where its answers end.
+    // The link to a living member has ended, because the member is silent or broke the link: no
+    // message will say any more where the member's answers end.
     virtual void OnLinkCut(uint64_t member) = 0;
 
    protected:
@@ -89,35 +89,36 @@ class PeerLinks final : public sharing::Channel::Handler {
 
   PeerLinks(uv_loop_t* loop, uint64_t self, LanePatience* patience, Owner* owner,
             RelayOwner* relays);
-  // Sets who hears of members that read this process' cache; nullptr = they get no answer.
+  // Sets the receiver of requests for this process' cache; nullptr = they get no answer.
   void set_cache_askers(CacheAskers* askers) { askers_ = askers; }
   PeerLinks(const PeerLinks&) = delete;
   PeerLinks& operator=(const PeerLinks&) = delete;
 
   // Returns kReady if HandOver() may be called. Makes the link if there is none.
   State Prepare(uint64_t member);
-  // True if there is a link to the member for which Prepare() returns kFull. The owner hears when
-  // that has changed (OnLinkFree()).
+  // True if there is a link to the member for which Prepare() returns kFull. OnLinkFree() is called
+  // when that has changed.
   bool IsFull(uint64_t member) {
     const auto found = links_.find(member);
     return found != links_.end() && IsFull(&found->second);
   }
   // Hands a connection over. Takes the descriptor over. Prepare() must have returned kReady.
   void HandOver(uint64_t member, HandedConnection connection);
-  // Sends what was handed over. Called once per turn of the loop, so that a peer is woken once for
-  // everything.
+  // Sends the connections that were handed over. Must be called once per turn of the loop: each
+  // peer is then woken once for all of them.
   void Flush();
-  // Reads at once what the peer has answered.
+  // Reads at once the answers that the member has sent.
   void ReadNow(uint64_t member);
-  // Tells the relaying member that an answer is complete, what becomes of an upgrade, that it must
-  // look for another owner, also because this one is blocked, or that this end is closing.
+  // Messages to the relaying member. An answer is complete (SendAnswered); an upgrade is accepted
+  // or not; the request needs another owner, because this member has none (SendReturned) or is
+  // blocked (SendUnbegun); this end is closing (SendEnded).
   void SendAnswered(const RelayOrigin& origin);
   void SendDecided(const RelayOrigin& origin, bool is_upgraded);
   void SendReturned(const RelayOrigin& origin);
   void SendUnbegun(const RelayOrigin& origin);
   void SendEnded(const RelayOrigin& origin, bool is_whole);
-  // Sends a frame back over a link from a peer. `fd` stays the caller's. Returns false if the link
-  // has ended, or if the peer has not read everything before: nothing is sent then.
+  // Sends a frame back over a link from a peer. The caller still owns `fd`. Sends nothing and
+  // returns false if the link has ended, or the peer has not read all earlier frames.
   bool SendToReader(uint64_t link, peer::FrameType type, const std::string& payload, int fd);
   // Returns true if a link from a peer exists.
   bool HasLink(uint64_t link) const { return channels_.contains(link); }
@@ -128,9 +129,10 @@ class PeerLinks final : public sharing::Channel::Handler {
   }
   // Tells every member with a link that this member is free again.
   void TellFree();
-  // Must be called when the JavaScript of this member is blocked, and when it has begun something.
+  // Must be called when the JavaScript of this member is blocked, and when it has begun a request
+  // again.
   void SetBlocked(bool is_blocked) { blocked_.SetBlocked(is_blocked); }
-  // The same for a member that gets something over another socket.
+  // Tells one member that this one is blocked; for data that goes over another socket.
   void TellBlocked(uint64_t member);
   // True if the member has said that its JavaScript is blocked.
   bool IsBlocked(uint64_t member) const { return blocked_.IsBlocked(member); }
@@ -181,7 +183,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   static bool SendRelay(Link* link, const Sent& sent);
   void SendBack(const RelayOrigin& origin, peer::FrameType type, const std::string& payload);
   void OnAnswer(Link* link, uint64_t member, const peer::Frame& frame);
-  // Returns true if the frame says whether the JavaScript of a member is blocked.
+  // Handles kBlocked and kBegun of a member. Returns false for other types.
   bool OnBlockedFrame(sharing::Channel* channel, uint64_t member, peer::FrameType type);
   bool OnReceived(sharing::Channel* channel, Received* received, const peer::Frame& frame,
                   std::span<const int> fds);
@@ -212,10 +214,10 @@ class PeerLinks final : public sharing::Channel::Handler {
   std::unordered_map<uint64_t, sharing::Channel*> channels_;  // Links from peers, by number.
   BlockedPeers blocked_;
   std::vector<uint64_t> unflushed_;  // Members with entries that wait for Flush().
-  // Members that were given up because they were silent, until they answer: nobody waits for them.
-  // The value is the time until which no new attempt is made where not even a link can be made.
+  // Members that were given up because they were silent, until they answer: no request waits for
+  // them. If not even a link can be made, no new attempt is made until this time (ms, uv_now()).
   std::unordered_map<uint64_t, uint64_t> silent_until_ms_;
-  // Since when members have not accepted a link.
+  // Since when members have not accepted a link (ms, uv_now()).
   std::unordered_map<uint64_t, uint64_t> stalled_since_ms_;
   uint64_t next_number_ = 1;
   uint32_t next_sequence_ = 1;

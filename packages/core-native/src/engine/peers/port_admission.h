@@ -17,8 +17,8 @@ class PortAdmission {
  public:
   using Routes = sharing::PortRoutes;
 
-  // True if the connection cannot move to another member because it has TLS or HTTP/2 state. It can
-  // until the first byte of TLS was read.
+  // True if the connection cannot move to another member because it has TLS or HTTP/2 state. A TLS
+  // connection can still move before its first byte is read.
   static bool IsPinned(const Connection* connection);
   // True if bytes behind the request have been read; `rest` is the number of bytes behind its head.
   static bool HasMore(const http1::RequestHead& head, size_t rest);
@@ -35,7 +35,7 @@ class PortAdmission {
   // server made.
   static bool MayServe(const Connection* connection, const LaneServer& server,
                        std::string_view name);
-  // Applies all rules. Returns false and sets the route's status if the server may not have the
+  // Applies all rules. Returns false and sets the route's status if the server must not have the
   // request.
   static bool IsAllowed(const Connection* connection, const LaneServer& server,
                         const HostName& host, Route* route);

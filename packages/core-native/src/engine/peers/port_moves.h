@@ -1,5 +1,5 @@
 #pragma once
-// Moves whole connections to other members, and takes those that come from them.
+// Moves whole connections to other members, and takes connections from them.
 
 #include <cstdint>
 #include <string_view>
@@ -44,16 +44,17 @@ class PortMoves {
   PortMoves(const PortMoves&) = delete;
   PortMoves& operator=(const PortMoves&) = delete;
 
-  // Looks at a connection that was just accepted. If its first request is there, complete, and
-  // another member's, the connection goes there (kPassedOn). Otherwise `bytes` are the bytes that
-  // were read. kTooEarly: nothing had come, and a second look is worthwhile. `server` is the one
-  // that accepted; it is replaced if another server of this engine must have the connection.
+  // Looks at a connection that was just accepted. If its first request has come completely and
+  // belongs to another member, hands the connection over (kPassedOn). Otherwise sets `bytes` to the
+  // bytes that were read. kTooEarly: nothing has come yet, and a second look is worthwhile.
+  // `server` is the server that accepted; it is replaced if another server of this engine must have
+  // the connection.
   FirstLook PassOn(int fd, LaneServer** server, std::string_view* bytes);
   // Moves the connection to the member, with the bytes that were read and not handled.
   Outcome Move(Port* port, Connection* connection, uint64_t member, std::string_view input);
   // Releases the connection and hands it to the member.
   void HandOver(Port* port, Connection* connection, uint64_t member, HandedConnection handed);
-  // Gives a relayed request back to the member that relays it, which looks for another owner.
+  // Gives a relayed request back to the relaying member, which looks for another owner.
   Outcome Return(Connection* connection, bool is_blocked = false);
   // As in RequestRouter.
   bool MoveAway(Connection* connection);

@@ -28,7 +28,7 @@
 
 namespace httpsys::engine {
 
-// Ties together what peers/ consists of: links, relays, moves, waiting requests and the choice of
+// Owns and connects the parts of peers/: links, relays, moves, waiting requests and the choice of
 // an owner. Thread: the lane.
 class PortRouter final : public RequestRouter, public PeerLinks::Owner {
  public:
@@ -39,8 +39,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   PortRouter(const PortRouter&) = delete;
   PortRouter& operator=(const PortRouter&) = delete;
 
-  // Sets who answers without JavaScript, and who reads relayed requests. Must be called before the
-  // first request.
+  // Sets the objects that answer without JavaScript and that read relayed requests. Must be called
+  // before the first request.
   void Start(Exchanges* exchanges, NativeAnswers* answers, RelayInput* requests,
              RelayedStreams* streams);
   void Close();
@@ -53,8 +53,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   PeerLinks& links() { return links_; }
   WaitingRequests& waiting() { return waiting_; }
   // Must be called in each turn of the loop after input has been read: sends requests and
-  // connections to other members. The requests first, so that they are there when a member opens
-  // their connection.
+  // connections to other members. Requests go first, so that a member finds them when it opens
+  // their relay.
   void FlushPeers() {
     relays_.Flush();
     links_.Flush();
@@ -111,7 +111,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   using Routes = sharing::PortRoutes;
   using Port = PortTable::Port;
 
-  // If the outcome is kHere, `server` is the server here that is to have the request.
+  // Finds the owner of a request. If the outcome is kHere, sets `server` to the owner on this lane.
   Outcome FindOwner(Connection* connection, const http1::RequestHead& head, std::string_view input,
                     size_t head_bytes, Route* route, LaneServer** server);
   Outcome FindStreamOwner(Connection* stream, const http1::RequestHead& head, bool may_relay,
@@ -126,7 +126,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
 
   PortStatistics* statistics_;
   LanePatience* patience_;
-  // Called when a member says that the coordinator of a port does not answer.
+  // Called when a member reports that the coordinator of a port does not answer (kDoubt).
   const std::function<void(uint16_t port)> on_doubt_;
   Transport* transport_;
   NativeAnswers* answers_ = nullptr;

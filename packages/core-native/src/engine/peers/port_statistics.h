@@ -36,7 +36,8 @@ class PortStatistics {
 
   Server* ServerOf(uint32_t id);
   // Returns the counter of one lane, which only that lane writes, so that counting needs no locked
-  // instruction. Read() tells the sum. `lane` is the same pointer in each call of a lane.
+  // instruction. Read() returns the sum over all lanes. A lane must pass the same pointer `lane` in
+  // each call.
   Counter* RequestsOf(const void* lane, uint32_t server_id, uint32_t prefix_id);
   // Changes a counter that only the calling lane writes.
   static void Change(Counter* counter, int64_t by) {

@@ -43,10 +43,10 @@ class PortTable {
   bool IsShared(uint16_t port) const;
   // Returns a server of this engine that has a prefix on the port and is not `except`, or nullptr.
   LaneServer* ServerOn(const Port* port, const LaneServer* except) const;
-  // Returns a server of this engine that fits the address, or nullptr.
+  // Returns a server of this engine that fits the address (Fits()), or nullptr.
   LaneServer* ServerAt(const Port& port, const LocalAddress& local);
-  // True if the server uses TLS on a connection to this address exactly if the port's prefixes at
-  // this address do.
+  // True if the server uses TLS at this address just as the port's prefixes there do: both or
+  // neither.
   static bool Fits(const Port& port, const LocalAddress& local, const LaneServer& server);
   // Returns the server, or nullptr if the lane does not have it any more.
   LaneServer* Server(uint32_t id) const {

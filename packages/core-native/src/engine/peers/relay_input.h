@@ -15,8 +15,8 @@
 
 namespace httpsys::engine {
 
-// Only looks for the end of each request: the answering member parses the bytes and decides what is
-// wrong with them. Thread: the lane.
+// Only looks for the end of each request: the answering member parses the bytes and finds errors in
+// them. Thread: the lane.
 class RelayInput final : public Protocol {
  public:
   RelayInput(const http1::MethodTable* methods, Transport* transport, Input* input,
@@ -38,17 +38,18 @@ class RelayInput final : public Protocol {
   void OnTimeout(Connection* connection) override { transport_->Close(connection, 0); }
   bool OnReply(Connection*, const ReplyRecord&) override { return false; }
 
-  // The head of a request has been sent to the member: reads its body from here on.
+  // Must be called when the head of a request has been sent to the member: reads the body from here
+  // on.
   void Begin(Connection* connection, const http1::RequestHead& head);
-  // The member has accepted or declined an upgrade.
+  // Must be called when the member has accepted or declined an upgrade.
   void OnUpgrade(Connection* connection, bool is_accepted);
   // True if the input can be set back to unanswered requests. Peers are not trusted: one may return
   // requests when the connection is past them.
   static bool CanTakeBack(const Connection* connection);
   // Reads `count` requests, whose bytes are `requests`, again. CanTakeBack() must be true.
   void TakeBack(Connection* connection, std::string_view requests, uint32_t count);
-  // Answers requests whose member has died: nobody knows what it has done with them. `requests` are
-  // the bytes that are known, from the first request on.
+  // Answers requests whose member has died, perhaps after it had begun them. `requests` are the
+  // bytes that are known, from the first request on.
   void AnswerLost(Connection* connection, std::string_view requests);
 
  private:

@@ -36,15 +36,16 @@ struct Relay : RelayState {
   uint64_t received = 0;        // Bytes of answers that were received.
   uint64_t answered_bytes = 0;  // The position at which the last complete answer ended.
   uint32_t pending = 0;         // The number of requests without a complete answer.
-  KeptRequests kept;            // These requests; nothing for a stream, whose session keeps it.
-  bool is_opaque = false;       // The connection is upgraded: the relay is a tunnel.
-  bool is_ending = false;       // The client has ended its direction.
-  bool is_ended = false;        // The member has ended its direction.
-  // The member returns the requests without an answer, once the bytes of its earlier answers have
-  // come.
+  // The bytes of these requests; empty for a stream, whose request its session keeps.
+  KeptRequests kept;
+  bool is_opaque = false;  // The connection is upgraded: the relay is a tunnel.
+  bool is_ending = false;  // The client has ended its direction.
+  bool is_ended = false;   // The member has ended its direction.
+  // The member returns all requests without an answer; handled when the bytes of its earlier
+  // answers have come.
   bool is_returned = false;
-  bool is_blocked = false;  // It does because its JavaScript is blocked.
-  bool is_cut = false;      // The link has ended: only the answers that are known will be complete.
+  bool is_blocked = false;  // Valid with is_returned: because the member's JavaScript is blocked.
+  bool is_cut = false;      // The link has ended: only answers in `answers` will be complete.
   bool is_told = false;     // The member has said that it closes its end.
   bool is_whole = false;    // The member has said that all bytes of a stream's tunnel were sent.
   // Ends of answers whose bytes have not all come; at most limits::kRelayAnswersMax. A vector,
@@ -58,9 +59,9 @@ class Relays final : public PeerLinks::RelayOwner {
   // Receives requests that came back from a member.
   class Owner {
    public:
-    // The request must look for its owner again, a little later.
+    // Makes the request look for its owner again, a little later.
     virtual void WaitReturned(Connection* connection) = 0;
-    // The request must look for its owner again at once.
+    // Makes the request look for its owner again at once.
     virtual void WaitUnbegun(Connection* connection) = 0;
 
    protected:
@@ -77,7 +78,7 @@ class Relays final : public PeerLinks::RelayOwner {
   Relays(const Relays&) = delete;
   Relays& operator=(const Relays&) = delete;
 
-  // Sets who reads the requests of connections and of streams. Must be called before the first
+  // Sets the readers of the requests of connections and of streams. Must be called before the first
   // request.
   void Start(Exchanges* exchanges, RelayInput* requests, RelayedStreams* streams);
   void Close();
@@ -86,37 +87,37 @@ class Relays final : public PeerLinks::RelayOwner {
   // false if that is not possible now: the relay to another member has pending requests, or there
   // are too many relays or descriptors.
   bool Send(Connection* connection, uint64_t member, std::string_view head);
-  // Sends what follows the head. Dropped if the relay has ended. What has been read together with
-  // the head of a connection's request leaves together with it: see Flush().
+  // Sends bytes behind the head, or drops them if the relay has ended. Bytes of a connection's
+  // request that were read together with its head are also sent together: see Flush().
   void SendMore(Connection* connection, std::string_view bytes);
   // True if the member has taken enough to be sent more.
   static bool CanSend(const Connection* connection);
   static size_t UnsentBytes(const Connection* connection);
-  // Tells the member that nothing more follows. Returns false if no request is unanswered.
+  // Tells the member that no more input follows. Returns false if no request is unanswered.
   bool EndInput(Connection* connection);
   // True if all unanswered requests of the connection are at this member.
   static bool IsOnlyAt(const Connection* connection, uint64_t member);
   // True if some relayed request of the connection has no complete answer.
   static bool HasPending(const Connection* connection);
   // Must be called in each turn of the loop after input has been read. Writes the requests that
-  // have begun since: if a member got a head before the rest, its lane could not return the request
-  // any more when its JavaScript is blocked.
+  // have begun since the last call, each in one piece: a member that got the head alone could not
+  // return the request when its JavaScript is blocked.
   void Flush();
-  // The client has taken the output: reads from the member again.
+  // Must be called when the client has taken the output: reads from the member again.
   void Resume(Connection* connection);
   void OnDetached(Connection* connection);
 
-  // -- What the member says.
+  // -- Messages of members.
 
   void OnAnswered(const peer::Answered& answer) override;
   void OnDecided(const peer::Decided& decision) override;
-  // The unanswered requests look for their owner again; at once if the member is blocked.
+  // Makes the unanswered requests look for their owner again; at once if the member is blocked.
   void OnReturned(const peer::Returned& returned, bool is_blocked) override {
     OnReturned(returned.id, is_blocked);
   }
   void OnEnded(const peer::Ended& end) override;
   void OnLinkCut(uint64_t member) override;
-  // The member has declined the relay.
+  // Must be called when the member has declined the relay.
   void OnRefused(uint32_t id) { OnReturned(id, false); }
 
  private:

@@ -22,9 +22,9 @@ namespace httpsys::engine {
 
 // A lane gives requests to JavaScript before it knows whether JavaScript is free: it may be busy
 // with a timer of the application, or the first of several requests may block it. The workers of
-// HTTP.SYS take requests themselves when they are free. Here, the lane takes back what blocked
-// JavaScript has not begun (ClaimedRequests says who gets a request), and reads it again:
-// OwnerChoice then finds another owner. Thread: the lane.
+// HTTP.SYS take requests themselves when they are free. Here, the lane takes back requests that
+// blocked JavaScript has not begun (ClaimedRequests decides who gets a request), and reads them
+// again: OwnerChoice then finds another owner. Thread: the lane.
 class RequestReclaim {
  public:
   RequestReclaim(uv_loop_t* loop, const Attachments* attachments, LanePatience* patience,
@@ -35,11 +35,11 @@ class RequestReclaim {
   // Must be called before the loop is closed.
   void Close();
 
-  // Must be called in each turn of the loop. Takes back what should be taken back now, and makes
-  // the loop turn again when there may be more.
+  // Must be called in each turn of the loop. Takes back the requests that can leave now, and makes
+  // the loop turn again if there may be more.
   void Run();
-  // Must be called when the lane has waited for others, which may have taken long. Puts the lane in
-  // haste if JavaScript seems to be blocked, so that the next Run() is in time.
+  // Must be called after the lane has let other threads run. Puts the lane in haste if JavaScript
+  // seems to be blocked, so that the next Run() comes in time.
   void Look();
 
  private:
@@ -51,7 +51,7 @@ class RequestReclaim {
   };
 
   void TakeSamples();
-  // True if JavaScript, which has begun nothing for this long, is not just waiting for a CPU.
+  // True if JavaScript has begun nothing for `blocked_ms`, and not only because it waits for a CPU.
   bool IsBlocked(const Attachment& attachment, uint64_t blocked_ms);
   // Returns false if nothing was taken back.
   bool TakeBack(Attachment* attachment, uint64_t blocked_ms);
@@ -61,7 +61,8 @@ class RequestReclaim {
   // True if another owner can have a request for the target, and the connection has not moved too
   // often for that.
   bool MayMove(const Connection* connection, uint32_t target_id, uint64_t blocked_ms) const;
-  // The same for a request that JavaScript was given: it must be possible to read it again, too.
+  // As MayMove(), for a request that JavaScript was given: the lane must also be able to read it
+  // again.
   bool CanTake(const Connection* connection, const Item& item, uint64_t blocked_ms) const;
   void Take(Connection* connection, const Item& item, std::string_view bytes);
   void LookForOwner(Connection* connection);
@@ -75,10 +76,10 @@ class RequestReclaim {
   uv_timer_t timer_;
   std::unordered_map<const Attachment*, Sample> samples_;  // Taken with the timer's start.
   uint64_t looked_at_ms_ = 0;  // When Look() asked last whether a thread sleeps.
-  uint64_t idle_at_ms_ = 0;    // When Run() found nothing to move last: once in a ms is enough.
-  bool is_blocked_ = false;    // Some JavaScript was blocked at the last Run().
-  // The connections whose requests were taken back in this turn, and the slots of those of which a
-  // request stays.
+  // When Run() last found nothing to move, so that it looks once per ms only.
+  uint64_t idle_at_ms_ = 0;
+  bool is_blocked_ = false;  // Some JavaScript was blocked at the last Run().
+  // Connections whose requests were taken back in this turn, and slots with a request that stays.
   std::vector<Connection*> taken_;
   std::unordered_set<uint32_t> staying_slots_;
 };

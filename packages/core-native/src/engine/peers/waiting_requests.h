@@ -1,5 +1,5 @@
 #pragma once
-// The requests that wait until their owner is known or can take them.
+// Requests that wait until their owner is known or can take them.
 
 #include <uv.h>
 
@@ -29,26 +29,26 @@ class WaitingRequests final : public Relays::Owner {
 
   // Makes the request wait for its target. Returns kWaiting.
   Outcome Wait(Connection* connection);
-  // Makes a request that came back look for its owner a little later: the later, the more often it
-  // has come back.
+  // Makes a request that came back look for its owner a little later: the more often it has come
+  // back, the later.
   void WaitReturned(Connection* connection) override;
-  // Makes a request look for its owner again in this turn of the loop: the owner that has returned
-  // it is there, but blocked.
+  // Makes a request look for its owner again in this turn of the loop, after a blocked owner has
+  // returned it.
   void WaitUnbegun(Connection* connection) override;
-  // The same for all that wait: an owner that was blocked has begun something.
+  // Makes all waiting requests look again in this turn: a blocked owner has begun a request.
   void RetrySoon() { has_due_ = true; }
   bool has_due() const { return has_due_; }
-  // True for a request that looks again and has waited for longer than limits::kBlockedMs: if it
-  // waits only for busy JavaScript of this member, it does so in its queue from then on, where new
-  // requests do not overtake it, and where it has a deadline.
+  // True while a request looks again that has waited for longer than limits::kBlockedMs. If only
+  // busy JavaScript of this member keeps it, the request then goes to the queue of JavaScript,
+  // where it has a deadline and new requests do not overtake it.
   bool HasWaited(const Connection* connection) const {
     return connection == retried_ && uv_now(timer_.loop) - retried_since_ms_ > limits::kBlockedMs;
   }
-  // Resumes the input of every waiting connection and stream, which looks for its owner again. A
-  // request that came back looks in its time only.
+  // Resumes the input of every waiting connection and stream: its request looks for its owner
+  // again. Returned requests are left out until their time has come.
   void Retry() { RetryIf(uv_now(timer_.loop)); }
-  // Must be called when the routes have changed: those that came back look again, too. Where routes
-  // change all the time, requests look once in limits::kWaitingRetryMs.
+  // Must be called when the routes have changed: all requests look again, returned ones, too, but
+  // at most once in limits::kWaitingRetryMs.
   void OnRoutes();
   bool has_waiting() const { return !waiting_.empty(); }
   void OnDetached(Connection* connection);
@@ -68,14 +68,14 @@ class WaitingRequests final : public Relays::Owner {
   Input* input_;
   uv_timer_t timer_;
   std::list<Waiting> waiting_;  // In the order in which they began to wait.
-  // All clients may leave while their requests wait, so a place is found without a search.
+  // The places in waiting_, for removal without a search: thousands of waiting clients may leave.
   std::unordered_map<const Connection*, std::list<Waiting>::iterator> places_;
   bool is_retrying_ = false;
-  const Connection* retried_ = nullptr;  // Looks for its owner again just now.
+  const Connection* retried_ = nullptr;  // The connection whose request looks for its owner now.
   uint64_t retried_since_ms_ = 0;
   bool has_due_ = false;         // RetrySoon() was called since the last look.
-  bool has_new_routes_ = false;  // The next look is everybody's.
-  uint64_t retried_ms_ = 0;      // When everybody looked last, on the loop's clock.
+  bool has_new_routes_ = false;  // At the next look all requests look, returned ones, too.
+  uint64_t retried_ms_ = 0;      // When all requests looked last, on the loop's clock.
 };
 
 }  // namespace httpsys::engine
