@@ -2,7 +2,8 @@
 
 namespace httpsys::engine {
 
-// The output of a limited connection counts for the prefix of its last request.
+// Not for throttled connections: their output counts for the bandwidth of the last request's
+// prefix.
 bool OwnerCaches::MayTry(const Connection* connection) const {
   return foreign_ != nullptr && !connection->is_throttled() && !connection->real()->is_throttled();
 }

@@ -40,8 +40,8 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
   if (is_settled && !IsBusy()) return &*own;
   if (has_own && connection != nullptr && connection->origin() != nullptr) return &*own;
   if (is_settled && connection->sharing.hops() != 0) {
-    // The member that passed the connection on may have been blocked for a moment only, and this
-    // member for long.
+    // Passed on again only if this member is blocked for longer than a request may wait here: the
+    // sender may have been blocked for a moment only.
     const uint64_t blocked_ms = BlockedMs();
     if (blocked_ms < limits::kBlockedMs) return &*own;
     const bool is_worse = blocked_ms >= PatienceMs(MovesOf(connection));
@@ -59,12 +59,13 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
     // This member's turn has come; a blocked member lends the connection.
     if (next.member == 0) is_lending_ = true;
   }
-  // All are blocked. What JavaScript is given leaves when another one begins something.
+  // All owners are blocked. Requests that JavaScript has not begun leave when another owner begins
+  // one.
   return has_own ? &*own : &owners[++turn % owners.size()];
 }
 
-// Chooses as Choose() does, but prefers this member: a stream needs no hand-over here, where its
-// connection is.
+// Chooses as Choose() does, but prefers this member, which has the stream's connection: no relay is
+// needed here.
 const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint32_t target_id,
                                                                bool has_waited) {
   const Routes::Target& target = port->routes->target(target_id);
@@ -80,7 +81,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint3
     return links_->Prepare(next.member) == PeerLinks::State::kGone ? OtherOwner(target, next)
                                                                    : &next;
   }
-  // All are blocked, as in Choose().
+  // All owners are blocked, as in Choose().
   return own != nullptr ? own : &owners[++turn % owners.size()];
 }
 
@@ -111,7 +112,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::OtherOwner(const Routes::Target& 
   return target.own() != nullptr ? target.own() : &dead;
 }
 
-// Returns the owner that has passed this connection on, if that owner is free again and the request
+// Returns the owner that has lent this connection, if that owner is free again and the request
 // finds the connection idle.
 const sharing::PortRoutes::Owner* OwnerChoice::GivesBackTo(const Connection* connection,
                                                            const Routes::Target& target,
@@ -151,9 +152,9 @@ bool OwnerChoice::MustLeave() {
   return true;
 }
 
-// Members that get something hear that JavaScript is blocked. The timer tells the other
-// members when this one is free again. It must have been free for a while: a member that is blocked
-// again and again keeps its connections away instead of sending them to and fro.
+// Members that get requests from here learn that JavaScript is blocked. When this member has been
+// free for a while, the timer informs the other members. Without that delay a member that is
+// blocked again and again would send its connections to and fro.
 void OwnerChoice::OnBlocked() {
   patience_->OnBlocked(uv_now(free_timer_.loop));
   links_->SetBlocked(true);
@@ -204,10 +205,10 @@ uint64_t OwnerChoice::BlockedMs() {
   uint64_t longest_ms = 0;
   for (const auto& one : *attachments_) {
     longest_ms = std::max(longest_ms, one->BlockedMs(now_ms));
-    // Another owner with room gets what would be parked here.
+    // A full queue counts as blocked: another owner gets the requests that would be parked here.
     if (one->IsFull()) longest_ms = std::max(longest_ms, limits::kBlockedMs);
   }
-  // JavaScript may work on its last record, behind which nothing begins.
+  // Without unread records, JavaScript works on its last one: no further request begins.
   const bool is_over = blocked_ != nullptr && (blocked_->requests().begun() != blocked_at_ ||
                                                !blocked_->requests().HasUnread());
   if (is_over) blocked_ = nullptr;

@@ -56,12 +56,13 @@ PeerLinks::State PeerLinks::Prepare(uint64_t member) {
 bool PeerLinks::IsFull(Link* link) {
   const bool is_full = link->sent.size() >= limits::kPeerUnackedMax ||
                        link->channel->unsent_bytes() > limits::kPeerUnsentBytesMax;
-  // The answer that makes room is read when it comes.
+  // Reading is switched on, so that the answer that makes room is noticed.
   if (is_full) link->channel->set_is_reading(true);
   return is_full;
 }
 
-// A member that was silent is asked something first, and is given nothing before it has answered.
+// Makes a link to a member. A member that was silent is asked a question first, and gets nothing
+// before it has answered.
 PeerLinks::State PeerLinks::Connect(uint64_t member) {
   const int fd = sharing::ConnectTo(sharing::MemberName(member));
   if (fd == -EAGAIN) return Stalled(member);
@@ -91,7 +92,7 @@ PeerLinks::State PeerLinks::Connect(uint64_t member) {
   return State::kGone;
 }
 
-// It has more links to accept than the system keeps for it.
+// Handles a member whose backlog of links is full (EAGAIN).
 PeerLinks::State PeerLinks::Stalled(uint64_t member) {
   const uint64_t now_ms = uv_now(loop_);
   const auto silent = silent_until_ms_.find(member);
@@ -146,8 +147,8 @@ void PeerLinks::TellHaste(Link* link) {
   link->channel->Send(FrameType::kHaste, {});
 }
 
-// What cannot be sent is taken back when the link breaks, which it must: the next acknowledgement
-// would cover it.
+// If sending fails, the link must be shut down, because the next acknowledgement would cover the
+// unsent entries. They are taken back when the link breaks.
 size_t PeerLinks::SendSome(Link* link, size_t first) {
   std::string payload;
   std::vector<int> fds;
@@ -303,8 +304,8 @@ void PeerLinks::OnAnswer(Link* link, uint64_t member, const peer::Frame& frame) 
   if (was_full) owner_->OnLinkFree();
 }
 
-// What the peer has not taken so far it cannot take any more. The marks are there before the peer
-// can find that out.
+// Ends a link, and takes back connections that the peer has not acknowledged; it cannot acknowledge
+// them any more. They are marked before the peer can see the end of the link.
 void PeerLinks::GiveUp(uint64_t member, bool is_silent) {
   const auto found = links_.find(member);
   if (found == links_.end()) return;
@@ -337,7 +338,8 @@ bool PeerLinks::HasUnacknowledged() {
                      [](const auto& item) { return !item.second.sent.empty(); });
 }
 
-// Nobody waits for an acknowledgement: a wake for each would cost as much as the hand-over.
+// Reads acknowledgements that have come. They wake no thread: that would cost as much as the
+// hand-over.
 void PeerLinks::ReadAcknowledgements() {
   std::vector<uint64_t> waiting;
   for (const auto& [member, link] : links_) {
@@ -410,7 +412,8 @@ void PeerLinks::Forget(std::unordered_map<Channel*, Received>::iterator received
   if (was_blocked) owner_->OnFree(member, false);
 }
 
-// False: the peer speaks nonsense. The descriptors are closed or given on in any case.
+// Handles a frame of a peer. Returns false if it is malformed. Closes the descriptors or passes
+// them on in any case.
 bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Frame& frame,
                            std::span<const int> fds) {
   if (frame.type == FrameType::kHandOver) return OnHandOver(channel, received, frame, fds);
@@ -436,7 +439,8 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
     if (!peer::Decode(frame.payload, &doubt)) return false;
     owner_->OnDoubt(doubt.port);
   }
-  if (frame.type != FrameType::kLink) return received->is_known;  // Of a later protocol.
+  // Types of a later protocol are ignored.
+  if (frame.type != FrameType::kLink) return received->is_known;
   peer::Link hello;
   received->is_known = peer::Decode(frame.payload, &hello) && SpeaksOurProtocol(hello);
   received->member = hello.id;
@@ -451,7 +455,7 @@ bool PeerLinks::OnHandOver(Channel* channel, Received* received, const peer::Fra
   };
   std::vector<Item> items;
   peer::Reader reader(frame.payload);
-  // A sender that is out of descriptors asks all the same.
+  // A silent member is asked by a frame without a descriptor, which has one item all the same.
   const size_t count = std::max<size_t>(frame.fds, 1);
   while (items.size() < count && reader.is_good()) {
     Item& item = items.emplace_back();
@@ -529,8 +533,8 @@ void PeerLinks::OnBatchEnd(Channel* channel) {
   if (found != received_.end()) TakeBatch(channel, &found->second);
 }
 
-// The acknowledgement comes before the requests are handled. When it cannot be sent the sender has
-// given up and keeps the connections, or has died.
+// Acknowledges a batch of connections before their requests are handled. If that fails, the sender
+// has given up and keeps the connections, or has died.
 void PeerLinks::TakeBatch(Channel* channel, Received* received) {
   if (received->connections.empty()) return;
   std::vector<HandedConnection> connections = std::exchange(received->connections, {});
@@ -548,9 +552,9 @@ void PeerLinks::TakeBatch(Channel* channel, Received* received) {
   }
 }
 
-// Returns true if nobody else has the connection, whose sender has died without an acknowledgement.
-// One that was taken back may have been given to another member. The client of a relayed request
-// has gone with the sender.
+// Returns true if no other process has a connection whose sender has died without an
+// acknowledgement. False if the sender has taken it back, because another member may have it; and
+// for a relay, whose client has gone with the sender.
 bool PeerLinks::IsOrphaned(uint64_t sender, const HandedConnection& connection) {
   return connection.origin == nullptr &&
          !WasTakenBack(connection.fd, HandOverNumber(sender, connection.sequence));

@@ -14,10 +14,9 @@ bool PortAdmission::HasMore(const http1::RequestHead& head, size_t rest) {
   return head.body != http1::BodyKind::kChunked && !head.upgrade && head.content_length < rest;
 }
 
-// A client may use a connection for other hosts than the one it named, but not to reach past the
-// certificate of another server: for a host that one has registered by name, the certificate that
-// the client was shown must do (RFC 9110, sections 7.4 and 15.5.20). `name` is the one that has
-// found the owner.
+// A client may use a connection for other hosts than the one in its ClientHello. But for a host
+// that another server has registered by name, the certificate that the client was shown must cover
+// the host (RFC 9110, sections 7.4 and 15.5.20). `name` is the host by which the owner was found.
 bool PortAdmission::IsMisdirected(const Routes& routes, const Connection* connection,
                                   std::string_view name) {
   const Connection* real = connection->real();
@@ -29,12 +28,11 @@ bool PortAdmission::IsMisdirected(const Routes& routes, const Connection* connec
   return owner.is_named && !owner.is_preferred && !real->tls->CoversHost(name);
 }
 
-// Whether a connection began with the server's own handshake, made since its last listen(): then
-// the server may serve all of its requests, as on Node also those by rules that setSecureContext()
-// has replaced since. False
-// - on a connection that another member relays, whose handshake is that member's;
-// - on a connection without TLS, where the server speaks TLS now;
-// - on a connection that is left of before close(), where a later listen() has other settings.
+// Returns true if the server has made the connection's handshake since its last listen(): then it
+// may serve all requests of the connection, as on Node even if setSecureContext() has replaced its
+// rules since. False - on a connection that another member relays, whose handshake is that
+// member's; - on a connection without TLS, where the server speaks TLS now; - on a connection that
+// is left of before close(), where a later listen() has other settings.
 bool PortAdmission::IsOwnHandshake(const Connection* connection, const LaneServer& server) {
   if (connection->origin() != nullptr) return false;
   const tls::ServerContext* present = server.config->tls();
@@ -54,10 +52,9 @@ bool PortAdmission::SpeakAlike(const Connection* connection, const LaneServer& s
   return is_secure == (connection->tls != nullptr);
 }
 
-// The one place that says whether a server may get a request over a connection that another server
-// has made the handshake of, here or in another member. Every request comes past it, whatever its
-// protocol, before anything is answered for the server. Who the server is at present counts, and
-// what the handshake was then.
+// Decides whether a server may get a request over a connection whose handshake another server has
+// made, here or in another member. Every request of every protocol passes here before the server
+// answers. Compares the server's present settings with the handshake as it was made.
 bool PortAdmission::MayServe(const Connection* connection, const LaneServer& server,
                              std::string_view name) {
   const Connection* real = connection->real();
@@ -76,8 +73,8 @@ bool PortAdmission::MayServe(const Connection* connection, const LaneServer& ser
   return tls::Admits(context->TermsFor(name, handshake), handshake);
 }
 
-// Returns false if something keeps a request from the server that the port's routes have chosen, or
-// that is the only one without routes; *route has the reason. A server of a whole port accepts
+// Returns false, with the reason in *route, if a rule keeps a request from the server that the
+// port's routes have chosen (or, without routes, the only server). A server of a whole port accepts
 // every Host, as Node does.
 bool PortAdmission::IsAllowed(const Connection* connection, const LaneServer& server,
                               const HostName& host, Route* route) {

@@ -48,7 +48,8 @@ void PortMoves::HandOver(Port* port, Connection* connection, uint64_t member,
   handed.port = connection->local_port;
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
   handed.returns = connection->sharing.returns();
-  // The mark of a ClientHello of which a part has come would keep short messages from the receiver.
+  // Resets SO_RCVLOWAT, set while a part of a ClientHello had come: it would hide short messages
+  // from the receiver.
   const bool is_marked =
       connection->phase() == InputPhase::kHandshake && connection->input.given_bytes() != 0;
   if (is_marked) SetReceiveLowWater(connection->fd, 1);
@@ -57,9 +58,8 @@ void PortMoves::HandOver(Port* port, Connection* connection, uint64_t member,
   links_->HandOver(member, std::move(handed));
 }
 
-// Returns a connection that another member relays to this one. It is not passed on: the member that
-// has the client may tell the request again where it belongs, together with bytes that are still on
-// their way.
+// Returns a connection that another member relays to this one, instead of passing it on: the member
+// that has the client finds the owner anew, also for bytes that are still on their way.
 RequestRouter::Outcome PortMoves::Return(Connection* connection, bool is_blocked) {
   if (connection->message.unanswered() != 0 || !connection->output.is_empty()) {
     return Outcome::kLater;
@@ -76,7 +76,7 @@ RequestRouter::Outcome PortMoves::Return(Connection* connection, bool is_blocked
 
 bool PortMoves::MoveAway(Connection* connection) {
   if (connection->origin() != nullptr) return Return(connection) == Outcome::kElsewhere;
-  // The application has ended its direction, so no member could answer.
+  // The application has ended its direction: no member could send an answer.
   if (connection->end.is_fin_sent() || connection->end.after_output() != AfterOutput::kNothing)
     return false;
   Port* port = table_->Find(connection->local_port);
@@ -109,8 +109,8 @@ bool PortMoves::MoveAway(Connection* connection) {
 void PortMoves::Leave(Connection* connection) {
   // Streams end with the connection that carries them.
   if (connection->http2 != nullptr || connection->stream != nullptr) return;
-  // The owner of a relayed request goes on with it, and the server waits for its answer, or for the
-  // end of the tunnel that it has become.
+  // A relayed request continues at its owner, and the closing server waits for its answer, or for
+  // the end of its tunnel.
   if (IsRelayed(connection->phase())) return transport_->Announce(connection, records::kFlagShared);
   LaneServer* other = table_->ServerOn(table_->Find(connection->local_port), connection->server());
   if (other != nullptr && PortAdmission::SpeakAlike(connection, *other)) {
@@ -123,7 +123,7 @@ void PortMoves::Leave(Connection* connection) {
     // No server of this port could accept the first request.
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
   } else if (connection->phase() != InputPhase::kHandshake) {
-    // The server waits for its first request, and answers that.
+    // The closing server waits for the connection's first request, and answers it.
     transport_->Announce(connection, records::kFlagShared);
     ConnectionTimers::LimitIdle(connection);
     transport_->StartIdleTimer(connection, connection->idle.timeout_ms());
@@ -149,7 +149,7 @@ PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, std::string_
     got = recv(fd, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
   } while (got < 0 && errno == EINTR);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return FirstLook::kTooEarly;
-  // The lane that opens the connection finds its end, or an error, again.
+  // When the connection is opened, its end or error is found again.
   if (got <= 0) return FirstLook::kStays;
   *bytes = {buffer_.data(), static_cast<size_t>(got)};
   const ServerSettings& settings = (*server)->config->settings();
@@ -160,8 +160,8 @@ PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, std::string_
 }
 
 // Passes on a connection whose address belongs to servers of the other scheme. Every member accepts
-// on all sockets of a port. If this server speaks the wrong protocol for the address, it gives the
-// connection, untouched, to a server that has a prefix there.
+// on all sockets of a port: if this server has the wrong protocol for the address, the connection
+// goes, untouched, to a server that has a prefix there.
 PortMoves::FirstLook PortMoves::PassOnByAddress(Port* port, int fd, const LocalAddress& local,
                                                 LaneServer** server) {
   const Routes::Place& place = *port->routes->FindPlace(local);
@@ -179,12 +179,12 @@ PortMoves::FirstLook PortMoves::PassOnByAddress(Port* port, int fd, const LocalA
     links_->HandOver(peer, std::move(handed));
     return FirstLook::kPassedOn;
   }
-  // No server is left that could answer.
+  // No server with a prefix at this address is left.
   close(fd);
   return FirstLook::kPassedOn;
 }
 
-// Returns false if the request needs more than being passed on.
+// Hands over a new connection with its first request. Returns false if more than that is needed.
 bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes) {
   const http1::RequestHead& head = parser_.head();
   const HostName host = http1::HostOf(head);
@@ -225,8 +225,8 @@ void PortMoves::OnHandedOver(HandedConnection connection) {
   (void)Adopt(std::move(connection));
 }
 
-// A member may have left the prefix before this one has heard of it: the request looks for its
-// owner a little later, as often as a relayed one does.
+// Takes back a connection. The member may have left the prefix before this one has heard of it: the
+// request looks for its owner a little later, up to kReturnsMax times.
 void PortMoves::OnTakenBack(HandedConnection handed) {
   if (handed.origin != nullptr) {
     close(handed.fd);
@@ -244,7 +244,8 @@ void PortMoves::OnTakenBack(HandedConnection handed) {
   waiting_->WaitReturned(connection);
 }
 
-// Returns nullptr if the connection is closed.
+// Makes a connection of a descriptor that another member has sent or returned. Returns nullptr if
+// the connection is closed.
 Connection* PortMoves::Adopt(HandedConnection handed) {
   const Port* port = table_->Find(handed.port);
   LaneServer* server = table_->ServerOn(port, nullptr);

@@ -13,13 +13,13 @@ namespace {
 
 using Routes = sharing::PortRoutes;
 
-// Connections of a server of the whole port stay with it, as on Node.
+// Returns the route to an owner. Connections of a server of a whole port stay there, as on Node.
 Route RouteTo(const Routes::Owner& owner, const Routes::Target& target, uint32_t target_id) {
   return {RouteStatus::kMatch, owner.prefix_id, target.has_peers && !owner.is_plain, target_id};
 }
 
-// True if a connection ends with its next answer, because its server has closed and nobody else is
-// there.
+// Returns true if a connection ends with its next answer, because its server has closed and no
+// other server is on the port.
 bool IsLast(const Connection* connection, const PortTable& table) {
   return connection->server()->is_unlistened && !table.IsShared(connection->local_port);
 }
@@ -29,22 +29,22 @@ RequestRouter::Outcome Refuse(Route* route) {
   return RequestRouter::Outcome::kUnrouted;
 }
 
-// Returns true if the request stays with a closed server. As on Node, such a server goes on with
-// the connections that it was busy with, unless another member has its prefix now.
+// Returns true if the request stays with a closed server. As on Node, a closed server continues its
+// busy connections, unless another member has its prefix now.
 bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner) {
   return connection->slot.is_announced() && connection->server()->is_unlistened &&
          (!has_owner || !routes.is_shared() || connection->origin() != nullptr ||
           PortAdmission::IsPinned(connection));
 }
 
-// True for a request that the output cache of this process makes.
+// Returns true for a request that the output cache of this process makes.
 bool IsOwn(const Connection* connection) {
   const RelayOrigin* const origin = connection->origin();
   return origin != nullptr && origin->is_own();
 }
 
-// Sends the answers of the lane to earlier requests of the same read, which wait for the end of
-// that read otherwise. Returns false if the connection was closed.
+// Sends native answers to earlier requests of the same read now, instead of at the end of the read.
+// Returns false if the connection was closed.
 bool SendGathered(NativeAnswers* answers, Connection* connection) {
   answers->Flush(connection);
   return connection->is_open();
@@ -96,12 +96,13 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
   PortTable::Port* port = table_.Find(connection->local_port);
   if (port == nullptr) return true;
   const Routes::HostOwner owner = port->routes->FindHost(servername, connection->local_ip);
-  // A connection that another member has sent here is not sent on: that member had a reason, and
-  // tables differ only while a change travels.
+  // A connection that another member has handed over is not handed on: tables differ only while a
+  // change travels.
   if (!owner.is_there || (owner.member != 0 && connection->sharing.hops() != 0)) return true;
   if (owner.member == 0) {
     LaneServer* server = table_.Server(owner.server_id);
-    // The routes may be older than the settings, by which the owner has left this place.
+    // The routes may be older than the server's settings, by which it has no TLS at this address
+    // any more.
     const bool is_other =
         server != nullptr && server != connection->server() &&
         server->config->TlsOf(connection->local_port, connection->local_ip) != nullptr;
@@ -118,7 +119,7 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
 
 // Returns true if the lane must find the owner of the connection's next request. This includes
 // connections of a closed server whose port another server has now, connections whose TLS handshake
-// another server has made, and requests behind relayed ones, whatever has become of the port.
+// another server has made, and requests behind relayed ones, even if the port has left the routes.
 bool PortRouter::MustRoute(const Connection* connection) const {
   if (!connection->slot.is_announced() || Relays::HasPending(connection)) return true;
   if (!PortAdmission::IsOwnHandshake(connection, *connection->server())) return true;
@@ -214,7 +215,7 @@ RequestRouter::Outcome PortRouter::FindOwner(Connection* connection, const http1
   }
   if (owner->member == 0) return ToServer(connection, *owner, target, host, route, server);
   const Outcome outcome = ToMember(port, connection, head, owner->member, input, head_bytes, route);
-  // Too many are relayed: one that has an owner here waits for it.
+  // kNoRelay: too many requests are relayed. A request with an owner here goes to that owner.
   const bool is_not_relayed =
       outcome == Outcome::kUnrouted && route->status == RouteStatus::kNoRelay;
   const Routes::Owner* own = is_not_relayed ? target.own() : nullptr;
@@ -267,17 +268,17 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   if (table_.IsOpening(owner)) return waiting_.Wait(connection);
   if (!PortAdmission::IsAllowed(connection, **server, host, route)) return Outcome::kUnrouted;
   *route = RouteTo(owner, target, route->id);
-  // Such a request waits for this owner, whoever else could answer.
+  // A request of the output cache stays with this owner, even if there are others.
   if (IsOwn(connection)) route->has_others = false;
   return Outcome::kHere;
 }
 
-// Gives the connection to the server of this process that is to have the request, whoever has
-// decided that. This is the only way to a server here, so that no answer leaves before those of
-// earlier requests, which belong to another server or member.
+// Assigns the connection to the server of this process that was chosen for the request. All
+// requests to local servers pass here, so no answer leaves before the answers of earlier requests,
+// which may belong to another server or member.
 RequestRouter::Outcome PortRouter::Settle(Connection* connection, LaneServer* server) {
   const bool is_other = connection->slot.is_announced() && connection->server() != server;
-  // Output counts for the server and the prefix whose request it answers.
+  // For bandwidth limits, output counts for the server and prefix whose request it answers.
   const bool is_counted =
       is_other || connection->is_throttled() || server->config->settings().bandwidth_max != 0;
   if (is_counted && !SendGathered(answers_, connection)) return Outcome::kElsewhere;
@@ -297,7 +298,7 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
                                             const http1::RequestHead& head, uint64_t member,
                                             std::string_view input, size_t head_bytes,
                                             Route* route) {
-  // The member does not get answers that are still to be sent.
+  // Unsent answers do not move with the connection, so they are sent first.
   if (!SendGathered(answers_, connection)) return Outcome::kElsewhere;
   if (connection->origin() != nullptr) return moves_.Return(connection);
   const bool is_pinned = PortAdmission::IsPinned(connection);
@@ -312,7 +313,7 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
   const bool is_ready =
       is_relayed ? Relays::IsOnlyAt(connection, member)
                  : connection->message.unanswered() == 0 && connection->output.is_empty();
-  // Unsent output counts for a prefix of this member.
+  // Unsent output still counts for the bandwidth limit of a prefix of this member.
   const bool is_counted = connection->is_throttled() && !connection->output.is_empty();
   if (!is_ready || is_counted) return Outcome::kLater;
   switch (links_.Prepare(member)) {
@@ -333,8 +334,8 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
   return Outcome::kUnrouted;
 }
 
-// The relaying member is told before it can see the end of the socket: the end alone could be the
-// end of the process.
+// Sends kEnded before the relaying member can see the end of the socket pair, which alone could
+// mean that this process has died.
 void PortRouter::OnOutputEnding(Connection* connection) {
   const RelayOrigin* origin = connection->origin();
   // An answer that ends the connection has already told the relaying member.
@@ -347,7 +348,7 @@ void PortRouter::OnDetached(Connection* connection) {
   relays_.OnDetached(connection);
   if (connection->sharing.is_counted()) {
     const PortTable::Port* port = table_.Find(connection->local_port);
-    // The port may have gone out of use, and come into use again.
+    // The port may have left the table since the connection was counted.
     PortStatistics::Port* statistics =
         port == nullptr ? statistics_->PortOf(connection->local_port) : port->statistics;
     statistics->connections.fetch_sub(1, std::memory_order_relaxed);

@@ -44,7 +44,7 @@ Protocol::Advance RelayInput::ReadChunked(Connection* connection, std::string_vi
   *used = step.status == http1::DecodeStatus::kError ? input.size() : step.consumed_bytes;
   router_->RelayMore(connection, input.substr(0, *used));
   if (step.status == http1::DecodeStatus::kError) {
-    // The member finds the same error, and answers it.
+    // The answering member finds the same error, and sends the error response.
     connection->Enter(InputPhase::kOver);
     SocketWatch::Pause(connection, kPauseOver);
     return Advance::kWait;
@@ -60,7 +60,7 @@ void RelayInput::OnEof(Connection* connection) {
   if (connection->phase() != InputPhase::kRelayOpaque) return text_->OnEof(connection);
   transport_->OnPeerEnded(connection);
   if (router_->RelayEnd(connection)) {
-    // The member decides what the client's end means.
+    // The answering member decides what the client's end means.
     if (connection->end.is_fin_sent()) transport_->Close(connection, 0);
     return;
   }

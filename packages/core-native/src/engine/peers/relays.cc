@@ -24,8 +24,8 @@ bool MakePair(int* ends) {
   return true;
 }
 
-// Returns the facts of a session for a frame. Certificates that the frame has no room for are left
-// out; whether they were good is not.
+// Returns the facts of a TLS session for a frame. Leaves out certificates for which the frame has
+// no room, but not whether they were good.
 std::string FactsOf(const tls::Session& session) {
   tls::Facts facts = session.Describe();
   if (facts.certificates.size() > limits::kRelayCertificateBytesMax) facts.certificates.clear();
@@ -114,7 +114,7 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view head
   if (connection->relay() != nullptr) links_->TellBlocked(member);
   Relay* relay = connection->relay() != nullptr ? Of(connection) : Open(connection, member);
   if (relay == nullptr) return false;
-  // The member that answers keeps its own limit.
+  // The answering member limits the bandwidth, so the limit here ends.
   transport_->output()->throttle()->End(connection);
   ++relay->pending;
   // A stream's request comes in one piece.
@@ -133,8 +133,8 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view head
   return true;
 }
 
-// Requests that are read while Flush() runs are written at once, so that no client can make Flush()
-// run for ever.
+// Requests that are read while Flush() runs are written at once, so that no client can keep Flush()
+// running.
 void Relays::Flush() {
   if (unwritten_.empty()) return;
   is_flushing_ = true;
@@ -175,7 +175,7 @@ bool Relays::EndInput(Connection* connection) {
 
 void Relays::Watch(Relay* relay) {
   int wanted = relay->connection->output.queue() == nullptr ? UV_READABLE : 0;
-  // After the member's end, only the end of both directions matters.
+  // After the member's end (is_ended), only the end of both directions matters.
   if (relay->is_ended) wanted = UV_PRIORITIZED;
   if (!relay->unsent.empty()) wanted |= UV_WRITABLE;
   if (wanted == 0) {
@@ -220,7 +220,7 @@ void Relays::Read(Relay* relay) {
   if (buffer_.empty()) buffer_.resize(limits::kReadBytes);
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
     Connection* connection = relay->connection;
-    // The client is behind: reading goes on when it has taken the earlier output.
+    // The client is slow: reading continues when it has taken the earlier output.
     if (connection->output.queue() != nullptr || relay->is_ended) return Watch(relay);
     const ssize_t got = recv(relay->fd, buffer_.data(), buffer_.size(), 0);
     if (got < 0 && errno == EINTR) continue;
@@ -274,8 +274,8 @@ void Relays::CheckAnswers(Relay* relay) {
 void Relays::End(Relay* relay) {
   Connection* connection = relay->connection;
   if (connection->stream != nullptr) return EndOfStream(relay);
-  // The link may have unread messages: how far the answers go, whether an upgrade was accepted, and
-  // why this end came.
+  // Unread messages of the link may say where answers end, whether an upgrade was accepted, and why
+  // the pair has ended.
   if (relay->pending != 0) links_->ReadNow(relay->member);
   if (relay->connection == nullptr) return;
   if (relay->is_opaque) {
@@ -286,7 +286,7 @@ void Relays::End(Relay* relay) {
     return;
   }
   const bool is_lost = relay->pending != 0;
-  // The end of a process shows here before its link breaks, or after that.
+  // Without kEnded the member's process has died; its link may break before this or after.
   if (is_lost && !relay->is_told) return Fail(relay);
   // The application has closed the tunnel. The client sees the same as without a relay.
   Free(relay);
@@ -295,7 +295,7 @@ void Relays::End(Relay* relay) {
   output_->Flush(connection);
 }
 
-// Handles the member's end of a stream's relay. The stream's client must not take the end of a
+// Handles the member's end of a stream's relay. The stream's client must not take the death of a
 // process for the end of a message.
 void Relays::EndOfStream(Relay* relay) {
   Connection* connection = relay->connection;
@@ -418,7 +418,8 @@ void Relays::OnEnded(const peer::Ended& end) {
   found->second->is_whole = end.is_whole != 0;
 }
 
-// The requests may have begun there, so nobody else gets them. Bytes of a tunnel need no link.
+// Fails the relays to a member whose link has ended: their requests may have begun there, so no
+// other member gets them. Tunnels need no link and continue.
 void Relays::OnLinkCut(uint64_t member) {
   std::vector<uint32_t> cut;
   for (const auto& [id, relay] : relays_) {
@@ -438,7 +439,7 @@ void Relays::OnDetached(Connection* connection) {
   if (relay == nullptr) return;
   const bool is_whole = connection->stream != nullptr && streams_->IsWhole(connection);
   if (!is_whole || relay->unsent.empty()) return Free(relay);
-  // The rest of a request that was answered early belongs to its application.
+  // If a request was answered early, its application still gets the rest of the body.
   connection->uncommon().relayed.relay = nullptr;
   relay->connection = nullptr;
   uv_poll_start(&relay->poll, UV_WRITABLE, OnPoll);

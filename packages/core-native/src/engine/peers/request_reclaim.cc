@@ -15,7 +15,7 @@ namespace httpsys::engine {
 using Fate = UnreadRequests::Fate;
 namespace {
 
-// True if the end of the peer's data has come, although it is not read yet.
+// Returns true if the next read would find the end of the connection's input.
 bool HasEnded(const Connection* connection) {
   char byte;
   return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
@@ -52,18 +52,19 @@ void RequestReclaim::Run() {
     if (blocked_ms >= limits::kAsleepMs && IsBlocked(*one, blocked_ms)) {
       is_blocked = true;
       router_->choice().NoteBlocked(one.get());
-      // Full request segments are no obstacle: heads are read and find their owners all the same.
+      // Full request segments do not matter here: heads are read and find their owners without a
+      // segment.
       if (is_news && TakeBack(one.get(), blocked_ms)) has_moved = true;
       if (is_news && ResumeParked(one.get(), blocked_ms)) has_moved = true;
     }
     has_more |= has_movable;
   }
   if (is_blocked && is_news && !has_moved) idle_at_ms_ = now_ms;
-  // Requests have waited because JavaScript seemed to be about to be free.
+  // Requests waited because JavaScript seemed to be free soon: they look for other owners now.
   if (is_blocked && !std::exchange(is_blocked_, is_blocked)) router_->waiting().Retry();
   is_blocked_ = is_blocked;
   if (!has_more || uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
-  // The loop calls Run() after the timer, which may be early by a millisecond or two.
+  // The timer only wakes the loop, which then calls Run(). It may be early by a millisecond or two.
   const uint64_t next_ms = longest_ms < limits::kAsleepMs ? limits::kAsleepMs : limits::kBusyMs;
   const uint64_t rest_ms = longest_ms < next_ms ? next_ms - longest_ms : next_ms;
   uv_timer_start(&timer_, [](uv_timer_t*) {}, rest_ms, 0);
@@ -75,7 +76,7 @@ void RequestReclaim::Look() {
     if (!one->unread().has_movable()) continue;
     const uint64_t now_ms = uv_hrtime() / 1'000'000;
     const bool is_restless = one->BlockedMs(now_ms) >= limits::kRestlessMs;
-    // To ask costs a few system calls.
+    // IsRunnable() costs a few system calls.
     if (!is_restless || patience_->is_hasty() || looked_at_ms_ == now_ms) continue;
     looked_at_ms_ = now_ms;
     // Some systems tell nothing about threads.
@@ -90,7 +91,8 @@ void RequestReclaim::TakeSamples() {
   }
 }
 
-// A thread that could run and has had a CPU for less than half of the time waits for one.
+// A runnable thread that had a CPU for less than half of the time waits for a CPU, and is not
+// blocked.
 bool RequestReclaim::IsBlocked(const Attachment& attachment, uint64_t blocked_ms) {
   const bool is_busy = blocked_ms >= limits::kBusyMs;
   // Some systems tell nothing about threads.
@@ -102,10 +104,9 @@ bool RequestReclaim::IsBlocked(const Attachment& attachment, uint64_t blocked_ms
   return used_ns >= (uv_hrtime() - sample.at_ns) / 2;
 }
 
-// Goes from the last request to the first: JavaScript comes from the other side, so that it has not
-// begun any request behind one that the lane has claimed. And nothing is taken from before a
-// request that stays. So no request of a connection comes to another owner while JavaScript answers
-// a later one.
+// Takes requests from the last to the first. JavaScript begins at the first, so it has begun none
+// behind a claimed one. Of a connection, no request before one that stays is taken. So no request
+// goes to another owner while JavaScript answers a later one of the same connection.
 bool RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
   size_t count = 0;
   attachment->unread().TakeMovable([&](const Item& item, std::string_view bytes) {
@@ -129,18 +130,18 @@ bool RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
   for (Connection* connection : taken_) {
     SharingMarks::OnReclaimed(connection);
     LookForOwner(connection);
-    // Others begin to work while the rest is still on its way.
+    // Flush in portions: other members begin to work while the rest is prepared.
     if (++moved % limits::kReclaimedPerFlush == 0) router_->FlushPeers();
   }
   taken_.clear();
   return count != 0;
 }
 
-// A request that could not move would lose its place, and the time that it has waited, if it looked
-// for an owner.
+// Only requests that may move look for an owner: another one would lose its place in the queue, and
+// the time that it has waited.
 bool RequestReclaim::ResumeParked(Attachment* attachment, uint64_t blocked_ms) {
   if (!attachment->waiting().has_movable()) return false;
-  // What another member relays stays. What is behind unanswered requests does not move before them.
+  // Requests relayed by another member stay, and so do requests behind unanswered ones.
   const auto may_move = [&](const Connection& connection, const MemoryQueue::Parked& parked) {
     return parked.has_others && connection.origin() == nullptr &&
            (connection.stream != nullptr ||
@@ -152,7 +153,7 @@ bool RequestReclaim::ResumeParked(Attachment* attachment, uint64_t blocked_ms) {
     if (next == nullptr) return count != 0;
     input_->ResumeWaiting(attachment, next);
     if ((count + 1) % limits::kReclaimedPerFlush == 0) router_->FlushPeers();
-    // Nobody has taken it: it has its place again.
+    // No owner has taken the request: it has its place again.
     if (next->is_open() && next->input.waits_for_segment()) return count != 0;
   }
   return true;
@@ -160,7 +161,7 @@ bool RequestReclaim::ResumeParked(Attachment* attachment, uint64_t blocked_ms) {
 
 bool RequestReclaim::MayMove(const Connection* connection, uint32_t target_id,
                              uint64_t blocked_ms) const {
-  // The more often a request has moved, the longer it waits where it is.
+  // The more often a request has moved, the longer it must wait here first.
   const int moves = OwnerChoice::MovesOf(connection);
   const int reclaims = connection->sharing.reclaims();
   return blocked_ms >= OwnerChoice::PatienceMs(std::max(moves, reclaims)) &&
@@ -175,19 +176,19 @@ bool RequestReclaim::CanTake(const Connection* connection, const Item& item,
     return false;
   }
   if (connection->stream != nullptr) return streams_->CanWithdraw(connection);
-  // The member that relays several requests takes them back all or none.
+  // A relaying member takes back all its requests or none, so only a single request can return.
   const bool is_returnable =
       connection->origin() == nullptr || (connection->message.unanswered() == 1 &&
                                           connection->output.is_empty() && !HasEnded(connection));
   if (!is_returnable) return false;
-  // In other phases JavaScript has been told more of the connection than its requests.
+  // In other phases JavaScript knows more of the connection than its requests, such as body bytes.
   return connection->phase() == InputPhase::kHead ||
          connection->phase() == InputPhase::kAfterClose ||
          connection->phase() == InputPhase::kAwaitUpgrade;
 }
 
 void RequestReclaim::Take(Connection* connection, const Item& item, std::string_view bytes) {
-  // PortRouter::CountRequest() has counted it; its next owner counts it, too.
+  // Undoes PortRouter::CountRequest(): the next owner counts the request, too.
   PortStatistics::Change(connection->server()->requests[item.prefix_id], -1);
   withdrawals_->OnTakenBack(connection);
   if (connection->stream != nullptr) {
@@ -203,7 +204,7 @@ void RequestReclaim::Take(Connection* connection, const Item& item, std::string_
 void RequestReclaim::LookForOwner(Connection* connection) {
   if (!connection->is_open()) return;
   if (connection->origin() == nullptr) return input_->Resume(connection, kPauseOrder);
-  // The member that has the client finds another owner for what it relays.
+  // The relaying member, which has the client, finds another owner.
   (void)router_->moves().Return(connection, true);
 }
 

@@ -49,7 +49,7 @@ peer::CacheScope ArenaGifts::ScopeOf(const ServerConfig& config, uint32_t server
   if (is_secure && config.tls() != nullptr) told.terms = config.tls()->negotiation();
   const bool asks_clients =
       config.tls() != nullptr && config.tls()->settings().requests_certificate;
-  // Another member does not know which files are in a folder.
+  // No scope for servers with static files: another member does not know which files a folder has.
   if (config.cache() == nullptr || config.has_statics() || settings.bandwidth_max != 0 ||
       settings.connections_per_client != 0 || settings.connections_per_prefix != 0 ||
       asks_clients || told.terms.empty() == is_secure) {
@@ -90,7 +90,7 @@ void ArenaGifts::OnAsk(Reader* reader, const peer::Frame& frame) {
   peer::CacheAsk ask;
   reader->is_asking = true;
   if (!peer::Decode(frame.payload, &ask) || reader->scopes.size() >= limits::kEntriesMax) return;
-  // One that is asked for again is told again.
+  // A scope that is asked for again is sent again.
   reader->scopes[ForeignScope::Key(ask.server_id, ask.prefix_id)].clear();
 }
 
@@ -123,9 +123,9 @@ bool ArenaGifts::TellScope(uint64_t link, uint64_t key, std::string* told) {
   if (server != servers_->end() && !server->second->is_unlistened) {
     scope = ScopeOf(*server->second->config, server_id, prefix_id);
   }
-  // Another owner makes entries obsolete without a word to readers.
+  // With several owners the scope is 0: readers would not see what another owner makes obsolete.
   if (cache_->co_owners().IsShared(scope.scope)) scope.scope = 0;
-  // Nothing that could be taken for an earlier scope stays.
+  // Scope 0 goes without any other fact of the prefix.
   if (scope.scope == 0) scope = {server_id, prefix_id, 0, 0, {}, {}};
   std::string payload = peer::Encode(scope);
   if (payload == *told) return true;
@@ -164,14 +164,16 @@ bool ArenaGifts::Tell(uint64_t link, const ProcessCache::Memory& memory, Reader*
   return true;
 }
 
-// Scopes that another member has come to own are taken back, and given again when it has left.
+// Sends changed scopes: scopes that now have another owner become 0, and get their number back when
+// that owner has left.
 bool ArenaGifts::TellScopes(uint64_t link, Reader* reader) {
   bool is_told = true;
   for (auto& [key, told] : reader->scopes) is_told = TellScope(link, key, &told) && is_told;
   return is_told;
 }
 
-// Without memory that can be shared the reader uses nothing of what it owns together with us.
+// Sends the counters of invalidations. If they cannot be shared, sends nothing: the reader then
+// uses no entry of prefixes that it owns together with this process.
 bool ArenaGifts::TellCounters(uint64_t link, Reader* reader) {
   const std::shared_ptr<const SharedMemory> counters = cache_->co_owners().Share();
   if (counters == nullptr || counters->fd() == -1) return true;

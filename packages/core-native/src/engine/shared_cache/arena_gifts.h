@@ -18,9 +18,9 @@
 
 namespace httpsys::engine {
 
-// Gives the cache of this process to the members that ask this lane for it, and tells them of every
-// change: descriptors of memory that they can only read, and the scopes of prefixes. A reader that
-// takes nothing is told nothing more until it has read. Thread: the lane.
+// Gives the cache of this process to members that ask this lane for it (readers), and sends them
+// every change: descriptors of memory that they can only read, and the scopes of prefixes. A reader
+// with unread frames gets nothing more until it has read them. Thread: the lane.
 class ArenaGifts final : public CacheAskers {
  public:
   // `post` runs a function on the lane; it may be called on any thread.
@@ -32,13 +32,14 @@ class ArenaGifts final : public CacheAskers {
   ArenaGifts(const ArenaGifts&) = delete;
   ArenaGifts& operator=(const ArenaGifts&) = delete;
 
-  // A server of the lane has other settings, or has stopped listening.
+  // Must be called when a server of the lane has new settings, or has stopped listening.
   void OnServer(uint32_t server_id);
   // Must be called before the loop is closed.
   void Close();
 
-  // What readers are told of a prefix; `scope` is 0 if nothing of it is given to them: when
-  // somebody has to count connections, requests or bytes, or clients are asked for certificates.
+  // Returns what readers are told about a prefix. `scope` is 0 if they get none of its entries:
+  // because the server limits connections or bandwidth, serves files, or asks clients for
+  // certificates.
   static peer::CacheScope ScopeOf(const ServerConfig& config, uint32_t server_id,
                                   uint32_t prefix_id);
 
@@ -48,14 +49,14 @@ class ArenaGifts final : public CacheAskers {
   void OnLinkGone(uint64_t link) override;
 
  private:
-  // What a reader was told.
+  // What one reader was sent.
   struct Reader {
     std::shared_ptr<const cache::SharedMemory> hits;
     std::shared_ptr<const cache::SharedMemory> index;
     bool is_asking = false;         // The reader has asked for a scope, and gets the arena.
     bool wants_counters = false;    // The reader has not been given the counters that it wants.
     std::vector<uint64_t> serials;  // By chunk; 0 = none.
-    // By ForeignScope::Key(): the last kCacheScope; empty = it is to be told.
+    // The last kCacheScope payload by ForeignScope::Key(); empty = must be sent.
     std::map<uint64_t, std::string> scopes;
   };
 
@@ -63,7 +64,7 @@ class ArenaGifts final : public CacheAskers {
   void OnAsk(Reader* reader, const peer::Frame& frame);
   bool TellCounters(uint64_t link, Reader* reader);
   bool TellScopes(uint64_t link, Reader* reader);
-  // Returns false if the reader has to read first.
+  // Sends a reader what has changed. Returns false if the reader has to read first.
   bool Tell(uint64_t link, const ProcessCache::Memory& memory, Reader* reader);
   bool TellScope(uint64_t link, uint64_t key, std::string* told);
   void TellAll();

@@ -76,7 +76,7 @@ Channel* ArenaLinks::Connect(uint64_t member) {
   auto* const channel = new Channel(loop_, fd, this);
   peer::Link hello;
   hello.id = self_;
-  // Without memory for them hits are not counted by the owner.
+  // Without shared memory (hits) the owner does not see this reader's hits.
   const bool is_begun =
       channel->Start() == 0 && channel->Send(FrameType::kLink, peer::Encode(hello)) &&
       (hits == nullptr || hits->fd() == -1 || channel->Send(FrameType::kCacheHits, {}, hits->fd()));
@@ -132,7 +132,7 @@ void ArenaLinks::OnFrame(Channel* channel, const peer::Frame& frame, std::span<c
         is_sound = OnCounters(member, fd);
         break;
       default:
-        break;  // Of a later protocol.
+        break;  // A type of a later protocol.
     }
   }
   for (const int fd : fds) close(fd);
@@ -151,7 +151,8 @@ void ArenaLinks::OnIndex(uint64_t member, int fd) {
   });
 }
 
-// Another index may be expected by now: its entries are not found in memory that is too small.
+// Maps a chunk of an owner's arena. If the memory is too small for the index, the reader finds no
+// entries in it.
 bool ArenaLinks::OnChunk(uint64_t member, const peer::Frame& frame, int fd) {
   peer::CacheChunk told;
   if (!peer::Decode(frame.payload, &told)) return false;
@@ -180,7 +181,7 @@ bool ArenaLinks::OnGone(uint64_t member, const peer::Frame& frame) {
   return true;
 }
 
-// Only scopes that were asked for are kept.
+// Stores a scope that an owner has sent, if it was asked for.
 bool ArenaLinks::OnScope(uint64_t member, const peer::Frame& frame) {
   peer::CacheScope told;
   if (!peer::Decode(frame.payload, &told)) return false;
@@ -190,9 +191,9 @@ bool ArenaLinks::OnScope(uint64_t member, const peer::Frame& frame) {
   scope.flags = told.flags;
   scope.terms = std::move(told.terms);
   scope.has_prefix = ParseUrlPrefix(told.prefix, &scope.prefix) == PrefixError::kNone;
-  // A scope of a prefix has the scheme of the prefix.
+  // The terms of a scope must fit the scheme of its prefix.
   if (scope.has_prefix && scope.prefix.is_https == scope.terms.empty()) return false;
-  // Ports have no scopes: their numbers would be taken for such.
+  // Small numbers are ports in cache keys, so they are no valid scopes.
   if (scope.scope != 0 && scope.scope <= UINT16_MAX) return false;
   arenas_->Update(member, [&](ForeignArena* arena) {
     if (arena->scopes.Find(scope.key) != nullptr) ForeignArenas::SetScope(scope, arena);
@@ -200,7 +201,7 @@ bool ArenaLinks::OnScope(uint64_t member, const peer::Frame& frame) {
   return true;
 }
 
-// -- Members that own prefixes of ours.
+// -- Members that own prefixes of this engine, too.
 
 void ArenaLinks::UpdateOwners() {
   std::vector<CoOwners::Shared> shared = FindCoOwnedScopes(routes_, *servers_);
@@ -227,8 +228,8 @@ void ArenaLinks::SweepOwners() {
 
 void ArenaLinks::Follow(uint64_t member) {
   if (is_closed_ || asked_.contains(member)) return;
-  // The routes still name a process that was killed. Who waited for its counters would store
-  // nothing so long.
+  // The routes may still name a killed process. Its counters are not waited for, because nothing
+  // would be stored meanwhile.
   if (!links_.contains(member) && sharing::IsGone(member)) {
     return cache_->co_owners().SetGone(this, member);
   }
@@ -243,7 +244,7 @@ void ArenaLinks::Follow(uint64_t member) {
 
 bool ArenaLinks::OnCounters(uint64_t member, int fd) {
   if (fd == -1) return false;
-  // Whoever leaves a scope and comes back, while his link stays, is asked again.
+  // A member that leaves a scope and comes back over the same link is asked again.
   asked_.erase(member);
   const std::shared_ptr<const SharedMemory> own = cache_->co_owners().Share();
   if (own != nullptr && own->fd() != -1 && IsSameFile(fd, own->fd())) {
@@ -267,8 +268,8 @@ void ArenaLinks::OnBroken(Channel* channel) {
     channel->Close();
     return;
   }
-  // The system closes the sockets of a killed process one after the other: its name may still be
-  // there. Until that is clear the arena answers for nobody who can be asked.
+  // The system closes the sockets of a killed process one by one, so its name may still exist.
+  // Until that is clear, the arena answers only for owners that cannot be asked.
   const uint64_t member = found->second;
   asked_.erase(member);
   members_.erase(found);
@@ -279,7 +280,7 @@ void ArenaLinks::OnBroken(Channel* channel) {
     has_arena = true;
     arena->orphaned_ms = LinkClockMs();
   });
-  // Its counters stay good, if it has given them.
+  // The counters that the member has given stay valid.
   if (!has_arena) return GiveUp(member);
   orphaned_.insert(member);
   if (!sharing::IsGone(member)) doubtful_[member] = uv_now(loop_) + limits::kCacheAskMs;
@@ -296,7 +297,7 @@ void ArenaLinks::OnRoutes(std::shared_ptr<const sharing::PortRoutes> routes) {
   }
   std::vector<uint64_t> left;
   for (const auto& [member, channel] : links_) {
-    // The end of a killed process' link may come later than the routes without the process.
+    // The link of a killed process may end later than new routes without that process come.
     const bool is_there = std::any_of(routes_.begin(), routes_.end(), [=](const auto& item) {
       return IsPeer(*item.second, member);
     });
@@ -312,7 +313,8 @@ bool ArenaLinks::IsPeer(const sharing::PortRoutes& routes, uint64_t member) {
   return std::find(peers.begin(), peers.end(), member) != peers.end();
 }
 
-// Where the routes do not have the killed process any more, an owner of its prefix is another one.
+// Ends the scopes of a killed process whose prefix has another owner: routes without the process,
+// but with an owner of the prefix.
 void ArenaLinks::EndScopes(uint64_t member) {
   arenas_->Update(member, [&](ForeignArena* arena) {
     std::vector<ForeignScope> over;
@@ -360,7 +362,8 @@ void ArenaLinks::ArmTimer() {
   const bool is_needed =
       !given_up_.empty() || !missing_.empty() || !orphaned_.empty() || has_former_;
   if (!is_needed || is_closed_) return;
-  // An owner that has ended is found soon. One that lives and gives no counters may stay for long.
+  // Missing owners that have ended are found soon. Living owners may give no counters for long, so
+  // the timer becomes slow.
   const bool is_soon =
       !doubtful_.empty() ||
       (!missing_.empty() && uv_now(loop_) - missing_since_ms_ < limits::kCacheAskMs);

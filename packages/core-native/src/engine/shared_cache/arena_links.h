@@ -18,10 +18,10 @@
 
 namespace httpsys::engine {
 
-// Asks other members for their caches, one data connection for each, and maps what they give.
-// Everything that an owner says is checked and bounded. An owner that says nothing costs a
-// descriptor, and its URLs are answered as without a cache. Asks the other owners of our own
-// prefixes for their counters of invalidations, too. Thread: one lane of the engine.
+// Asks other members for their caches, over one data connection each, and maps the memory that they
+// give. Checks and limits everything that an owner sends. An owner that sends nothing costs a
+// descriptor; requests for its URLs go to the owner. Also asks members that own prefixes together
+// with this engine for their counters of invalidations. Thread: one lane of the engine.
 class ArenaLinks final : public sharing::Channel::Handler {
  public:
   // `self` is this member. `arenas`, `cache` and `servers` must outlive this object.
@@ -32,12 +32,12 @@ class ArenaLinks final : public sharing::Channel::Handler {
 
   // ForeignArenas::AskOwner.
   void Ask(uint64_t member, uint32_t server_id, uint32_t prefix_id);
-  // A port has new routes. Lets go of members that have left all ports. The caches of killed
-  // processes answer no more for prefixes that have an owner again.
+  // Must be called when a port has new routes. Forgets members that have left all ports, and ends
+  // the scopes of killed processes for prefixes that have an owner again.
   void OnRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
-  // A server of the lane has other settings. They concern nobody unless the routes say that another
-  // member owns a prefix of this engine. Whoever comes to own one later comes with new routes,
-  // which are compared with all servers.
+  // Must be called when a server of the lane has new settings. They matter only if another member
+  // owns a prefix of this engine by the present routes: later routes are compared with all servers
+  // anyway.
   void OnServer() {
     if (has_shared_) UpdateOwners();
   }
@@ -51,15 +51,15 @@ class ArenaLinks final : public sharing::Channel::Handler {
 
  private:
   sharing::Channel* Connect(uint64_t member);
-  // Forgets the member a little later, so that it is asked again then.
+  // Closes the link to a member, and forgets the member a little later: then it is asked again.
   void GiveUp(uint64_t member);
   void OnIndex(uint64_t member, int fd);
   bool OnChunk(uint64_t member, const peer::Frame& frame, int fd);
   bool OnGone(uint64_t member, const peer::Frame& frame);
   bool OnScope(uint64_t member, const peer::Frame& frame);
   bool OnCounters(uint64_t member, int fd);
-  // Finds the owners of our prefixes anew, and asks those for their counters that have not given
-  // them.
+  // Finds the other owners of this engine's prefixes anew, and asks owners for counters that they
+  // have not given.
   void UpdateOwners();
   void SweepOwners();
   void Follow(uint64_t member);
@@ -78,17 +78,17 @@ class ArenaLinks final : public sharing::Channel::Handler {
   bool is_closed_ = false;
   std::map<uint64_t, sharing::Channel*> links_;  // By member.
   std::map<sharing::Channel*, uint64_t> members_;
-  std::set<uint64_t> asked_;               // Members whose counters are on their way.
-  uint64_t owners_version_ = 1;            // CoOwners::version() that was announced last.
-  bool has_shared_ = false;                // By the routes other members own prefixes of ours.
-  std::vector<uint64_t> missing_;          // Owners whose counters are not known.
-  uint64_t missing_since_ms_ = 0;          // Since when they are these (ms, uv_now()).
-  bool has_former_ = false;                // CoOwners::Sweep() has more to do.
-  std::map<uint64_t, uint64_t> given_up_;  // Until when (ms, uv_now()), by member.
+  std::set<uint64_t> asked_;       // Members whose counters are on their way.
+  uint64_t owners_version_ = 1;    // CoOwners::version() that was announced last.
+  bool has_shared_ = false;        // By the routes, other members own prefixes of this engine.
+  std::vector<uint64_t> missing_;  // Owners whose counters are not known.
+  uint64_t missing_since_ms_ = 0;  // Since when missing_ is the same (ms, uv_now()).
+  bool has_former_ = false;        // CoOwners::Sweep() has more to do.
+  std::map<uint64_t, uint64_t> given_up_;  // Members not to ask until a time (ms, uv_now()).
   std::set<uint64_t> orphaned_;            // Members whose process was killed.
-  // Those of them whose name is still there, and until when (ms, uv_now()) it may be.
+  // Orphaned members whose name still exists; at the given time (ms, uv_now()) they count as alive.
   std::map<uint64_t, uint64_t> doubtful_;
-  // The newest routes of each port with other members. When the last one leaves, its routes go.
+  // The newest routes of each port that has other members.
   std::map<uint16_t, std::shared_ptr<const sharing::PortRoutes>> routes_;
 };
 

@@ -13,13 +13,13 @@
 
 namespace httpsys::engine {
 
-// The arenas of other members as one lane reads them: without a lock, unless something has changed.
+// One lane's readers of the arenas of other members. They take no lock unless an arena has changed.
 // Thread: the lane.
 class ArenaReaders {
  public:
   struct Reader {
     std::shared_ptr<const ForeignArena> arena;
-    std::unique_ptr<cache::ArenaReader> reader;  // nullptr = nothing can be found.
+    std::unique_ptr<cache::ArenaReader> reader;  // nullptr = no entry can be found.
     std::optional<cache::HitTable> hits;
     uint64_t memory_version = 0;
   };
@@ -28,14 +28,14 @@ class ArenaReaders {
   ArenaReaders(const ArenaReaders&) = delete;
   ArenaReaders& operator=(const ArenaReaders&) = delete;
 
-  // The reader of a member's arena; nullptr = nothing is known of the member. Valid until the next
+  // Returns the reader of a member's arena, or nullptr for an unknown member. Valid until the next
   // call of this object.
   Reader* Find(uint64_t member) {
     Refresh();
     const auto found = readers_.find(member);
     return found == readers_.end() ? nullptr : &found->second;
   }
-  // The readers of arenas whose process was killed, from the one that was killed last.
+  // Returns the readers of arenas whose process was killed, the last killed first.
   const std::vector<Reader*>& Orphaned() {
     Refresh();
     return orphaned_;

@@ -5,7 +5,7 @@ namespace {
 
 using Owner = sharing::PortRoutes::Owner;
 
-// Returns the scope that an owner of this engine has in common with other members.
+// Returns the scope of a server of this engine, and the other members that own it.
 CoOwners::Shared SharedOf(const Owner& own, const std::vector<uint64_t>& members,
                           const LaneServers& servers) {
   CoOwners::Shared shared;

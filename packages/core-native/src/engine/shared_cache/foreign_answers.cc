@@ -23,7 +23,7 @@ using cache::Verdict;
 
 constexpr size_t kForeignBytesKept = 256 * 1024;
 
-// The terms of an entry have those of its server.
+// All codings that a client may be given. An entry's own terms name the codings of its server.
 constexpr semantics::CodingSet kEveryCoding = {semantics::ContentCoding::kBr,
                                                semantics::ContentCoding::kZstd,
                                                semantics::ContentCoding::kGzip};
@@ -36,7 +36,7 @@ int64_t ForeignWallSeconds() { return static_cast<int64_t>(std::time(nullptr)); 
 
 bool ForeignAnswers::Read(const Request& request, Asked* asked) const {
   const Connection* real = request.connection->real();
-  // The owner of a request that another member relays is asked by that member.
+  // For a relayed request, the relaying member looks in the caches of owners.
   if (real->origin() != nullptr || request.head.is_connect) return false;
   asked->is_secure = IsSecure(request.connection);
   if (real->tls != nullptr) asked->negotiation = &real->tls->context().negotiation();
@@ -46,8 +46,9 @@ bool ForeignAnswers::Read(const Request& request, Asked* asked) const {
   return cache::MayLookUp(asked->facts) == Refusal::kNone;
 }
 
-// The owner would admit the handshake if a server with the same versions and ciphers has made it,
-// and if neither asks for certificates: such scopes alone are told (ArenaGifts).
+// Returns true if the scope may answer the request. With TLS, a server with the owner's versions
+// and ciphers must have made the handshake: then the owner would admit it, because owners that ask
+// for certificates give no scope (ArenaGifts).
 bool ForeignAnswers::Fits(const Asked& asked, const ForeignScope& scope) {
   if (scope.scope == 0 || asked.is_secure == scope.terms.empty()) return false;
   return !asked.is_secure || (asked.negotiation != nullptr && *asked.negotiation == scope.terms);
@@ -107,7 +108,7 @@ bool ForeignAnswers::Find(const Asked& asked, const http1::RequestHead& head, co
     case Verdict::kStaleAccepted:
       return true;
     case Verdict::kStale:
-      // The owner refreshes it.
+      // A stale entry goes to its owner, which refreshes it.
       return is_orphaned;
     case Verdict::kRevalidate:
       return is_orphaned && judgement_.may_answer_errors;
@@ -146,8 +147,8 @@ FoundCoding ForeignAnswers::FindVariant(const Asked& asked, const http1::Request
   return is_sound ? found : FoundCoding::kNoGain;
 }
 
-// An entry is asked for again here, and its owner hears of that twice: a client that has come to
-// this member only would never get a variant otherwise.
+// The owner makes a missing variant when it is asked again: so the second and third request for an
+// entry go there, or clients of this member would never get a variant.
 bool ForeignAnswers::IsForOwner(Reader* reader) const {
   if (!reader->hits.has_value()) return false;
   const uint32_t count = reader->hits->Count(found_.slot_at, found_.slot);

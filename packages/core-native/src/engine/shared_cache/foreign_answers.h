@@ -16,9 +16,9 @@
 
 namespace httpsys::engine {
 
-// Answers requests for URLs of other members from the arenas of these, without their JavaScript and
-// without giving them the connection. What no entry answers goes to its owner as without a cache.
-// The contents of an arena count for the URLs of its member alone. Thread: the lane.
+// Answers requests for URLs of other members from these members' arenas, without their JavaScript
+// and without handing over the connection. Requests that no entry answers go to their owners as
+// without a cache. An arena answers for URLs of its own member only. Thread: the lane.
 class ForeignAnswers final : public ForeignCache {
  public:
   ForeignAnswers(ForeignArenas* arenas, const http1::MethodTable* methods, NativeAnswers* answers)
@@ -41,29 +41,30 @@ class ForeignAnswers final : public ForeignCache {
  private:
   using Reader = ArenaReaders::Reader;
 
-  // What a request is compared with.
+  // The facts of a request that are compared with scopes and entries.
   struct Asked {
     cache::RequestFacts facts;
     bool is_secure = false;
-    const std::string* negotiation = nullptr;  // Of the server that made the handshake.
+    const std::string* negotiation = nullptr;  // Digest of the server that made the handshake.
     uint16_t port = 0;
   };
 
-  static constexpr size_t kOrphansTriedMax = 64;  // Scopes that one request is looked up in.
+  // Most scopes of orphaned arenas in which one request is looked up.
+  static constexpr size_t kOrphansTriedMax = 64;
 
   Outcome AnswerFor(const Request& request, const sharing::PortRoutes::Owner& owner);
   Outcome LookAtOrphaned(const Request& request);
-  // Returns false if no entry may answer the request, whatever there is.
+  // Reads the facts of a request. Returns false if no entry may answer it.
   bool Read(const Request& request, Asked* asked) const;
   static bool Fits(const Asked& asked, const ForeignScope& scope);
-  // Looks for an entry that may answer. `is_orphaned`: its owner cannot be asked.
+  // Looks for an entry that may answer. `is_orphaned`: the entry's owner cannot be asked.
   bool Find(const Asked& asked, const http1::RequestHead& head, const Reader& reader,
             const ForeignScope& scope, bool is_orphaned);
-  // Looks for the compressed variant of the entry that was found, if the client wants one. kNone
-  // also means that the owner has to make it.
+  // Looks for the compressed variant of the entry in found_, if the client wants one. kNone: there
+  // is none, and the owner has to make it.
   FoundCoding FindVariant(const Asked& asked, const http1::RequestHead& head, const Reader& reader,
                           cache::FoundEntry* coded);
-  // Returns true if the owner gets the request: it makes a variant when it is asked again.
+  // Returns true if the request must go to the owner, which makes a variant when it is asked again.
   bool IsForOwner(Reader* reader) const;
   Outcome Give(const Request& request, const Asked& asked, Reader* reader,
                const ForeignScope& scope, bool is_orphaned);
@@ -74,7 +75,7 @@ class ForeignAnswers final : public ForeignCache {
   ArenaReaders readers_;
   EntryAnswer answer_;
   SharedBodies bodies_;
-  // The entry that was found last.
+  // The next four fields belong to the entry that was found last.
   FindMemory memory_;
   cache::FoundEntry found_;
   cache::Judgement judgement_;

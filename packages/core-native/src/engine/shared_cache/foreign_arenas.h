@@ -1,5 +1,5 @@
 #pragma once
-// What an engine knows of the output caches of other members.
+// An engine's knowledge of the output caches of other members.
 
 #include <atomic>
 #include <cstdint>
@@ -18,9 +18,9 @@
 
 namespace httpsys::engine {
 
-// A prefix of another member, as its owner has told of it last.
+// A prefix of another member, as the owner's last kCacheScope describes it.
 struct ForeignScope {
-  // The number of the prefix at its owner.
+  // Returns the key of a prefix: its server and prefix id at its owner.
   static constexpr uint64_t Key(uint32_t server_id, uint32_t prefix_id) {
     return uint64_t{server_id} << 32 | prefix_id;
   }
@@ -34,7 +34,7 @@ struct ForeignScope {
   std::string terms;        // As in peer::CacheScope.
 };
 
-// One version of what is known of one member. Immutable, and shared by the lanes.
+// One version of the data about one member's cache. Immutable, and shared by the lanes.
 struct ForeignArena {
   struct Chunk {
     std::shared_ptr<const cache::SharedMemory> memory;  // nullptr = not mapped.
@@ -43,16 +43,16 @@ struct ForeignArena {
 
   std::shared_ptr<const cache::SharedMemory> index;  // nullptr = nothing can be found.
   std::vector<Chunk> chunks;                         // By number.
-  std::shared_ptr<cache::SharedMemory> hits;         // In which this engine counts.
+  std::shared_ptr<cache::SharedMemory> hits;         // This engine counts hits in it.
   SortedChunks<ForeignScope, &ForeignScope::key> scopes;
-  // Changes with index and chunks.
+  // Rises when index or chunks change.
   uint64_t memory_version = 0;
   // When the process of the member was found to be killed (ms, uv_hrtime()); 0 = it lives.
   uint64_t orphaned_ms = 0;
 };
 
-// The arenas of all members. Readers take a version, and look whether there is a newer one by one
-// atomic load. Thread: any.
+// The arenas of all members. Readers keep a version, and check with one atomic load whether there
+// is a newer one. Thread: any.
 class ForeignArenas {
  public:
   // Asks a member for the scope of a prefix. Called on the thread of Ask().
@@ -63,18 +63,19 @@ class ForeignArenas {
   ForeignArenas(const ForeignArenas&) = delete;
   ForeignArenas& operator=(const ForeignArenas&) = delete;
 
-  // Must be called before the first Ask(); nullptr = nobody is asked any more.
+  // Must be called before the first Ask(); nullptr = no member is asked any more.
   void SetAskOwner(AskOwner ask);
 
   // Changes whenever Read() returns something else.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
   Arenas Read() const;
-  // Asks a member once. A scope without a number is there from then on.
+  // Asks a member once for the scope of a prefix. Until it answers, the prefix has a ForeignScope
+  // with scope 0.
   void Ask(uint64_t member, uint32_t server_id, uint32_t prefix_id);
 
-  // -- For whoever asks the owners.
+  // -- For ArenaLinks.
 
-  // Changes what is known of a member; nothing happens if nothing is known.
+  // Changes the data about a member; does nothing if the member is unknown.
   void Update(uint64_t member, const std::function<void(ForeignArena*)>& change);
   // Forgets a member, so that Ask() asks again.
   void Forget(uint64_t member);
