@@ -27,7 +27,7 @@ class Writer {
   void operator()(const Values&... values) {
     (Put(values), ...);
   }
-  // Checks are for Reader only.
+  // Does nothing: only a Reader checks.
   void Require(bool) {}
   std::string Take() { return std::move(bytes_); }
 

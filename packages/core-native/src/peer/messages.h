@@ -16,7 +16,8 @@
 
 namespace httpsys::peer {
 
-// The protocol versions that this one speaks. Versions 1 to 4 were never published.
+// The newest and the oldest protocol version that this process speaks. Versions 1 to 4 were never
+// published.
 inline constexpr uint16_t kProtocol = 5;
 inline constexpr uint16_t kProtocolOldest = 5;
 
@@ -171,10 +172,10 @@ struct Register {
 struct Registered {
   uint32_t token = 0;
   uint32_t error = 0;  // A positive errno.
-  uint32_t pid = 0;    // The process in the way.
+  uint32_t pid = 0;    // The process with the conflicting prefix.
   std::string prefix;
   uint8_t reason = 0;  // A ConflictReason.
-  std::string queue;   // The queue of the prefix in the way.
+  std::string queue;   // The queue of the conflicting prefix.
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -374,7 +375,7 @@ struct Relay {
   }
 };
 
-// An answer over a relay is complete.
+// Reports that an answer over a relay is complete.
 struct Answered {
   uint32_t id = 0;
   uint64_t total = 0;  // The bytes sent over the relay so far, this answer included.
@@ -386,7 +387,7 @@ struct Answered {
   }
 };
 
-// The owner accepts or declines the upgrade that a relayed request asks for. The sender of the
+// Reports whether the owner accepts the upgrade that a relayed request asks for. The sender of the
 // request waits for this message before it sends more.
 struct Decided {
   uint32_t id = 0;
@@ -410,8 +411,9 @@ struct Returned {
   }
 };
 
-// The owner ends its output or closes the relay on behalf of its application or of the client. An
-// end without this message (or without an answer that closes) means that the process has ended.
+// Reports that the owner ends its output or closes the relay on behalf of its application or of the
+// client. An end without this message (or without an answer that closes) means that the process has
+// ended.
 struct Ended {
   uint32_t id = 0;
   uint8_t is_whole = 0;  // All bytes of a stream's tunnel were sent.
@@ -464,7 +466,7 @@ struct CacheChunk {
   }
 };
 
-// A chunk has gone from the arena: the reader lets go of it.
+// A chunk has gone from the arena: the reader must unmap it.
 struct CacheGone {
   uint32_t chunk = 0;
 

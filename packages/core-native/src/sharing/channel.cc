@@ -227,8 +227,8 @@ std::vector<int> Channel::TakeFds(const peer::Frame& frame) {
   return fds;
 }
 
-// Returns true if descriptors wait that belong to no frame. Descriptors come with the first byte of
-// their frame, so only an incomplete frame may have some.
+// Returns true if descriptors wait that belong to no frame. They come with the first byte of their
+// frame, so only an incomplete frame may have some.
 bool Channel::HasStrayFds() const {
   return received_fds_.size() > (reader_.buffered_bytes() == 0 ? 0u : 1u);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Who is at the other end of a connection between processes, according to the kernel.
+// The user and process at the other end of a connection, as the kernel reports them.
 
 #include <cstdint>
 

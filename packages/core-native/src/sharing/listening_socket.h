@@ -19,8 +19,8 @@ bool IsListeningOn(int fd, uint16_t port);
 
 // Opens a socket that listens on every address of a port beside the `narrower` ones. The kernel
 // allows that only if all have SO_REUSEPORT. They have it only during the call, so that programs of
-// other users, and programs that do not ask for SO_REUSEPORT, cannot get in. Returns a descriptor,
-// which is the caller's, or a negative errno.
+// other users, and programs that do not ask for SO_REUSEPORT, cannot bind the port, too. Returns a
+// descriptor, which the caller owns, or a negative errno.
 int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower);
 
 }  // namespace httpsys::sharing

@@ -24,7 +24,7 @@ struct NamedSocket {
 
 // Thread: any. Statuses are 0 or a negative errno; descriptors are non-blocking and close-on-exec.
 
-// The name under which the lanes of a member are reached.
+// Returns the name of a member's data socket, under which its lanes are reached.
 std::string MemberName(uint64_t id);
 // Returns at most `most` names of this user that begin with `start`. Where the system does not tell
 // whose they are, names of other users or without an owner may be among them.
@@ -52,8 +52,8 @@ bool IsStrangers(const std::string& name, Credentials* stranger);
 // Returns true if no process of this user listens under the name of a member: the member's process
 // has ended.
 bool IsGone(uint64_t id);
-// Reads who is at the other end of a connected Unix socket. Returns false if the kernel does not
-// tell.
+// Reads the user and process at the other end of a connected Unix socket. Returns false if the
+// kernel does not tell.
 bool ReadCredentials(int fd, Credentials* credentials);
 // Returns true if a process of this user is at the other end of a connected Unix socket.
 bool IsOwnUser(int fd);

@@ -1,4 +1,4 @@
-// Where names are kept on systems without a file of their own.
+// The place of names on systems that have no meeting_place_*.cc of their own.
 
 #include "sharing/name_place.h"
 

@@ -24,7 +24,7 @@ std::string StartOfNames() {
   return name.substr(0, name.size() - kIdDigits);
 }
 
-// Returns 0 if it is no member's name.
+// Returns the id in a member's name, or 0 for any other name.
 uint64_t IdOf(std::string_view name, const std::string& start) {
   if (name.size() != start.size() + kIdDigits || !name.starts_with(start)) return 0;
   uint64_t id = 0;

@@ -11,7 +11,7 @@
 
 namespace httpsys::sharing {
 
-// A way to keep names: as abstract sockets, or as files of a directory. Immutable. Thread: any.
+// Keeps names as abstract sockets, or as files of a directory. Immutable. Thread: any.
 class NamePlace {
  public:
   // Returns the text with which all names of this user begin, unless a directory was chosen.

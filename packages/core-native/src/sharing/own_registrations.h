@@ -18,11 +18,11 @@ class OwnRegistrations {
   bool empty() const { return servers_.empty(); }
   size_t server_count() const { return servers_.size(); }
   bool HasServer(uint32_t server_id) const { return servers_.contains(server_id); }
-  // The server with the lowest id. There must be one.
+  // Returns the server with the lowest id. Must be called only if there is one.
   uint32_t first_server() const { return servers_.begin()->first; }
   // True if a server listens without any prefix.
   bool HasIdle() const { return idle_count_ != 0; }
-  // The registration of a prefix, or nullptr.
+  // Returns the registration of a prefix, or nullptr.
   peer::Register* FindOfPrefix(uint32_t server_id, uint32_t prefix_id);
   template <typename Use>
   void ForEach(const Use& use) {

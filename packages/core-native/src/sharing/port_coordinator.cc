@@ -11,7 +11,7 @@ namespace {
 
 bool IsSecure(const PortState& state) { return state.entries().index().HasScheme(true); }
 
-// Returns true if the conflict is about a prefix of another server, not about terms.
+// Returns true if another server has the prefix.
 bool IsOthers(const Conflict& conflict) {
   return conflict.error == EADDRINUSE && conflict.reason != ConflictReason::kTerms;
 }
@@ -84,9 +84,8 @@ void PortCoordinator::Tick(uint64_t now_ms) {
   ExpireEntries(now_ms);
 }
 
-// Ends the time for members to come back. At rank 0 the missing members count as dead. Above, only
-// members whose process has ended do: a stopped coordinator keeps its prefixes, and so do other
-// stopped members.
+// Ends the time for members to come back. Missing members count as dead; at ranks above 0 only if
+// their process has ended, because stopped members keep their prefixes.
 void PortCoordinator::EndReunion(uint64_t now_ms) {
   reunion_deadline_ms_ = 0;
   for (const uint64_t id : MissingMembers()) {
@@ -311,8 +310,8 @@ bool PortCoordinator::IsHere(uint64_t member) const {
                      [=](const auto& item) { return item.second.id == member; });
 }
 
-// Returns the session of a member, or nullptr. A member that is moving away, or has closed its
-// link, does not count: it is about to be missing again.
+// Returns the session of a member, or nullptr. A member that is moving away or has closed its link
+// does not count, because it will be missing soon.
 const PortCoordinator::Session* PortCoordinator::FindPresent(uint64_t member) const {
   for (const auto& [link, session] : sessions_) {
     if (session.id != member || session.is_moving || effects_->HasEnded(link)) continue;
@@ -331,10 +330,10 @@ bool PortCoordinator::IsAwaiting() const {
   return (reunion_deadline_ms_ != 0 || rank() != 0) && !MissingMembers().empty();
 }
 
-// If the present owner of a prefix does not count any more, removes its entry and returns true;
-// returns false otherwise. Either the owner has died: its name vanished with its process. Or this
-// coordinator may miss changes, the owner is not here, and a member registers the prefix again,
-// which the last coordinator has given it.
+// If the owner of a prefix does not count any more, removes its entry and returns true; returns
+// false otherwise. Either the owner has died: its name vanished with its process. Or this
+// coordinator may have missed changes, the owner is not here, and another member registers the
+// prefix again, which the last coordinator gave it.
 bool PortCoordinator::GivesWay(const Conflict& conflict, uint64_t member,
                                const peer::Register& wanted, uint64_t now_ms) {
   const uint64_t owner = conflict.member;
@@ -475,8 +474,8 @@ bool PortCoordinator::OnKnown(LinkId link, std::string_view payload, uint64_t no
   const StateEntry* const same =
       record_->state.entries().Find(gone.member, gone.server_id, gone.prefix_id);
   if (same == nullptr) effects_->Send(link, FrameType::kEntryGone, peer::Encode(gone));
-  // The member has replaced this coordinator's absent entry by its own, so it gets the entry again.
-  // All other entries are on their way to it.
+  // The member has replaced this coordinator's absent entry by its own, so the entry is sent again.
+  // Other entries are on their way.
   const StateEntry* const there = record_->state.entries().FindKey(
       told.key, [](const StateEntry& each) { return each.is_absent(); });
   if (there != nullptr) SendEntry(link, *there, now_ms);
@@ -576,9 +575,9 @@ void PortCoordinator::RemoveMember(uint64_t id, uint64_t now_ms) {
   SyncAll();
 }
 
-// Tells the members that a member has gone, and which of its prefixes other members share: these
-// are not expected back. Members do not work that out themselves, because a member that has just
-// unregistered a shared prefix would find another result.
+// Tells the members that a member has gone, and which of its prefixes are not expected back,
+// because others share them. Members must not work that out: one that has just unregistered a
+// shared prefix would get another result.
 void PortCoordinator::TellMemberGone(uint64_t id, uint64_t now_ms) {
   const std::vector<peer::EntryGone> shared = record_->state.RemoveMember(id, now_ms);
   Broadcast(FrameType::kMemberGone, peer::Encode(peer::MemberGone{id}));

@@ -17,13 +17,13 @@ class PortDescent {
 
   // The coordinator's rank.
   uint32_t rank() const { return rank_; }
-  // The link to the member at the next lower rank that somebody has; 0 = none.
+  // The link to the member at the next lower rank that is taken; 0 = none.
   LinkId watch() const { return watch_; }
   // True if a lower rank is free, so that Tick() must be called.
   bool is_descending() const { return rank_ != 0 && watch_ == 0; }
 
   void Begin(const PortSuccession::Victory& victory);
-  // Gives the meeting place back: the coordinator steps down.
+  // Gives up the meeting place: the coordinator steps down.
   void End();
   void Tick(uint64_t now_ms);
   // Must be called when the link of watch() has ended.

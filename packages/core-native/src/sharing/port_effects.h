@@ -79,7 +79,7 @@ class PortEffects {
   // Begins to accept visitors of the meeting place. Idempotent; does nothing without a meeting
   // place.
   virtual void OpenMeeting() = 0;
-  // Gives the meeting place back.
+  // Gives up the meeting place.
   virtual void LeaveMeeting() = 0;
   // Returns true if another member listens at a higher rank of the meeting place than `rank`. False
   // for a coordinator that has no name.

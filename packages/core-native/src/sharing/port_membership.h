@@ -35,8 +35,8 @@ class PortMembership {
   bool is_joined() const { return is_joined_; }
   // The link to the coordinator; 0 = none.
   LinkId link() const { return link_; }
-  // If this engine has taken the meeting place since the last call, returns its rank (the caller
-  // must start PortCoordinator); otherwise returns nothing.
+  // If this engine has taken the meeting place since the last call, returns its rank
+  // (PortCoordinator must take over); otherwise nothing.
   std::optional<PortSuccession::Victory> TakeWin() { return std::exchange(won_, std::nullopt); }
   // Must be called when another member reports that it doubts the coordinator (kDoubt).
   void OnDoubt();

@@ -17,8 +17,8 @@ bool PortParticipant::IsAlone() const {
   return is_coordinator_ && !coordinator_.has_links() && !coordinator_.IsAwaiting();
 }
 
-// Returns true if this engine may leave the port: it has registered nothing, and its removals are
-// known to its coordinator; or, if it is a new coordinator, to the members that have come back.
+// Returns true if this engine may leave the port: it has registered nothing, and its coordinator
+// (or, if it is a new coordinator itself, each returned member) knows its removals.
 bool PortParticipant::IsUnused() const {
   const bool is_heard = is_coordinator_ && !coordinator_.IsAwaiting();
   return record_.WantsNothing() && (record_.removals.empty() || is_heard);
@@ -123,8 +123,7 @@ bool PortParticipant::HasCached() const {
   return has_cached;
 }
 
-// Must be called after registrations of this engine have gone: gives up the memory for a cache if
-// no server with a cache is left.
+// Gives up the memory for a cache if registrations have gone and no server with a cache is left.
 void PortParticipant::WishNothingIfUnused() {
   if (!std::exchange(record_.has_failed, false)) return;
   if (record_.cache.bytes != 0 && !HasCached()) WishCache(0, 0);
@@ -322,8 +321,7 @@ void PortParticipant::TakePlace(const PortSuccession::Victory& victory, uint64_t
   if (IsUnused()) End();
 }
 
-// Must be called after each input: becomes the coordinator if this engine has taken the meeting
-// place, and leaves the port if nothing is left to do.
+// Must be called after each input: becomes the coordinator, or leaves the port, if it is time to.
 void PortParticipant::Settle(uint64_t now_ms) {
   const auto victory = membership_.TakeWin();
   if (!is_over_ && !is_coordinator_ && victory) TakePlace(*victory, now_ms);

@@ -17,7 +17,7 @@ class PortQueries {
  public:
   PortQueries(PortRecord* record, PortEffects* effects) : record_(record), effects_(effects) {}
 
-  // Returns what this engine says of itself: one element of the answer. `query` is the payload of
+  // Returns the description of this engine: one element of the answer. `query` is the payload of
   // kStateQuery.
   static std::string Describe(const PortRecord& record, PortEffects* effects,
                               std::string_view query);

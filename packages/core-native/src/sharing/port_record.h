@@ -48,7 +48,7 @@ class PortRecord {
     std::vector<Change> changes;
   };
 
-  // `self` describes this engine to the others.
+  // `self` describes this engine to other members.
   PortRecord(uint16_t number, peer::Member self, PortEffects* effects)
       : number(number),
         self(std::move(self)),
@@ -117,8 +117,8 @@ class PortRecord {
     uint32_t pid = 0;
   };
   Lost lost;
-  // Set when registrations of this engine are refused or dropped; PortParticipant clears it when it
-  // has handled that.
+  // Set when registrations are refused or dropped; PortParticipant clears it when it has handled
+  // that.
   bool has_failed = false;
   // Set when a removal is complete; PortParticipant clears it when it has handled that.
   bool has_completed_removal = false;

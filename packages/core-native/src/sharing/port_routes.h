@@ -21,7 +21,7 @@ class PortRoutes {
     uint64_t member = 0;  // 0 = this engine.
     uint32_t server_id = 0;
     uint32_t prefix_id = 0;
-    // The server listens on the whole port: its connections stay, as on Node.
+    // The server listens on the whole port: its connections stay with it, as on Node.
     bool is_plain = false;
     // Another program (the primary of a cluster) distributes connections among the owners.
     bool is_fed = false;
@@ -34,7 +34,7 @@ class PortRoutes {
     uint64_t absent_until_ms = 0;
     bool has_peers = false;  // Some owner is another member.
 
-    // The first owner that is here, or nullptr.
+    // Returns the first owner in this engine, or nullptr.
     const Owner* own() const {
       const auto found = std::find_if(owners.begin(), owners.end(),
                                       [](const Owner& owner) { return owner.member == 0; });
@@ -64,7 +64,7 @@ class PortRoutes {
   // How many members the port has lost so far, as far as this engine knows.
   uint64_t departures() const { return departures_; }
   // Finds the target of a request. With kMatch, the route's `id` is that of a target. kOffline: the
-  // owner has died, and nobody has a wider prefix. `name` is a name of ReadHost().
+  // owner has died, and no wider prefix matches. `name` is a name of ReadHost().
   Route Find(std::string_view name, std::string_view target, const LocalAddress& local) const;
   // Returns the target with an id. A target keeps its id from version to version, until the
   // reserved prefixes change or the routes follow another PortState. Ids are below target_limit(),
@@ -74,7 +74,7 @@ class PortRoutes {
   }
   size_t target_limit() const { return targets_.size() * kTargetsPerChunk; }
 
-  // Returns the number of owners of a prefix; 0 = none is there.
+  // Returns the number of owners of a prefix.
   size_t CountOwners(const UrlPrefix& prefix) const;
   // Returns how many servers share the plain port (without a prefix) on which a server of this
   // engine listens. Looks at every target.
@@ -105,7 +105,7 @@ class PortRoutes {
     // there.
     std::vector<uint64_t> peers;
   };
-  // Finds the place of an address on a mixed port; nullptr = nobody has registered anything there.
+  // Finds the place of an address on a mixed port; nullptr = nothing is registered there.
   const Place* FindPlace(const LocalAddress& local) const;
   size_t target_count() const { return target_count_; }
 

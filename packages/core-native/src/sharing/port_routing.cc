@@ -165,8 +165,8 @@ void PortRouting::UpdatePlace(const EntryIndex::Address& ip, const EntryIndex& i
   }
 }
 
-// Returns true if the port has workers of one cluster only: each would serve a connection of this
-// engine in the same way.
+// Returns true if only workers of one cluster are on the port: each would serve a connection in the
+// same way.
 bool PortRouting::IsOneCluster(const EntryIndex& index, const PortRoutes& routes) const {
   if (routes.target_count() != 1 || routes.local_servers().size() != 1) return false;
   constexpr uint8_t kWorker = peer::kEntryPlain | peer::kEntryFed;

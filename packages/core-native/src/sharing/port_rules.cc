@@ -20,8 +20,8 @@ bool OverlapsAsPort(const UrlPrefix& one, uint8_t one_flags, const UrlPrefix& ot
   return true;
 }
 
-// Returns true if a new registration has this queue mode. For registrations sent again the mode
-// does not count: after a change of coordinators the queue may have other owners, or none yet.
+// Returns true if a new registration has this queue mode. The mode does not count for a
+// registration sent again: its queue may have other owners by then, or none yet.
 bool IsMode(const peer::Register& wanted, QueueMode mode) {
   return wanted.again == peer::kFirstTime && wanted.queue_mode == static_cast<uint8_t>(mode);
 }
@@ -50,8 +50,8 @@ bool HaveSameTerms(const std::string& one, const std::string& other) {
   return !one.empty() && one == other;
 }
 
-// Returns true if two prefixes are served on one socket and only one uses TLS. They conflict: TLS
-// begins before the request shows whose connection it is.
+// Returns true if the prefixes are served on one socket and only one uses TLS. They conflict,
+// because TLS begins before a request shows whose connection it is.
 bool MeetOnOneSocket(const UrlPrefix& one, const UrlPrefix& other) {
   if (one.is_https == other.is_https) return false;
   const bool are_bound = one.host_kind == HostKind::kIpBound && other.host_kind == one.host_kind;

@@ -1,5 +1,5 @@
 #pragma once
-// The rules for registrations beside each other on one port (docs/port-sharing.md).
+// The rules by which registrations of one port conflict (docs/port-sharing.md).
 
 #include <array>
 #include <cstdint>

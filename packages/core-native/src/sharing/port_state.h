@@ -34,10 +34,11 @@ class PortState {
 
   bool AddMember(const peer::Member& member);
   // Removes a member. Its prefixes are offline for a while, except for those that another owner
-  // shares. These are removed and returned, with absent entries that stood beside the member's.
+  // shares. Shared prefixes are removed and returned, with absent entries that stood beside the
+  // member's.
   std::vector<peer::EntryGone> RemoveMember(uint64_t id, uint64_t now_ms);
   // Adds or replaces an entry. It also replaces absent entries with the same key. Returns false if
-  // it is no prefix of the port or there are too many.
+  // the entry is for no prefix of the port, or there are too many.
   bool AddEntry(const peer::Entry& entry, uint64_t now_ms);
   void RemoveEntry(const peer::EntryGone& gone);
   // Removes the member's entry of that prefix, and returns it.
@@ -68,14 +69,14 @@ class PortState {
   // How many members have left so far. Clear() counts all members as left.
   uint64_t departures() const { return departures_; }
   const PortEntries& entries() const { return entries_; }
-  // For PortRouting, which calls TakeChanges().
+  // The entries for PortRouting, which calls TakeChanges().
   PortEntries* entries_to_follow() { return &entries_; }
   std::optional<uint64_t> NextExpiry() const { return entries_.index().NextExpiry(); }
   // The addresses whose connections another program distributes (a cluster's primary), as text;
   // each once.
   std::vector<std::string> FedAddresses() const;
-  // Must be called when this state replaces `before`: counts on from its departures, and one more,
-  // because members may have left in between without a word.
+  // Must be called when this state replaces `before`. Counts one more departure, because members
+  // may have left in between without a word.
   void Succeed(const PortState& before) { departures_ += before.departures_ + 1; }
   void Clear();
 

@@ -43,8 +43,8 @@ PortSuccession::Finding PortSuccession::Tick(const Member& member, uint64_t now_
     if (finding != Finding::kNothing || member.is_joined) return finding;
   }
   if (!member.is_waiting) {
-    // Another member has reported the doubt, and this member can do nothing about it. It must not
-    // report it on: the other members would report it back.
+    // Another member has reported the doubt. This member can do nothing about it, and must not
+    // report it on: the others would report it back.
     End();
     return Finding::kNothing;
   }
@@ -53,8 +53,8 @@ PortSuccession::Finding PortSuccession::Tick(const Member& member, uint64_t now_
   return Finding::kUnable;
 }
 
-// Asks the coordinator over a new link (kPing), or succeeds it if it has not answered. A stopped
-// coordinator finds the link when it runs again, and then checks whether it was succeeded.
+// Asks the coordinator over a new link, or succeeds it if it does not answer. A stopped coordinator
+// finds the link when it runs again, and checks whether it was succeeded.
 PortSuccession::Finding PortSuccession::Ask(const Member& member, uint64_t now_ms) {
   if (ping_ != 0) {
     // A joined member waits half as long, because it knows more of the port.
@@ -100,7 +100,7 @@ PortSuccession::Finding PortSuccession::OnPing(const Member& member, const peer:
   peer::Pong pong;
   const bool is_answer =
       frame != nullptr && frame->type == FrameType::kPong && peer::Decode(frame->payload, &pong);
-  // The coordinator that was found is not the one that this member has.
+  // True if the coordinator that was found is not the one that this member has.
   const bool is_other = member.coordinator != 0 ? pong.coordinator != member.coordinator
                                                 : pinged_rank_ != member.rank;
   OnHeard(now_ms);

@@ -107,8 +107,8 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   // members and returns true.
   bool ChangeTerms(uint32_t server_id, const PortParticipant::TermsOf& terms_of,
                    RegistrationResult* conflict);
-  // Replaces the reserved prefixes of a port. While a reserved prefix is not registered, its
-  // requests are rejected instead of going to the owner of a wider prefix.
+  // Replaces the reserved prefixes of a port. Until such a prefix is registered, its requests are
+  // rejected instead of going to a wider prefix.
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes);
   // Runs a command on the thread that shares ports. Returns false if there is no such thread.
   bool RunOnThread(std::function<void()> command) {

@@ -20,8 +20,8 @@ class BlockedPeers {
  public:
   using Channel = sharing::Channel;
 
-  // Must be called when the JavaScript of this member is blocked, or has begun a request again:
-  // then sends kBegun to the members that were told that it is blocked.
+  // Must be called when the JavaScript of this member is blocked, and when it has begun a request
+  // since: that sends kBegun to the members that got kBlocked.
   void SetBlocked(bool is_blocked) {
     is_blocked_ = is_blocked;
     if (is_blocked) return;

@@ -159,14 +159,14 @@ class PeerLinks final : public sharing::Channel::Handler {
     sharing::Channel* channel = nullptr;
     std::deque<Sent> sent;
     size_t unsent = 0;           // How many of the last entries of `sent` wait for Flush().
-    uint64_t told_haste_ms = 0;  // When the peer was told of haste last; 0 = never.
+    uint64_t told_haste_ms = 0;  // When kHaste was sent to the peer last; 0 = never.
     bool is_prompt = false;      // Relays use the link, so it is read whenever bytes come.
     // The peer was silent before, and has not answered the first question on this link.
     bool is_silent = false;
   };
 
   struct Received {
-    bool is_known = false;  // The peer has said who it is.
+    bool is_known = false;  // The peer has sent a valid kLink.
     uint64_t member = 0;
     // Connections of the current batch, which are not acknowledged yet.
     std::vector<HandedConnection> connections;

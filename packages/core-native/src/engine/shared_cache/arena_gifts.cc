@@ -172,8 +172,8 @@ bool ArenaGifts::TellScopes(uint64_t link, Reader* reader) {
   return is_told;
 }
 
-// Sends the counters of invalidations. If they cannot be shared, sends nothing: the reader then
-// uses no entry of prefixes that it owns together with this process.
+// Sends the counters of invalidations, unless they cannot be shared: then the reader uses no entry
+// of prefixes that it owns together with this process.
 bool ArenaGifts::TellCounters(uint64_t link, Reader* reader) {
   const std::shared_ptr<const SharedMemory> counters = cache_->co_owners().Share();
   if (counters == nullptr || counters->fd() == -1) return true;

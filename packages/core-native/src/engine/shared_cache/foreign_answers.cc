@@ -47,8 +47,8 @@ bool ForeignAnswers::Read(const Request& request, Asked* asked) const {
 }
 
 // Returns true if the scope may answer the request. With TLS, a server with the owner's versions
-// and ciphers must have made the handshake: then the owner would admit it, because owners that ask
-// for certificates give no scope (ArenaGifts).
+// and ciphers must have made the handshake: then the owner admits it, because owners that ask for
+// certificates give no scope (ArenaGifts).
 bool ForeignAnswers::Fits(const Asked& asked, const ForeignScope& scope) {
   if (scope.scope == 0 || asked.is_secure == scope.terms.empty()) return false;
   return !asked.is_secure || (asked.negotiation != nullptr && *asked.negotiation == scope.terms);

@@ -69,8 +69,7 @@ class ForeignArenas {
   // Changes whenever Read() returns something else.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
   Arenas Read() const;
-  // Asks a member once for the scope of a prefix. Until it answers, the prefix has a ForeignScope
-  // with scope 0.
+  // Asks a member once for the scope of a prefix, which is 0 until the member answers.
   void Ask(uint64_t member, uint32_t server_id, uint32_t prefix_id);
 
   // -- For ArenaLinks.
