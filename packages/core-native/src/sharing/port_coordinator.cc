@@ -94,8 +94,8 @@ void PortCoordinator::EndReunion(uint64_t now_ms) {
   caches_.EndReunion();
 }
 
-// Sends kDoubt to missing members: they wait for a stopped coordinator, and hear of this one in no
-// other way.
+// Sends kDoubt to missing members, which wait for a stopped coordinator: they hear of this one in
+// no other way.
 void PortCoordinator::TellSuccession(uint64_t now_ms) {
   if (now_ms < tell_at_ms_) return;
   tell_at_ms_ = now_ms + limits::kDoubtTellMs;
@@ -413,7 +413,6 @@ void PortCoordinator::RegisterQueued(const peer::Register& wanted, uint64_t now_
   }
 }
 
-// A coordinator that died while it sent its state may have left out entries of this engine.
 void PortCoordinator::RegisterAgain(uint64_t now_ms) {
   record_->own.ForEach([&](peer::Register& own) {
     peer::Register again = own;

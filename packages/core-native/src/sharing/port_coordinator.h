@@ -67,8 +67,8 @@ class PortCoordinator {
   // As Register(), for a registration that had to wait for a coordinator. Its result always comes
   // by Complete().
   void RegisterQueued(const peer::Register& wanted, uint64_t now_ms);
-  // Registers the prefixes of this engine again: the last coordinator may have left them out of its
-  // state.
+  // Registers the prefixes of this engine again: a coordinator that died while it sent its state
+  // may have left them out.
   void RegisterAgain(uint64_t now_ms);
   // Informs the members of entries that were removed from the record. If `token` is not 0,
   // Complete() is called when every member applies the removal.

@@ -61,7 +61,7 @@ bool PortState::AddMember(const peer::Member& member) {
   return true;
 }
 
-// Returns true if a member other than `except` has a server for the prefix.
+// Returns true if a member other than `except` serves the prefix.
 bool PortState::IsServed(const std::string& key, uint64_t except) const {
   return entries_.FindKey(key, [=](const StateEntry& there) {
     return !there.is_absent() && there.entry.member != except;

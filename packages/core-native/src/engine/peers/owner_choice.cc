@@ -18,9 +18,6 @@ OwnerChoice::OwnerChoice(uv_loop_t* loop, uint64_t self, const Attachments* atta
 
 void OwnerChoice::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&free_timer_), nullptr); }
 
-// Chooses one of the owners of a queue. A connection stays with its owner as long as the JavaScript
-// of that owner is not blocked; otherwise the next owner in turn gets it. A new request without a
-// connection passes `connection` = nullptr.
 const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connection* connection,
                                                       uint32_t target_id, bool has_waited) {
   const auto& owners = port->routes->target(target_id).owners;
@@ -93,7 +90,6 @@ const sharing::PortRoutes::Owner* OwnerChoice::OpenOwn(const Routes::Target& tar
   return found == target.owners.end() ? nullptr : &*found;
 }
 
-// Returns a living owner of the queue, to replace one that has just died.
 const sharing::PortRoutes::Owner* OwnerChoice::OtherOwner(const Routes::Target& target,
                                                           const Routes::Owner& dead) {
   const Routes::Owner* own = OpenOwn(target);
@@ -108,12 +104,10 @@ const sharing::PortRoutes::Owner* OwnerChoice::OtherOwner(const Routes::Target& 
   }
   if (own != nullptr) return own;
   if (blocked != nullptr) return blocked;
-  // The request waits for an owner here whose listen() has not called back.
+  // The last resort is an owner here whose listen() has not called back: the request waits for it.
   return target.own() != nullptr ? target.own() : &dead;
 }
 
-// Returns the owner that has lent this connection, if that owner is free again and the request
-// finds the connection idle.
 const sharing::PortRoutes::Owner* OwnerChoice::GivesBackTo(const Connection* connection,
                                                            const Routes::Target& target,
                                                            bool has_more) {
@@ -131,8 +125,6 @@ const sharing::PortRoutes::Owner* OwnerChoice::GivesBackTo(const Connection* con
   return nullptr;
 }
 
-// Returns the member that should get the connection back after it goes to `next`, or 0 if there is
-// none.
 uint64_t OwnerChoice::HomeOf(const Connection* connection, uint64_t next) const {
   if (!is_lending_) return 0;
   const bool is_lent = connection != nullptr && connection->sharing.is_lent();

@@ -27,7 +27,7 @@ class PortAdmission {
   static bool IsMisdirected(const Routes& routes, const Connection* connection,
                             std::string_view name);
   // True if the server made the TLS handshake of the connection since its last listen(), or if
-  // neither has TLS.
+  // neither server nor connection has TLS.
   static bool IsOwnHandshake(const Connection* connection, const LaneServer& server);
   // True if connection and server both use TLS, or neither does.
   static bool SpeakAlike(const Connection* connection, const LaneServer& server);

@@ -43,7 +43,6 @@ bool PortTable::IsShared(uint16_t number) const {
   return port != nullptr && port->routes->is_shared();
 }
 
-// Returns a server of this engine that has a prefix on the port and is not `except`, or nullptr.
 LaneServer* PortTable::ServerOn(const Port* port, const LaneServer* except) const {
   if (port == nullptr) return nullptr;
   for (const uint32_t id : port->routes->local_servers()) {
@@ -53,7 +52,6 @@ LaneServer* PortTable::ServerOn(const Port* port, const LaneServer* except) cons
   return nullptr;
 }
 
-// Returns a server that uses the protocol (TLS or not) of this address, or nullptr.
 LaneServer* PortTable::ServerAt(const Port& port, const LocalAddress& local) {
   for (const uint32_t id : port.routes->local_servers()) {
     const auto found = servers_->find(id);
@@ -62,8 +60,6 @@ LaneServer* PortTable::ServerAt(const Port& port, const LocalAddress& local) {
   return nullptr;
 }
 
-// Returns true if the server uses TLS at this address just as the port's prefixes there do: both or
-// neither.
 bool PortTable::Fits(const Port& port, const LocalAddress& local, const LaneServer& server) {
   const Routes::Place* place = port.routes->FindPlace(local);
   return place == nullptr ||

@@ -69,7 +69,7 @@ void WaitingRequests::RetryIf(uint64_t due_ms) {
 void WaitingRequests::OnRoutes() {
   if (waiting_.empty()) return;
   const uint64_t now_ms = uv_now(timer_.loop);
-  // The timer, which runs while requests wait, then does this.
+  // Too early: OnTimer(), which runs while requests wait, retries all of them.
   has_new_routes_ = now_ms < retried_ms_ + limits::kWaitingRetryMs;
   if (has_new_routes_) return;
   retried_ms_ = now_ms;

@@ -68,7 +68,7 @@ class WaitingRequests final : public Relays::Owner {
   Input* input_;
   uv_timer_t timer_;
   std::list<Waiting> waiting_;  // In the order in which they began to wait.
-  // The places in waiting_, for removal without a search: thousands of waiting clients may leave.
+  // The places in waiting_: many clients may leave while they wait, so none is searched for.
   std::unordered_map<const Connection*, std::list<Waiting>::iterator> places_;
   bool is_retrying_ = false;
   const Connection* retried_ = nullptr;  // The connection whose request looks for its owner now.

@@ -313,8 +313,7 @@ bool ArenaLinks::IsPeer(const sharing::PortRoutes& routes, uint64_t member) {
   return std::find(peers.begin(), peers.end(), member) != peers.end();
 }
 
-// Ends the scopes of a killed process whose prefix has another owner: routes without the process,
-// but with an owner of the prefix.
+// An owner of a prefix in routes that lack the killed process is another process.
 void ArenaLinks::EndScopes(uint64_t member) {
   arenas_->Update(member, [&](ForeignArena* arena) {
     std::vector<ForeignScope> over;

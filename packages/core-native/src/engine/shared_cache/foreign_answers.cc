@@ -23,7 +23,7 @@ using cache::Verdict;
 
 constexpr size_t kForeignBytesKept = 256 * 1024;
 
-// All codings that a client may be given. An entry's own terms name the codings of its server.
+// All codings: the terms of an entry limit them to those that its server allows.
 constexpr semantics::CodingSet kEveryCoding = {semantics::ContentCoding::kBr,
                                                semantics::ContentCoding::kZstd,
                                                semantics::ContentCoding::kGzip};
