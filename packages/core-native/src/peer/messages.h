@@ -93,15 +93,14 @@ struct Welcome {
 
 enum class RefusalReason : uint8_t { kVersion = 1, kFull = 2 };
 
-// What kStateQuery asks about output caches. The payload of kStateQuery is this message, or empty
-// if nothing about caches is asked.
+// The payload of kStateQuery if it asks about output caches; otherwise its payload is empty.
 struct CacheQuery {
   enum Wants : uint8_t { kNothing = 0, kEntries = 1, kFlush = 2, kFlushBelow = 3 };
 
   uint8_t wants = kNothing;
   // With kEntries: the most entries that each member sends.
   uint32_t limit = 0;
-  // A URL; for kEntries everything below it, too. Empty = all that is stored.
+  // The URL to list or forget; kEntries also lists all URLs below it. Empty = all URLs.
   std::string url;
 
   template <typename Archive>

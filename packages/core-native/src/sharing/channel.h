@@ -19,12 +19,12 @@ class Channel {
  public:
   class Handler {
    public:
-    // A frame has arrived. The handler must close `fds`: as many as the frame says, or fewer if the
-    // sender sent none or this process had no free descriptors.
+    // Called for each frame that arrives. The handler must close `fds`: as many as the frame says,
+    // or fewer if the sender sent none or this process had no free descriptors.
     virtual void OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) = 0;
-    // All frames of one read have been given to OnFrame().
+    // Called when all frames of one read have been given to OnFrame().
     virtual void OnBatchEnd(Channel* channel) = 0;
-    // The peer has gone or sent an invalid frame. The handler must call Close().
+    // Called when the peer has gone or sent an invalid frame. The handler must call Close().
     virtual void OnBroken(Channel* channel) = 0;
 
    protected:

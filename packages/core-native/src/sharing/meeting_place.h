@@ -39,9 +39,8 @@ int ConnectTo(const std::string& name);
 // Connects to the coordinator of a port: to the highest rank of its meeting place at which a
 // process of this user listens, or else to rank 0. Sets the rank. Returns as ConnectTo() does.
 int ConnectToCoordinator(uint16_t port, uint32_t* rank);
-// Connects to one rank of a meeting place. Returns as ConnectTo() does; -EAGAIN if too many wait to
-// be accepted there; -EACCES if another user listens at a rank above 0: that process is not the
-// coordinator.
+// Connects to one rank of a meeting place. Returns as ConnectTo() does; -EAGAIN if its backlog is
+// full; -EACCES if another user listens at a rank above 0: that process is not the coordinator.
 int ConnectToRank(uint16_t port, uint32_t rank);
 // Returns true if a process of this user listens at a higher rank of the meeting place than `rank`.
 bool IsRankPassed(uint16_t port, uint32_t rank);

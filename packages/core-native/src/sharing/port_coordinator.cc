@@ -60,10 +60,10 @@ void PortCoordinator::StepDown() {
   for (const Confirmation& confirmation : std::exchange(confirmations_, {})) {
     if (confirmation.link == 0 && !confirmation.is_removal) FinishConfirmation(confirmation);
   }
-  // The successor must be informed of them again.
+  // The successor must be informed of all removals again.
   for (auto& [token, removal] : record_->removals) removal.is_told = false;
   reunion_deadline_ms_ = 0;
-  // If the successor ends before it has told its state, this engine may coordinate again.
+  // If the successor ends before it has sent its state, this engine may coordinate again.
   record_->is_outdated = true;
   record_->has_met_another = true;
   has_unsynced_ = false;
@@ -449,7 +449,7 @@ bool PortCoordinator::OnUnregister(LinkId link, std::string_view payload, uint64
   return true;
 }
 
-// Handles an absent entry, perhaps unknown here, that a member reports which has come back.
+// Handles an absent entry that a returning member reports.
 bool PortCoordinator::OnKnown(LinkId link, std::string_view payload, uint64_t now_ms) {
   peer::Entry entry;
   if (!peer::Decode(payload, &entry) || entry.absent_ms == 0) return false;

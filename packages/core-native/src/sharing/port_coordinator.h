@@ -73,8 +73,8 @@ class PortCoordinator {
   // Informs the members of entries that were removed from the record. If `token` is not 0,
   // Complete() is called when every member applies the removal.
   void TellRemoval(uint32_t token, const std::vector<PortRecord::Change>& changes, uint64_t now_ms);
-  // Send the members removed or absent entries, a new entry, or a listening socket. SyncAll() makes
-  // them apply the entries.
+  // These functions send the members removed or absent entries, a new entry, or a listening socket.
+  // SyncAll() makes the members apply the entries.
   void TellChanges(const std::vector<PortRecord::Change>& changes);
   void TellEntry(const peer::Entry& entry);
   void TellSocket(const std::string& address, LinkId except = 0);
@@ -141,7 +141,7 @@ class PortCoordinator {
   CacheGrants caches_;
   std::map<LinkId, Session> sessions_;
   uint32_t serial_ = 0;
-  bool has_unsynced_ = false;  // Members have told of absent entries since the last sync.
+  bool has_unsynced_ = false;  // Members have reported absent entries since the last sync.
   std::vector<Confirmation> confirmations_;
   // End of the time in which members of the last term may come back; 0 = it is over.
   uint64_t reunion_deadline_ms_ = 0;

@@ -35,7 +35,7 @@ struct Visit {
   enum class Result : uint8_t {
     kLinked,       // `link` is connected to the coordinator.
     kNobody,       // The name is free.
-    kUnreachable,  // The name is taken, and nobody answers there.
+    kUnreachable,  // The name is taken, but no process answers.
     kRefused,      // `error` says why: another user is there (EACCES), or resources are missing.
   };
 
@@ -56,7 +56,7 @@ class PortEffects {
  public:
   // -- Names.
 
-  // Connects to the meeting place of the port, at the highest rank at which somebody listens.
+  // Connects to the meeting place of the port, at the highest rank at which a process listens.
   virtual Visit VisitMeeting() = 0;
   // Connects to one rank of the meeting place.
   virtual Visit VisitRank(uint32_t rank) = 0;
@@ -64,9 +64,9 @@ class PortEffects {
   // accepted until OpenMeeting(), unless the engine has accepted them before. Fails with
   // -EADDRINUSE if another member listens at a higher rank. Returns 0 or a negative errno.
   virtual int TakeMeeting(uint32_t rank) = 0;
-  // Takes the lowest rank above `rank` that nobody has. Fails with -ENOENT if nobody listens at
-  // `rank`, and with -EADDRINUSE if no higher one is free, or another member listens above `rank`.
-  // Returns the rank or a negative errno.
+  // Takes the lowest free rank above `rank`. Fails with -ENOENT if no process listens at `rank`,
+  // and with -EADDRINUSE if no higher rank is free, or another member listens above `rank`. Returns
+  // the rank or a negative errno.
   virtual int TakeRankAbove(uint32_t rank) = 0;
   // Sends kDoubt to the data sockets of members: the coordinator does not answer. An empty list
   // stands for all members of this user that the system can name.

@@ -32,7 +32,7 @@ class PortLinks {
 
   // Returns true if bytes, or the end of the link, wait to be read. False for link 0.
   bool HasUnread(LinkId link) const;
-  // Returns true if the other side has closed the link, or this one has.
+  // Returns true if the other side or this one has closed the link.
   bool HasEnded(LinkId link) const;
   // Opens a link on a connected descriptor, which the link then owns. If the descriptor cannot be
   // watched, closes it and returns 0.

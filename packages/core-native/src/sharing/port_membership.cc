@@ -253,7 +253,7 @@ bool PortMembership::OnCoordinatorsFrame(const peer::Frame& frame, const std::st
       peer::CacheGrant grant;
       if (!peer::Decode(frame.payload, &grant)) return false;
       record_->cache.serial = grant.serial;
-      // If nothing is wished for now, the grant answers an earlier wish.
+      // If nothing is wished for now, the grant answers an earlier wish and is ignored.
       if (record_->cache.bytes != 0) record_->TakeGrant(grant.bytes);
       TellCacheWish();
       return true;
@@ -506,7 +506,7 @@ void PortMembership::OnOwnRegistered(const peer::Registered& answer) {
   if (found != record_->asked.end()) {
     if (answer.error == 0) {
       record_->AddOwn(found->second);
-      // Its terms have changed since it was asked for.
+      // The registration's terms have changed since it was sent.
       if (changed_terms_.erase(answer.token) != 0) SendAgain(found->second);
     }
     if (answer.reason == static_cast<uint8_t>(ConflictReason::kTerms)) {
@@ -574,8 +574,8 @@ void PortMembership::OnBroken(LinkId link, uint64_t now_ms) {
   Seek(now_ms);
 }
 
-// Gives up registrations that the coordinator does not answer. It reads the removals sent here if
-// it was stopped and runs again.
+// Gives up registrations that the coordinator does not answer. If it was stopped, it will read the
+// removals that are sent here when it runs again.
 void PortMembership::GiveUpAsked(uint64_t now_ms) {
   for (const auto& [token, wanted] : record_->asked) {
     peer::Unregister gone;

@@ -59,7 +59,7 @@ void PortParticipant::ForgetOwn(const peer::Unregister& gone, bool stays) {
     }
   }
   if (gone.is_all == 0) return;
-  // Forget its registrations that are not decided on yet, too.
+  // Registrations of the server that are not decided on yet are dropped, too.
   std::erase_if(record_.queued,
                 [&](const peer::Register& wanted) { return wanted.server_id == gone.server_id; });
   std::erase_if(record_.asked,

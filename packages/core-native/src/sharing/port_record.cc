@@ -52,8 +52,8 @@ std::vector<PortRecord::Change> PortRecord::RemoveEntries(uint64_t member,
   return changes;
 }
 
-// The last coordinator may have ended before any member heard of these removals. Registrations
-// since then are sent after them.
+// A removal is told again if the last coordinator may have ended before any member heard of it.
+// Registrations since the removal are sent after it.
 std::vector<PortRecord::Untold> PortRecord::TakeUntold(uint64_t now_ms) {
   std::vector<Untold> untold;
   for (auto& [token, removal] : removals) {

@@ -58,7 +58,7 @@ class PortRecord {
   PortRecord(const PortRecord&) = delete;
   PortRecord& operator=(const PortRecord&) = delete;
 
-  // True if nothing is registered for this engine and nothing is being registered.
+  // True if this engine has registered nothing and is registering nothing.
   bool WantsNothing() const { return own.empty() && queued.empty() && asked.empty(); }
   uint32_t PidOf(uint64_t member) const;
   void Publish(std::optional<Applied> applied = {});

@@ -59,7 +59,7 @@ class PortRules {
   // from the candidate.
   struct Other {
     const StateEntry* first = nullptr;  // The first of those entries.
-    // An entry that the registration does not share; nullptr = none.
+    // An entry whose queue or prefix the registration does not share; nullptr = none.
     const StateEntry* unwanted = nullptr;
   };
 

@@ -21,9 +21,9 @@ class ForeignCache {
 
   struct Request {
     AnswerWriter* writer;
-    Connection* connection;  // Or a stream.
+    Connection* connection;  // The connection, or a stream of HTTP/2.
     const http1::RequestHead& head;
-    bool closes;  // As in NativeAnswer.
+    bool closes;  // The connection ends with the answer.
   };
 
   // Answers a request for this target. Names and certificates were checked before: the client may

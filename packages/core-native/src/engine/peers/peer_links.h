@@ -56,12 +56,12 @@ class PeerLinks final : public sharing::Channel::Handler {
     virtual void OnHandedOver(HandedConnection connection) = 0;
     // Takes back a connection, with its descriptor, that a peer has not taken.
     virtual void OnTakenBack(HandedConnection connection) = 0;
-    // A member has reported that the coordinator of a port does not answer (kDoubt).
+    // Called when a member reports that the coordinator of a port does not answer (kDoubt).
     virtual void OnDoubt(uint16_t port) = 0;
-    // The JavaScript of a member is not blocked any more, or the member has gone. `wants_back`: the
-    // member wants the connections back whose home it is.
+    // Called when the JavaScript of a member is not blocked any more, or the member has gone.
+    // `wants_back`: the member wants the connections back whose home it is.
     virtual void OnFree(uint64_t member, bool wants_back) = 0;
-    // A link that was full, or to a silent member, may be ready.
+    // Called when a link that was full, or to a silent member, may be ready.
     virtual void OnLinkFree() = 0;
 
    protected:
@@ -76,8 +76,8 @@ class PeerLinks final : public sharing::Channel::Handler {
     // `is_blocked`: the member is there, but its JavaScript is blocked (kUnbegun).
     virtual void OnReturned(const peer::Returned& returned, bool is_blocked) = 0;
     virtual void OnEnded(const peer::Ended& end) = 0;
-    // The link to a living member has ended, because the member is silent or broke the link: no
-    // message will say any more where the member's answers end.
+    // Called when the link to a living member has ended, because the member is silent or broke the
+    // link: no message will say any more where the member's answers end.
     virtual void OnLinkCut(uint64_t member) = 0;
 
    protected:
@@ -170,7 +170,7 @@ class PeerLinks final : public sharing::Channel::Handler {
     uint64_t member = 0;
     // Connections of the current batch, which are not acknowledged yet.
     std::vector<HandedConnection> connections;
-    uint64_t number = 0;  // The number of the link, which is never used again.
+    uint64_t number = 0;  // Identifies the link; never reused.
   };
 
   static bool IsFull(Link* link);

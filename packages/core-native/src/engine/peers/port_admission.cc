@@ -30,9 +30,10 @@ bool PortAdmission::IsMisdirected(const Routes& routes, const Connection* connec
 
 // Returns true if the server has made the connection's handshake since its last listen(): then it
 // may serve all requests of the connection, as on Node even if setSecureContext() has replaced its
-// rules since. False - on a connection that another member relays, whose handshake is that
-// member's; - on a connection without TLS, where the server speaks TLS now; - on a connection that
-// is left of before close(), where a later listen() has other settings.
+// rules since. Returns false
+// - on a connection that another member relays, whose handshake is that member's;
+// - on a connection without TLS, where the server speaks TLS now;
+// - on a connection from before close(), if the server has other settings since a later listen().
 bool PortAdmission::IsOwnHandshake(const Connection* connection, const LaneServer& server) {
   if (connection->origin() != nullptr) return false;
   const tls::ServerContext* present = server.config->tls();

@@ -85,7 +85,7 @@ void PortRouter::Close() {
 
 void PortRouter::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes) {
   table_.SetRoutes(std::move(routes));
-  // If a port has other members, their lanes share the CPUs with this one, and its work.
+  // The lanes of other members share this lane's CPUs and its work.
   patience_->SetShared(has_peers());
   waiting_.OnRoutes();
 }

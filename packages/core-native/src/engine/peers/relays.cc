@@ -389,8 +389,8 @@ void Relays::OnReturned(uint32_t id, bool is_blocked) {
   Relay* relay = found->second;
   Connection* connection = relay->connection;
   if (connection == nullptr) return;
-  // The member has answered some of the requests: the bytes of these answers come by the socket
-  // pair, not by this link.
+  // CheckAnswers() calls this again if known answers are incomplete: their bytes come over the
+  // socket pair, not over the link.
   relay->is_returned = true;
   relay->is_blocked = is_blocked;
   if (!relay->answers.empty()) return;

@@ -52,8 +52,7 @@ void RequestReclaim::Run() {
     if (blocked_ms >= limits::kAsleepMs && IsBlocked(*one, blocked_ms)) {
       is_blocked = true;
       router_->choice().NoteBlocked(one.get());
-      // Full request segments do not matter here: heads are read and find their owners without a
-      // segment.
+      // Full request segments do not prevent this: a head finds its owner without a segment.
       if (is_news && TakeBack(one.get(), blocked_ms)) has_moved = true;
       if (is_news && ResumeParked(one.get(), blocked_ms)) has_moved = true;
     }

@@ -49,7 +49,7 @@ class ArenaGifts final : public CacheAskers {
   void OnLinkGone(uint64_t link) override;
 
  private:
-  // What one reader was sent.
+  // The state of one reader: what it has asked for and was sent.
   struct Reader {
     std::shared_ptr<const cache::SharedMemory> hits;
     std::shared_ptr<const cache::SharedMemory> index;

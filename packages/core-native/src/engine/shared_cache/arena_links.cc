@@ -280,7 +280,7 @@ void ArenaLinks::OnBroken(Channel* channel) {
     has_arena = true;
     arena->orphaned_ms = LinkClockMs();
   });
-  // The counters that the member has given stay valid.
+  // Without an arena, only the link is given up: counters that the member has given stay valid.
   if (!has_arena) return GiveUp(member);
   orphaned_.insert(member);
   if (!sharing::IsGone(member)) doubtful_[member] = uv_now(loop_) + limits::kCacheAskMs;
