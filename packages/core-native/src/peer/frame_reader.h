@@ -15,8 +15,8 @@ inline constexpr size_t kFrameHeaderBytes = 8;
 // Longest payload in bytes. A payload has room for the bytes that one read of a lane leaves
 // unhandled.
 inline constexpr size_t kFrameBytesMax = 1024 * 1024;
-// Most descriptors of one frame, that is connections handed over at a time. Systems allow some
-// hundred.
+// Most descriptors of one frame: this many connections can be handed over at a time. Systems allow
+// some hundred in one message.
 inline constexpr uint8_t kFrameFdsMax = 64;
 
 struct Frame {

@@ -90,7 +90,7 @@ class PortEffects {
   // -- Links. Frames of one link arrive in order. Unknown links are ignored.
 
   virtual void Send(LinkId link, peer::FrameType type, std::string payload) = 0;
-  // As Send(), but closes the link if the member has left kPeerUnsentBytesMax unread.
+  // As Send(), but closes the link instead if the member has left kPeerUnsentBytesMax unread.
   virtual void Tell(LinkId link, peer::FrameType type, std::string payload) = 0;
   // Sends the listening socket with this address, or all of the port's sockets if `address` is
   // empty. Closes the link as Tell() does.

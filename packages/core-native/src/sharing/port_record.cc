@@ -52,8 +52,8 @@ std::vector<PortRecord::Change> PortRecord::RemoveEntries(uint64_t member,
   return changes;
 }
 
-// A removal is told again if the last coordinator may have ended before any member heard of it.
-// Registrations since the removal are sent after it.
+// The present coordinator may not know a removal, if the last one ended before any member heard of
+// it. Registrations since the removal are sent after it.
 std::vector<PortRecord::Untold> PortRecord::TakeUntold(uint64_t now_ms) {
   std::vector<Untold> untold;
   for (auto& [token, removal] : removals) {
@@ -74,7 +74,7 @@ std::vector<PortRecord::Untold> PortRecord::TakeUntold(uint64_t now_ms) {
 
 // Returns entries that other members attribute to this engine, and that it has not registered.
 std::vector<peer::Unregister> PortRecord::StaleEntries() const {
-  std::set<std::pair<uint32_t, uint32_t>> wanted;  // Servers and their numbers of prefixes.
+  std::set<std::pair<uint32_t, uint32_t>> wanted;  // Server ids and prefix ids.
   const auto add = [&](const peer::Register& registered) {
     for (const peer::PrefixItem& item : registered.prefixes) {
       wanted.insert({registered.server_id, item.id});

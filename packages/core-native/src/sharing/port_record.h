@@ -68,7 +68,8 @@ class PortRecord {
   // entry stays and is absent: its requests wait that long for a new owner.
   std::vector<Change> RemoveEntries(uint64_t member, const peer::Unregister& gone, uint64_t now_ms);
   // Returns the removals that the present coordinator (perhaps this engine) does not know of, among
-  // them entries that others attribute to this engine by mistake. Marks them as told.
+  // them entries that other members attribute to this engine by mistake. Marks the removals as
+  // told.
   std::vector<Untold> TakeUntold(uint64_t now_ms);
   // Reports to JavaScript that a removal is complete: every member applies it, or no member is left
   // that could confirm it.
