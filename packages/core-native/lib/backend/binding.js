@@ -1,8 +1,8 @@
 'use strict'
 
-// Loads the addon: the file that HTTPSYS_ADDON names, otherwise the one that was compiled here, otherwise that of the platform's
-// package. When that fails the error says why each was refused and which command helps; stock Node is never used silently in
-// its place.
+// Loads the addon: the file that HTTPSYS_ADDON names, otherwise the one that was compiled here, otherwise the one in the platform's
+// package. If all fail, the error gives the reason for each and a command that helps. Stock Node never replaces the addon
+// silently.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -11,9 +11,9 @@ const { pageUrl } = require('../base/pages')
 const { kProven, platformNames, tryAddon } = require('./platform')
 
 const kPackage = path.join(__dirname, '..', '..')
-// Bundlers leave a path that is computed alone.
+// The path is computed because bundlers do not follow such a path.
 const kCompiled = path.join(kPackage, 'native', 'build', 'Release', 'httpsys.node')
-/** Packages of the other platforms are beside this one. */
+/** Folder names, beside this package's folder, of the packages with an addon; group 1 is the platform. */
 const kOtherPlatform = /^core-((?:linux|darwin|win32)-.+)$/
 
 /** @type {typeof import('../../types/binding') | null} */
@@ -23,7 +23,7 @@ let binding = null
  * @typedef {object} Candidate
  * @property {string} name
  * @property {() => { addon?: unknown, error?: Error }} load
- * @property {boolean} [isProven] false: nobody has ever run it, as far as we know
+ * @property {boolean} [isProven] false: the binary was built, but as far as we know never run
  */
 
 /** @param {string} file @returns {{ addon?: unknown, error?: Error }} */
@@ -35,10 +35,10 @@ function tryFile (file) {
   }
 }
 
-/** @returns {Candidate[]} the first that can be loaded counts */
+/** @returns {Candidate[]} files and packages to try in this order; the first that can be loaded is used */
 function candidates () {
   const { HTTPSYS_ADDON: chosen } = process.env
-  // A user who chooses a file wants no other.
+  // If the user names a file, try no other.
   if (chosen) return [{ name: `HTTPSYS_ADDON=${chosen}`, load: () => tryFile(path.resolve(chosen)) }]
   return [
     ...(fs.existsSync(kCompiled) ? [{ name: kCompiled, load: () => tryFile(kCompiled) }] : []),

@@ -1,8 +1,8 @@
 'use strict'
 
-// A stored response as everybody shows it: `server.cache.entries()`, `readCacheState()` and `httpsys show cachestate --json`.
+// Describes a stored response in the form that `server.cache.entries()`, `readCacheState()` and `httpsys show cachestate --json` share.
 
-/** Names by number: what has said how long an entry is good. @type {import('../../types/index').CacheEntry['policy'][]} */
+/** Names of the native policy numbers: the rule that limits an entry's lifetime. @type {import('../../types/index').CacheEntry['policy'][]} */
 const kPolicies = ['rfc9111', 'userInvalidates', 'timeToLive']
 
 /** @param {import('../../types/binding').StoredEntry} stored @returns {import('../../types/index').CacheEntry} */

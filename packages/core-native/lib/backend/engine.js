@@ -1,7 +1,7 @@
 'use strict'
 
 // The engine of this JavaScript environment (main thread or worker): its lanes, their memory, and the
-// loop that turns request records into calls. What a record means is connection.js' business.
+// loop that turns request records into calls. lib/http/connection.js handles the records.
 
 const fs = require('node:fs')
 const { availableParallelism } = require('node:os')
@@ -19,29 +19,29 @@ const { Mask, Word } = R
 // Four segments let a lane fill one while JavaScript reads another and two more are on their way.
 const kSegmentsPerLane = 4
 const kSegmentBytes = 256 * 1024
-// One call of dispatch() ends after this time so that timers and other handles get their turn.
+// One call of dispatch() ends after this time (ms): timers and other handles of the event loop must run, too.
 const kDispatchMs = 10
 const kRecordsPerClockLook = 16
-// How long an exit waits for accepted replies to leave.
+// Maximum time (ms) that an exit of the process waits until the lanes have sent the replies made so far.
 const kExitDrainMs = 1000
-// The generator of batches yields this value where a handler throws.
+// Value that the generator #deliverBatches() yields when a handler throws.
 const kThrown = true
 
 /**
  * @typedef {object} Handlers
  * @property {(result: import('../../types/binding').RegistrationResult) => void} registered
  * @property {(lane: Lane, words: Int32Array, bytes: Buffer, at: number) => void} record anything but kPad, kIntern and kOversize
- * @property {(report: () => void, isTick: boolean) => void} thrown calls report() in the context of what application code threw, in a tick or in the handling of a record
+ * @property {(report: () => void, isTick: boolean) => void} thrown calls report() in the async context of the code that threw; isTick: a tick threw, not a record's handler
  */
 
 /**
  * @typedef {object} Batch
  * @property {Lane} lane
  * @property {Lane['segments'][number]} segment
- * @property {number} at the record to handle next
+ * @property {number} at offset of the next record to handle
  * @property {number} end
  * @property {boolean} isTick ticks are running
- * @property {boolean} hasThrown the last record, the ticks of which have not all run
+ * @property {boolean} hasThrown the handler or a tick of the last record threw; its remaining ticks must run next
  */
 
 class Engine {
@@ -50,9 +50,9 @@ class Engine {
     const binding = loadBinding()
     this.handlers = handlers
     this.refs = 0
-    /** Bound of the output cache of the process; 0 while no server has one. */
+    /** Maximum size in bytes of the process's output cache; 0 while no server has a cache. */
     this.cacheBytes = 0
-    /** The same of all processes of a port; 0 = the default. */
+    /** Maximum size in bytes of all output caches of a port's processes together; 0 = the default. */
     this.portCacheBytes = 0
     this.nextServerId = 1
     this.batches = this.#startBatches()
@@ -68,11 +68,11 @@ class Engine {
       registered: handlers.registered
     }))
     this.lanes = memory.map((m, i) => new Lane(this, i, this.native, m, binding.capabilities.listensOnSockets))
-    // process.exit(), an uncaught exception and a natural end all come past here.
+    // 'exit' is emitted for process.exit(), an uncaught exception and a natural end alike.
     process.on('exit', () => this.#drainToTheEnd())
   }
 
-  /** Keeps the event loop alive while something counts on it. */
+  /** Keeps the event loop alive until unref() has been called as often as ref(). */
   ref () {
     if (this.refs++ === 0) this.native.ref()
   }
@@ -82,10 +82,10 @@ class Engine {
   }
 
   /**
-   * Lets the output cache of the process grow to so many bytes; of several servers the largest wish counts.
+   * Raises the limits of the process's output cache to what a server asks for; of several servers the largest `bytes` counts.
    *
    * @param {number} bytes
-   * @param {number} portBytes what the caches of all processes of a port may have, 0 = the default; of several servers the smallest counts
+   * @param {number} portBytes limit of the caches of all processes of a port together, 0 = the default; of several servers the smallest counts
    */
   allowCacheBytes (bytes, portBytes) {
     if (!loadBinding().capabilities.cacheRules) return
@@ -97,7 +97,7 @@ class Engine {
   }
 
   /**
-   * Blocks until everything published has left, or only been handled.
+   * Blocks until the lanes have sent (or with 'handled' only read and processed) all published replies, or the time is over.
    *
    * @param {number} timeoutMs
    * @param {'sent' | 'handled'} [until]
@@ -107,8 +107,8 @@ class Engine {
     return this.native.drain(timeoutMs, until)
   }
 
-  // Exit listeners of the application run after ours and may still answer: nothing runs later that
-  // could send it, so from here on every record is waited for.
+  // Sends all replies at exit. The application's exit listeners run later and may still answer requests; no code runs after
+  // them, so from here on each published record blocks until it is sent.
   #drainToTheEnd () {
     const deadline = performance.now() + kExitDrainMs
     const drain = () => this.drain(Math.max(0, deadline - performance.now()))
@@ -122,7 +122,7 @@ class Engine {
    * @param {number} segment
    * @param {number} start
    * @param {number} end
-   * @returns {number} where it stopped
+   * @returns {number} offset of the first record not handled
    */
   #dispatch (laneIndex, segment, start, end) {
     const lane = this.lanes[laneIndex]
@@ -142,8 +142,8 @@ class Engine {
     return batches
   }
 
-  // The place where an error was thrown is printed by a crash. V8 keeps it in a `finally`, also while the generator waits there,
-  // but not in a `catch`.
+  // Delivers one batch per call of next(). A generator, because a crash prints the place of the throw: V8 keeps that place in a
+  // `finally`, even while the generator is suspended there, but not in a `catch`.
   /** @returns {Generator<boolean, void, Batch>} */
   * #deliverBatches () {
     for (;;) {
@@ -158,7 +158,7 @@ class Engine {
     }
   }
 
-  // An error that application code throws becomes an uncaught exception, and the next record still runs.
+  // Reports an error that application code threw as an uncaught exception. Delivery then continues with the next record.
   /** @param {Batch} batch */
   #report (batch) {
     const thrower = this.batches
@@ -184,7 +184,7 @@ class Engine {
     while (at < end) {
       const next = at + words[(at >>> 2) + Word.kRecordBytes]
       const type = words[(at >>> 2) + Word.kRecordType] & Mask.kRecordType
-      // Should application code end the process or the worker, native must not deliver this twice.
+      // Tell native code where to resume before the handler runs: if the application ends the worker, this record must not be delivered twice.
       control[R.kDispatchResume] = next
       batch.at = next
       if (type === kIntern) {
@@ -193,7 +193,7 @@ class Engine {
         if (type === kOversize) this.#deliverBlock(lane, words[(at >>> 2) + Word.kOversizeBlockId])
         else this.handlers.record(lane, words, bytes, at)
         this.#runTicks(batch)
-        // Without drainTicks native closes a callback scope after each record.
+        // Without drainTicks, ticks run when native code closes the callback scope: return after each record.
         if (drainTicks === null) return
         if ((++records & (kRecordsPerClockLook - 1)) === 0) {
           const now = performance.now()
@@ -211,7 +211,7 @@ class Engine {
     this.handlers.record(lane, words, bytes, 0)
   }
 
-  // nextTicks and microtasks of one record run before the next one.
+  // Runs nextTicks and microtasks of one record before the next record.
   /** @param {Batch} batch */
   #runTicks (batch) {
     if (drainTicks !== null) {
@@ -223,7 +223,7 @@ class Engine {
   }
 }
 
-/** Names the limit that keeps the engine from starting. @template T @param {() => T} start @returns {T} */
+/** Runs start(). If it fails for lack of descriptors, adds the limit of open files to the error's message. @template T @param {() => T} start @returns {T} */
 function withLimit (start) {
   try {
     return start()
@@ -233,13 +233,13 @@ function withLimit (start) {
     let limit = ''
     try {
       limit = /^Max open files\s+(\d+)/m.exec(fs.readFileSync('/proc/self/limits', 'latin1'))?.[1] ?? ''
-    } catch {} // There is no descriptor for it, or the system does not tell.
+    } catch {} // No descriptor is left to open the file, or the system has no such file.
     error.message += `: the limit of open files${limit === '' ? '' : ` is ${limit}`} (ulimit -n, LimitNOFILE= of systemd)`
     throw error
   }
 }
 
-/** @param {number} most of the backend */
+/** @param {number} most maximum of the backend */
 function laneCount (most) {
   const text = process.env.HTTPSYS_IO_THREADS
   // One I/O thread feeds several JavaScript threads' worth of requests; half the cores, at most four.
@@ -249,7 +249,8 @@ function laneCount (most) {
   throw variableMustBe('HTTPSYS_IO_THREADS', text, `a whole number from 1 to ${most}`)
 }
 
-// Above so many bytes of requests that JavaScript has not begun, requests are parked on their connections. Less than one read brings is of no use.
+// Default, and least accepted value, of HTTPSYS_QUEUE_BYTES. If JavaScript has not begun requests of so many bytes, the lanes leave
+// further ones on their connections. The least is about what one read returns.
 const kQueueBytesMax = 64 * 1024 * 1024
 const kQueueBytesLeast = 64 * 1024
 

@@ -1,17 +1,17 @@
 'use strict'
 
-// Names the package that has the addon for the platform that this process runs on. docs/platforms.md has the same table, with what
-// was run where.
+// Finds the package with the addon for the platform of this process. docs/platforms.md has the same list, with the tests that
+// ran on each platform.
 
 const fs = require('node:fs')
 
-/** A musl Node names its loader, ld-musl-<arch>.so.1, in the first bytes of its file. */
+/** Length of the start of Node's executable that isMusl() searches for the name of musl's loader, ld-musl-<arch>.so.1. */
 const kProgramHeadBytes = 4096
 
-/** Applications have been run on the package's binary, on arm64 under qemu, on Windows' on Wine; the others have only been built. */
+/** Platforms whose binary has run applications (arm64 under qemu, Windows on Wine). The binaries of the others were only built. */
 const kProven = ['linux-x64-gnu', 'linux-x64-musl', 'linux-arm64-gnu', 'linux-arm64-musl', 'win32-x64']
 
-/** @returns {boolean | null} whether Node was built for musl; null where it cannot be told */
+/** @returns {boolean | null} whether Node was built for musl; null if unknown */
 function isMusl () {
   try {
     const file = fs.openSync(process.execPath, 'r')
@@ -23,14 +23,14 @@ function isMusl () {
       fs.closeSync(file)
     }
   } catch {
-    // In a chroot without /proc there is no path of the program.
+    // In a chroot without /proc the path of the program is unknown.
     return null
   }
 }
 
 /**
- * @returns {string[]} the platform in our packages' names, the most likely first: where the C library cannot be told for sure
- *   (a patched program, no /proc) loading tells, since a binary of the other one is refused
+ * @returns {string[]} platforms as our packages' names have them, the most likely first. On Linux both C libraries are in the list,
+ *   because isMusl() can be wrong (patched program, no /proc); the loader refuses a binary for the wrong one
  */
 function platformNames () {
   const name = `${process.platform}-${process.arch}`
@@ -39,11 +39,11 @@ function platformNames () {
 }
 
 /**
- * The names are literal, so that bundlers and tracers (esbuild, webpack, @vercel/nft) find the files; within `try` bundlers take it that
- * most of them are not installed.
+ * Loads the addon of a platform's package. The names are literals because bundlers and tracers (esbuild, webpack, @vercel/nft) must find
+ * the files; inside `try`, bundlers accept that most of the packages are not installed.
  *
  * @param {string} name of platformNames()
- * @returns {{ addon?: unknown, error?: Error }} what the package exports, or why it cannot be had
+ * @returns {{ addon?: unknown, error?: Error }} the package's exports, or why it cannot be loaded
  */
 function tryAddon (name) {
   try {

@@ -8,24 +8,24 @@ const os = require('node:os')
 const { performance } = require('node:perf_hooks')
 const { readStart } = require('./proc-file')
 
-/** How long a search may block the event loop. A machine may have thousands of processes, and each thousands of descriptors. */
+/** Maximum time in ms that a search may block the event loop: there may be thousands of processes with thousands of descriptors each. */
 const kLookMs = 100
-/** A row of a socket that does not listen. */
+/** Matches a row of /proc/net/tcp for a socket in another state than LISTEN (0A). */
 const kOtherState = /^ *\d+: \S+ \S+ (?!0A)/m
 
 /**
  * @typedef {object} Holder
  * @property {number} uid
- * @property {string} inode of its socket
+ * @property {string} inode of the holder's socket
  */
 
 /**
- * Finds the socket because of which an address cannot be bound.
+ * Finds the listening socket that prevents binding an address.
  *
  * @param {string} address
  * @param {number} port
  * @param {{ tables?: string[] }} [options] for tests
- * @returns {Holder | null} null: nobody listens there, or this system does not tell. Of several, one of another user
+ * @returns {Holder | null} null: no socket listens there, or this system has no such tables. Of several sockets, prefers one of another user
  */
 function holderOf (address, port, { tables = ['/proc/net/tcp', '/proc/net/tcp6'] } = {}) {
   const deadline = performance.now() + kLookMs
@@ -51,7 +51,7 @@ function contentOf (table, deadline) {
     // The kernel lists the sockets that listen first.
     return readStart(table, (piece) => performance.now() > deadline || kOtherState.test(piece))
   } catch {
-    return '' // Another system, or a sandbox without it.
+    return '' // Not Linux, or a sandbox without /proc.
   }
 }
 
@@ -74,13 +74,13 @@ function collide (a, b) {
  * Looks through the descriptors of all processes, for up to kLookMs.
  *
  * @param {Holder} holder
- * @returns {number} a process that has the socket; 0: none that this process may look at
+ * @returns {number} pid of a process that has the socket; 0: not found in time, or among the processes that this one may inspect
  */
 function pidOf ({ inode }) {
   const deadline = performance.now() + kLookMs
   const link = `socket:[${inode}]`
   const others = [...namesIn('/proc', deadline)].filter((name) => /^\d+$/.test(name)).sort((a, b) => Number(b) - Number(a))
-  // This process may have it itself; otherwise it was probably started not long ago.
+  // Search this process first, then the others from the highest pid down: the holder probably started recently.
   for (const pid of [String(process.pid), ...others]) {
     for (const fd of namesIn(`/proc/${pid}/fd`, deadline)) if (linkOf(`/proc/${pid}/fd/${fd}`) === link) return Number(pid)
     if (performance.now() > deadline) return 0
@@ -88,7 +88,7 @@ function pidOf ({ inode }) {
   return 0
 }
 
-/** @param {string} folder @param {number} deadline ms of performance.now(), at which it ends */
+/** @param {string} folder @param {number} deadline ms of performance.now(), at which the listing ends */
 function * namesIn (folder, deadline) {
   try {
     const entries = fs.opendirSync(folder)
@@ -98,7 +98,7 @@ function * namesIn (folder, deadline) {
       entries.closeSync()
     }
   } catch {
-    // It is another user's, or the process has ended.
+    // The folder is another user's, or its process has ended.
   }
 }
 

@@ -5,13 +5,13 @@
 const fs = require('node:fs')
 const { Buffer } = require('node:buffer')
 
-// A hundred thousand sockets; what lies behind is not looked at.
+// Maximum number of bytes read from a table: about a hundred thousand sockets. The rest is ignored.
 const kProcBytesMax = 16 * 1024 * 1024
 
 /**
- * @param {string} file of unknown length, as those of /proc are
- * @param {(piece: string) => boolean} [isEnough] whether what follows a piece need not be read
- * @returns {string} its beginning, as latin1
+ * @param {string} file of unknown length, like all files of /proc
+ * @param {(piece: string) => boolean} [isEnough] gets each piece that was read; true: stop reading
+ * @returns {string} the file's beginning, as latin1
  */
 function readStart (file, isEnough = () => false) {
   const fd = fs.openSync(file, 'r')

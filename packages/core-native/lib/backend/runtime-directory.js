@@ -1,7 +1,7 @@
 'use strict'
 
-// The folder that HTTPSYS_RUNTIME_DIRECTORY names: the sockets under which processes that share a port find each
-// other are files there, in place of abstract names, which every user of the machine can take.
+// Checks the folder that HTTPSYS_RUNTIME_DIRECTORY names. Processes that share a port then meet at socket files in that
+// folder, not at abstract names, which every user of the machine can take.
 
 const fs = require('node:fs')
 const os = require('node:os')
@@ -11,17 +11,17 @@ const { variableMustBe } = require('../base/errors')
 const kVariable = 'HTTPSYS_RUNTIME_DIRECTORY'
 const { EALREADY, ENAMETOOLONG } = os.constants.errno
 
-/** Values that the environment variable must have instead, by the number that the addon answers. @type {Record<number, string>} */
+/** What the variable's value must be, for the error message, by the (negative) number that the addon returns. @type {Record<number, string>} */
 const kExpected = {
   [-EALREADY]: 'the same in all threads of a process',
   [-ENAMETOOLONG]: 'a shorter path (of about 70 bytes), because sockets have no long names'
 }
 const kNoNamespace = 'set only where /proc tells which network namespace a process is in'
 
-/** Canonical; null: abstract names; undefined: nobody has asked. @type {string | null | undefined} */
+/** Canonical path of the folder; null: abstract names; undefined: useRuntimeDirectory() has not run yet. @type {string | null | undefined} */
 let chosen
 
-/** @param {string} folder @returns {string | null} what it has to be and is not */
+/** @param {string} folder @returns {string | null} the unmet requirement, as the end of "must be …"; null: the folder is good */
 function problemOf (folder) {
   let found
   try {
@@ -44,23 +44,23 @@ function requireSound (folder) {
 }
 
 /**
- * @returns {string | null} null: the default
+ * @returns {string | null} the canonical folder; null: the variable is not set
  * @throws ERR_HTTPSYS_ENVIRONMENT
  */
 function readVariable () {
   const { [kVariable]: value } = process.env
   if (!value) return null
   if (!path.isAbsolute(value)) throw variableMustBe(kVariable, value, 'an absolute path')
-  // Behind a final slash a symbolic link would be followed.
+  // path.resolve() removes a final slash, with which lstat() would follow a symbolic link.
   const folder = path.resolve(value)
   requireSound(folder)
-  // Two ways to the same folder are one place.
+  // Canonical, because several paths to one folder must give one meeting place.
   return fs.realpathSync(folder)
 }
 
 /**
- * Reads the variable, the first time in this thread, and lets the native part know: names are the same in all threads of
- * a process.
+ * On the first call in a thread, reads the variable and passes it to the addon, which refuses a value that differs between the threads
+ * of a process.
  *
  * @param {{ useRuntimeDirectory?: (path: string) => number }} binding
  * @throws ERR_HTTPSYS_ENVIRONMENT
@@ -73,12 +73,12 @@ function useRuntimeDirectory ({ useRuntimeDirectory }) {
   chosen = folder
 }
 
-/** @returns {string | null} null: the default */
+/** @returns {string | null} the folder in use; null: abstract names */
 function runtimeDirectory () {
   return chosen ?? null
 }
 
-/** Looks whether the folder is still as it has to be. @throws ERR_HTTPSYS_ENVIRONMENT */
+/** Throws if the folder no longer meets the requirements (owner, mode 0700). @throws ERR_HTTPSYS_ENVIRONMENT */
 function checkRuntimeDirectory () {
   if (typeof chosen === 'string') requireSound(chosen)
 }

@@ -1,7 +1,7 @@
 'use strict'
 
-// Checks the text with which a member of a port describes its state. It comes from whoever answers at that port: every
-// size is bounded, and nothing but the described fields is passed on.
+// Checks the text in which a member of a port describes its state. The sender is not trusted: every size is bounded, and only
+// the fields described here are passed on.
 
 const { ServiceStateError } = require('../base/errors')
 const { describeEntry } = require('./cache-entry')
@@ -9,19 +9,19 @@ const { describeEntry } = require('./cache-entry')
 /** @typedef {import('./service-state').ServiceState} ServiceState */
 /** @typedef {import('./service-state').CacheMember} CacheMember */
 
-// Ten thousand prefixes take 2 MB.
+// Limits on the answer of a port: its length in UTF-16 units (10,000 prefixes take 2 MB), and the elements of each of its lists.
 const kStateBytesMax = 16 * 1024 * 1024
 const kMembersMax = 10_000
 const kRegistrationsMax = 200_000
 const kSocketsMax = 1000
 const kEntriesMax = 200_000
-/** As kKeyBytesMax of src/cache/cache_key.h, and the scheme. */
+/** Maximum length of an entry's URL: kKeyBytesMax of src/cache/cache_key.h, and the scheme. */
 const kUrlMax = 8 * 1024 + 16
 
 /**
  * @param {number} port
  * @param {string} text
- * @returns {ServiceState} only what is described above; control characters replaced
+ * @returns {ServiceState} only the fields of kState; control characters replaced
  * @throws ERR_HTTPSYS_SERVICE_STATE
  */
 function checkServiceState (port, text) {
@@ -29,11 +29,11 @@ function checkServiceState (port, text) {
 }
 
 /**
- * Reads what the output caches of a port have, out of its state.
+ * Reads the contents of a port's output caches from the state that its members sent.
  *
  * @param {number} port
  * @param {string} text
- * @returns {CacheMember[]} those members that have a cache
+ * @returns {CacheMember[]} the members with a cache
  * @throws ERR_HTTPSYS_SERVICE_STATE
  */
 function checkCacheState (port, text) {
@@ -68,7 +68,7 @@ function integer (least, most) {
 /** @param {number} charsMax @returns {Check<string>} */
 function string (charsMax) {
   return (value, where, refuse) => typeof value === 'string' && value.length <= charsMax
-    // Control characters would command the terminal, or turn its text around.
+    // Replace control characters, which would command the terminal or reverse the direction of its text.
     ? value.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]|\p{Cs}/gu, '\ufffd')
     : refuse(`${where} is no string of at most ${charsMax} characters`)
 }
@@ -124,7 +124,7 @@ const kState = object({
     connections: count,
     handedOver: count,
     received: count,
-    // Members of older versions have none.
+    // Members with an older version do not send it.
     cacheAnswers: optional(count)
   }), kMembersMax),
   sockets: list(string(128), kSocketsMax)

@@ -1,7 +1,7 @@
 'use strict'
 
-// The ports of this user that are in use, and what their members tell about them. A process that can make a socket can
-// choose its name and answer as a member: nothing here is trusted, everything is bounded.
+// Finds the ports that this user's servers share, and asks their members for their state. Any local process can make a socket with such
+// a name and answer as a member: no answer is trusted, and each is bounded.
 
 const util = require('node:util')
 const { clearTimeout, setTimeout } = require('node:timers')
@@ -14,7 +14,7 @@ const { checkCacheState, checkServiceState } = require('./service-state-check')
 /**
  * @typedef {object} Registration
  * @property {string} prefix
- * @property {string} queue '' for a queue of its own without a name
+ * @property {string} queue '' if the registration has a queue of its own, without a name
  * @property {number} requests given to the application
  * @property {number} queued now
  * @property {number} queueLimit
@@ -29,8 +29,8 @@ const { checkCacheState, checkServiceState } = require('./service-state-check')
  * @property {Registration[]} registrations
  * @property {number} connections open now
  * @property {number} handedOver connections given to other members
- * @property {number} received connections got from other members
- * @property {number} [cacheAnswers] given from the caches of other members
+ * @property {number} received connections that other members handed over
+ * @property {number} [cacheAnswers] answers given from the caches of other members
  *
  * @typedef {object} ServiceState of one port
  * @property {number} port
@@ -45,7 +45,7 @@ const { checkCacheState, checkServiceState } = require('./service-state-check')
  * @property {number} pid
  * @property {number} thread
  * @property {string} program
- * @property {number} flushed entries that it has forgotten
+ * @property {number} flushed number of entries that flushCaches() removed
  * @property {CacheEntry[]} entries
  *
  * @typedef {{ own: number[], others: { port: number, uid: number }[] }} PortsInUse
@@ -56,16 +56,16 @@ const { checkCacheState, checkServiceState } = require('./service-state-check')
 
 const kProcNetUnix = '/proc/net/unix'
 const kOthersMax = 1000
-// The coordinator is given one second by the native side.
+// Time limit (ms) of one question. The native side already gives up on the coordinator after one second.
 const kTimeoutMs = 3000
-/** Entries of each member unless the caller says how many. */
+/** Default of `limit`: the number of entries that each member lists. */
 const kListed = 1000
 
 /**
- * The ports on which httpsys listens, by the names of the sockets where members meet. Linux only.
+ * Lists the ports on which httpsys listens, from the names of the sockets at which members meet. Linux only.
  *
  * @param {{ file?: string, uid?: number, start?: string }} [options]
- * @returns {PortsInUse} `others` are of other users, of other versions of the protocol, or meet elsewhere
+ * @returns {PortsInUse} `others`: ports of other users, of other protocol versions, or with another runtime directory
  */
 function portsInUse ({ file = kProcNetUnix, uid = process.geteuid?.() ?? -1, start = startOfFiles() } = {}) {
   const own = new Set()
@@ -84,7 +84,7 @@ function portsInUse ({ file = kProcNetUnix, uid = process.geteuid?.() ?? -1, sta
   return { own: [...own].sort((a, b) => a - b), others: [...others.values()] }
 }
 
-/** @returns {string} what the names of ports begin with in HTTPSYS_RUNTIME_DIRECTORY; '' = they are abstract */
+/** @returns {string} start of the path of each port's socket in HTTPSYS_RUNTIME_DIRECTORY; '' = the variable is not set, the names are abstract */
 function startOfFiles () {
   if (!process.env.HTTPSYS_RUNTIME_DIRECTORY) return ''
   const binding = loadBinding()
@@ -92,7 +92,7 @@ function startOfFiles () {
   return binding.portName?.(1).slice(0, -1) ?? ''
 }
 
-// Finds the sockets of living processes in this network namespace: the kernel lists no others, whatever files they left.
+// Finds the ports whose sockets are files. The kernel lists only sockets of living processes in this network namespace, not files left behind.
 /** @param {string} text of /proc/net/unix, as latin1 @param {string} start @returns {number[]} ports */
 function filesOf (text, start) {
   const before = ` ${Buffer.from(start).toString('latin1')}`
@@ -104,7 +104,7 @@ function filesOf (text, start) {
 }
 
 /**
- * Asks the members of a port of this user for its state.
+ * Asks the members of one of this user's ports for the port's state.
  *
  * @param {number} port
  * @param {{ ask?: AskNative, timeoutMs?: number }} [options] for tests
@@ -116,7 +116,7 @@ async function readServiceState (port, { ask = askNative(port), timeoutMs = kTim
 }
 
 /**
- * Lists what the output caches of a port have stored.
+ * Lists the entries that the output caches of a port have stored.
  *
  * @param {number} port
  * @param {{ url?: string, limit?: number, ask?: AskNative, timeoutMs?: number }} [options] `url` and everything below it; `limit` of each member
@@ -127,11 +127,11 @@ async function readCacheState (port, { url = '', limit = kListed, ask = askNativ
 }
 
 /**
- * Makes the output caches of a port forget what is stored for a URL.
+ * Removes the entries for a URL from the output caches of a port.
  *
  * @param {number} port
  * @param {{ url?: string, recursive?: boolean, ask?: AskNative, timeoutMs?: number }} [options] without `url` everything
- * @returns {Promise<CacheMember[]>} with how many entries each has forgotten; rejects as readServiceState()
+ * @returns {Promise<CacheMember[]>} `flushed` is the number of removed entries; rejects as readServiceState()
  */
 async function flushCaches (port, { url = '', recursive = false, ask = askNative(port), timeoutMs = kTimeoutMs } = {}) {
   return checkCacheState(port, await textOf(port, { wants: recursive || url === '' ? 3 : 2, limit: 0, url }, ask, timeoutMs))
@@ -160,7 +160,7 @@ function askNative (port) {
   return binding.serviceState
 }
 
-/** @param {number} port @param {number} number as libuv's, or as errno */
+/** @param {number} port @param {number} number an error, negative as in libuv or positive as in errno */
 function systemError (port, number) {
   const errno = -Math.abs(number)
   const code = util.getSystemErrorName(errno)

@@ -1,14 +1,14 @@
 'use strict'
 
-// Certificates and reservations of the operating system's HTTP server, for the command line. What it refuses is
-// thrown with what that means.
+// Certificates and reservations of the operating system's HTTP server (HTTP.SYS), for the command line. A refusal is
+// thrown as an error that explains its code.
 
 const { loadBinding } = require('./binding')
 const { CapabilityError } = require('../base/errors')
 const { errnoOf } = require('../base/system-error')
 const { parseUrlPrefix } = require('../prefixes/url-prefix')
 
-/** Its error codes: [Node's code, what it means for a user]. @type {Record<number, [string, string]>} */
+/** Error codes of HTTP.SYS: [Node's code, explanation for users]. @type {Record<number, [string, string]>} */
 const kMeanings = {
   2: ['ENOENT', 'there is none'],
   5: ['EACCES', 'only an administrator may do that'],
@@ -18,12 +18,12 @@ const kMeanings = {
 }
 const kHashExpression = /^[\da-f]{40}$/i
 
-/** @returns {boolean} whether there is such a server here */
+/** @returns {boolean} whether this machine's backend is HTTP.SYS, which stores certificates and reservations itself */
 function isThere () {
   try {
     return loadBinding().capabilities.systemCertificates
   } catch {
-    return false // What is kept in files can be changed without the addon.
+    return false // Without the addon, commands can still change the certificates and reservations in files.
   }
 }
 
@@ -79,8 +79,8 @@ function addCertificate (endpoint, { hash, store = 'MY' }) {
 }
 
 /**
- * Replaces a binding. HTTP.SYS has no call for that on every Windows: handshakes between the two calls are refused. If the new
- * one is, the old one is bound again.
+ * Replaces the certificate of an endpoint by deleting and adding, because not every Windows can replace in one call: handshakes
+ * between the two calls fail. If HTTP.SYS refuses the new certificate, the old one is bound again.
  *
  * @param {string} endpoint
  * @param {{ hash: string, store?: string }} certificate

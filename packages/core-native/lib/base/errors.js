@@ -1,7 +1,7 @@
 'use strict'
 
-// Every error code of ours, declared once. docs/errors.md explains the same list. What Node has a code
-// for keeps Node's (`EADDRINUSE`, `ERR_INVALID_ARG_TYPE`, …).
+// Declares each error code of ours once; docs/errors.md explains them. Errors for which Node has a code keep
+// Node's (`EADDRINUSE`, `ERR_INVALID_ARG_TYPE`, …).
 
 const { pageUrl } = require('./pages')
 
@@ -48,7 +48,7 @@ const ListenArgsError = declare('ERR_HTTPSYS_LISTEN_ARGS', TypeError,
   }))
 
 const OptionError = declare('ERR_HTTPSYS_OPTION', TypeError,
-  /** @param {string} where @param {string} option @param {string} [nearest] @param {string} [hint] where there is no nearest one */
+  /** @param {string} where @param {string} option @param {string} [nearest] @param {string} [hint] used without `nearest` */
   (where, option, nearest, hint) => ({
     message: `${where} has no option "${option}"` + (nearest !== undefined ? `; did you mean "${nearest}"?` : hint !== undefined ? `: ${hint}` : ''),
     option
@@ -185,10 +185,10 @@ const ServiceStateError = declare('ERR_HTTPSYS_SERVICE_STATE', Error,
 
 /**
  * @typedef {object} LoadFailure
- * @property {string} platform that this process runs on
+ * @property {string} platform on which this process runs
  * @property {{ name: string, error: Error }[]} failures of each file or package that was tried, in this order
  * @property {string} folder of core-native
- * @property {string[]} installed platforms whose packages are there
+ * @property {string[]} installed platforms whose packages are installed
  */
 
 /** @param {LoadFailure} failure @returns {string} */
@@ -208,7 +208,7 @@ function cureOf ({ platform, failures, folder, installed }) {
   ].join('\n')
 }
 
-/** Of the cause of a load error Node prints a stack of its own loader: the message has said the rest. @param {(Error & { requireStack?: unknown }) | undefined} error */
+/** Shortens the cause of a load error to one line, without the stack of Node's loader: our message has all details. @param {(Error & { requireStack?: unknown }) | undefined} error */
 function onOneLine (error) {
   if (error === undefined) return undefined
   error.stack = `${error.name}: ${error.message.split('\n')[0]}`
@@ -221,7 +221,7 @@ const NativeLoadError = declare('ERR_HTTPSYS_NATIVE_LOAD', Error,
   (failure) => ({
     message: `The native part for ${failure.platform} could not be loaded into Node.js ${process.version}:\n` +
       `${failure.failures.map(({ name, error }) => `  ${name}: ${error.message.split('\n')[0]}\n`).join('')}${cureOf(failure)}`,
-    // A package that is missing says less than a file that was refused.
+    // The first failure that is not a missing module explains more than a missing package does.
     cause: onOneLine((failure.failures.find(({ error }) => /** @type {NodeJS.ErrnoException} */ (error).code !== 'MODULE_NOT_FOUND') ?? failure.failures[0])?.error),
     platform: failure.platform
   }))

@@ -1,11 +1,11 @@
 'use strict'
 
-// Finds the place where a JSON text that a person edited stops being JSON. JSON.parse() says so in other words in every
-// version of Node.js, and not always with a place.
+// Finds the place where a JSON text that a person edited stops being JSON. The messages of JSON.parse() differ between versions
+// of Node.js and do not always name the place.
 
 const kScalar = /"(?:[\x20\x21\x23-\x5b\x5d-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** Words for what may come next, by letter: v value, k name, $ the end; the rest stands for itself. */
+/** Text of an error message for each set of expected tokens: v = value, k = name, $ = end of file; other characters stand for themselves. */
 /** @type {Record<string, string>} */
 const kWords = {
   v: 'a value',

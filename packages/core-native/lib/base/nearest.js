@@ -1,11 +1,11 @@
 'use strict'
 
-// Misspelt option names: which one was meant?
+// Finds the option name that a misspelt name was probably meant to be.
 
-/** How much of a name may differ for a suggestion, where the name is refused in any case. */
+/** nearest() suggests a name if at most this share of its letters differs. The given name is refused in any case. */
 const kShareOfSuggestion = 1 / 3
 
-// Longer names have room for more errors, and fewer names of other people near them: `http2` is not `https`.
+// Name lengths from which misspelt() accepts one error, or two. Short names are often close to an unrelated one: `http2` is not `https`.
 const kLettersForOneError = 6
 const kLettersForTwoErrors = 11
 

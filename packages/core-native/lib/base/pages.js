@@ -1,6 +1,6 @@
 'use strict'
 
-/** Where the pages of the documentation are, for messages: whoever installs a package does not have them. */
+/** Base URL of the documentation, for messages: installed packages do not contain the pages. */
 const kPages = 'https://github.com/httpsys/httpsys/blob/main/docs/'
 
 /** @param {string} page such as `cache.md#options` @returns {string} */

@@ -2,17 +2,18 @@
 
 const { UnsupportedRuntimeError } = require('./errors')
 
-/** Runtimes that have Node's modules, and not all of what the engine and its servers take from below these. */
+/** Runtimes that have Node's modules, but lack some of the internals below them that the engine and its servers use. */
 const kOtherRuntimes = ['electron', 'bun', 'deno']
 
-/** As "engines" of package.json: what the oldest supported line of Node has, both backends build on. */
+/** Oldest supported major version of Node, for both backends; the same as "engines" in package.json. */
 const kOldestMajor = 20
 
 /**
- * Asked before anything looks for a member of Node: what is missing there would only be a symptom.
+ * Refuses an unsupported runtime. Must run before any code looks for an internal member of Node: the error about a missing
+ * member would hide the real cause.
  *
  * @param {string} backend
- * @param {Record<string, string | undefined>} [versions] those of a process
+ * @param {Record<string, string | undefined>} [versions] in the form of process.versions
  * @throws ERR_HTTPSYS_UNSUPPORTED_RUNTIME
  */
 function checkRuntime (backend, versions = process.versions) {

@@ -1,18 +1,18 @@
 'use strict'
 
-// Files of settings that commands write and running servers read: bounded and never waited for when they are read; written
-// whole, under a lock, by rename, and only where the caller may choose the file. docs/reservations.md says what that means
+// Settings files, which commands write and running servers read. A read is bounded and never blocks. A write replaces the
+// whole file by rename, under a lock, and only if the caller is allowed to choose the file. docs/reservations.md has the rules
 // for users.
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { threadId } = require('node:worker_threads')
 
-// A writer takes milliseconds; what is this old was left behind by one that died.
+// A lock file older than this was left behind by a writer that died; a living one needs milliseconds.
 const kLockStaleMs = 10_000
 const kLockWaitMs = 2_000
 const kLockRetryMs = 20
-// Each one more needs another writer that stood still for kLockStaleMs.
+// Attempts of rewriteFile(). One fails only if this process stood still for kLockStaleMs, so that another writer removed its lock.
 const kAttempts = 3
 
 /** @typedef {new (file: string, problem: string, cure: string, cause?: unknown) => Error} FileError */
@@ -25,7 +25,7 @@ const kAttempts = 3
  * @throws FileError, or an error of the system
  */
 function readText (file, bytesMax, FileError) {
-  // Without O_NONBLOCK a FIFO in its place would stop the program.
+  // O_NONBLOCK: if the path names a FIFO, opening it would otherwise block the program.
   const fd = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0))
   try {
     if (!fs.fstatSync(fd).isFile()) throw new FileError(file, 'it is not a regular file', 'Name a file of JSON')
@@ -48,13 +48,13 @@ function readText (file, bytesMax, FileError) {
 }
 
 /**
- * Has the file changed and puts the result in its place, alone among the writers that come here. Blocks for at most two
- * seconds for each other writer that takes the file for abandoned.
+ * Replaces the content of a file with the result of change(), under a lock that excludes other callers of this function. Waits up to
+ * kLockWaitMs for the lock, and tries again (kAttempts in all) if another writer took the lock for abandoned.
  *
  * @param {string} file
  * @param {FileError} FileError
  * @param {(target: string, owner: number | undefined) => string} change gives the new text; `target` is the file that a
- *   symbolic link leads to, `owner` the uid of its owner, undefined when there is no file. May be asked again when the file has changed
+ *   symbolic link leads to, `owner` the uid of its owner, undefined when there is no file. Called again in each further attempt
  */
 function rewriteFile (file, FileError, change) {
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
@@ -69,7 +69,7 @@ function rewriteFile (file, FileError, change) {
  * @param {string} target
  * @param {FileError} FileError
  * @param {(target: string, owner: number | undefined) => string} change
- * @returns {boolean} false: another writer has taken this one for dead, and nothing was written
+ * @returns {boolean} false: another writer took our lock for abandoned and removed it, so nothing was written
  */
 function rewriteOnce (target, FileError, change) {
   const lock = lockOf(target)
@@ -78,11 +78,11 @@ function rewriteOnce (target, FileError, change) {
     const stat = fs.statSync(target, { throwIfNoEntry: false })
     const text = change(target, stat?.uid)
     if (stat !== undefined && process.geteuid?.() === 0) fs.fchownSync(fd, stat.uid, stat.gid)
-    // The file stays readable for those who could read it; nobody but the owner writes.
+    // Keep the read permissions of group and others; only the owner has write permission.
     fs.fchmodSync(fd, 0o600 | ((stat?.mode ?? 0) & 0o044))
     fs.writeFileSync(fd, text)
     fs.fsyncSync(fd)
-    // The file that has the name now may be the half of another writer's file.
+    // If another writer replaced our lock, `lock` names its unfinished file: do not rename that.
     if (!isAt(fd, lock)) return false
     fs.renameSync(lock, target)
     return true
@@ -94,7 +94,7 @@ function rewriteOnce (target, FileError, change) {
   }
 }
 
-/** The new file is the lock: who could create it is the writer, until its rename. @param {string} target */
+/** Name of the new file, which is also the lock: the process that creates it is the only writer until it renames it. @param {string} target */
 function lockOf (target) {
   return `${target}.new`
 }
@@ -105,8 +105,8 @@ function busy (lock, FileError) {
 }
 
 /**
- * Finds where a symbolic link leads, unless its maker may have chosen a file that is this user's to write and not the maker's: root
- * writes the files of other users, too.
+ * Returns the file to write: the target of a symbolic link, otherwise `file`. Throws if the link belongs neither to root, nor to this
+ * user, nor to the target's owner: another user could make a link to have this process (root, above all) overwrite a foreign file.
  *
  * @param {string} file
  * @param {FileError} FileError
@@ -114,7 +114,7 @@ function busy (lock, FileError) {
 function targetOf (file, FileError) {
   const link = fs.lstatSync(file, { throwIfNoEntry: false })
   const found = link?.isSymbolicLink() ? fs.statSync(file, { throwIfNoEntry: false }) : undefined
-  // Without a file at its end the link itself is replaced.
+  // A link to a missing file is itself replaced.
   if (link === undefined || found === undefined) return file
   if (![0, process.geteuid?.(), found.uid].includes(link.uid)) {
     throw new FileError(file, `it is a symbolic link of user ${link.uid} to a file of user ${found.uid}`,
@@ -139,7 +139,7 @@ function takeLock (lock, FileError) {
     } catch (error) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
     }
-    // A link is not followed: anybody may have made it.
+    // lstat: a lock that is a symbolic link is not followed, because any user may have made it.
     const held = fs.lstatSync(lock, { bigint: true, throwIfNoEntry: false })
     if (held !== undefined && Date.now() - Number(held.mtimeMs) > kLockStaleMs) removeStale(lock, held.ino)
     if (waited >= kLockWaitMs) throw busy(lock, FileError)
@@ -148,8 +148,8 @@ function takeLock (lock, FileError) {
 }
 
 /**
- * Removes an old lock. Of several processes that find it one does: a rename succeeds once. A process that comes late takes hold of the
- * lock of the first one, and gives it back.
+ * Removes an old lock by renaming it, which succeeds in only one of several processes. A late process may rename the new lock of the
+ * first one instead; it recognizes the other inode and puts that lock back.
  *
  * @param {string} lock
  * @param {bigint} ino
@@ -162,7 +162,7 @@ function removeStale (lock, ino) {
     return
   }
   try {
-    // Fails where somebody else has made a lock meanwhile; its first owner finds out before it writes.
+    // Put a wrongly removed lock back. This fails if a third process has made a lock; then the owner sees, by isAt(), that it lost its own.
     if (fs.lstatSync(aside, { bigint: true }).ino !== ino) fs.linkSync(aside, lock)
   } catch {}
   fs.rmSync(aside, { force: true })

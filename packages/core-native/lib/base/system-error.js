@@ -3,7 +3,7 @@
 const { constants } = require('node:os')
 const { getSystemErrorName, getSystemErrorMap } = require('node:util')
 
-/** Texts of errors that libuv has no name for. @type {Partial<Record<string, string>>} */
+/** Texts of system errors that libuv does not know. @type {Partial<Record<string, string>>} */
 const kOtherTexts = { ESTALE: 'stale file handle' }
 
 /** @param {number} errno negative @returns {string} libuv's name, or the system's where libuv has none */
@@ -13,7 +13,7 @@ function systemErrorName (errno) {
 }
 
 /**
- * The error that Node raises for a failed system call.
+ * Makes the error that Node would raise for a failed system call.
  *
  * @param {number} errno negative
  * @param {string} syscall
@@ -29,7 +29,8 @@ function systemErrorText (errno) {
 }
 
 /**
- * The number that Node has for a system error here: libuv's, which is the system's own only where that has one.
+ * Returns libuv's number for a system error. It is the negated errno of this system, or a number of libuv's own if the system lacks
+ * that error (on Windows, for example).
  *
  * @param {string} code such as 'EACCES'
  * @returns {number} negative

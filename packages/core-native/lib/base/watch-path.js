@@ -1,21 +1,21 @@
 'use strict'
 
-// Tells when a file may have changed, also one that does not exist yet, and whose folder does not.
+// Notifies a caller when a file may have changed. Neither the file nor its folder needs to exist yet.
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { setImmediate } = require('node:timers')
 
-/** Milliseconds between looks where the system refuses to notify (its watches are used up): often enough for a person who waits. */
+/** Polling interval in ms, used if fs.watch() fails (no more watches, for example): short enough for a person who waits. */
 const kPollMs = 1000
 
 /**
- * Watches the nearest folder above the file that exists, because rename puts another file in its place. Does not
- * keep the process running.
+ * Watches the nearest existing folder above the file, because a watch on the file itself ends when a rename replaces it. Does
+ * not keep the process running.
  *
  * @param {string} file absolute
- * @param {() => void} onEvent something happened there; more than once for one change, perhaps
- * @returns {() => void} ends it
+ * @param {() => void} onEvent called when the file may have changed; possibly more than once for one change
+ * @returns {() => void} ends the watch
  */
 function watchPath (file, onEvent) {
   /** @type {{ folder: string, id: string, close: () => void } | null} */
@@ -35,7 +35,7 @@ function watchPath (file, onEvent) {
     setImmediate(look)
   }
   const arm = () => {
-    // Again after it is watched: a folder below may have come meanwhile.
+    // Look again after each new watch: a folder nearer to the file may have been created before the watch began.
     for (;;) {
       const there = nearestFolder(path.dirname(file))
       if (armed?.folder === there.folder && armed.id === there.id) return
@@ -67,8 +67,8 @@ function nearestFolder (folder) {
 function watchFolder (folder, file, onEvent) {
   const poll = () => { fs.watchFile(file, { interval: kPollMs, persistent: false }, onEvent) }
   const endPoll = () => fs.unwatchFile(file, onEvent)
-  // Further up, as in a home folder, much happens that is not about this file. In its own folder other names
-  // count: it may be a symbolic link.
+  // Names whose events count. In the file's own folder all count (null), because the file may be a symbolic link to a neighbour; in a
+  // folder further up, such as a home folder, most events concern other files.
   const names = folder === path.dirname(file) ? null : [path.relative(folder, file).split(path.sep)[0], path.basename(folder)]
   try {
     const watcher = fs.watch(folder, { persistent: false }, (_, name) => {
