@@ -1,7 +1,7 @@
 'use strict'
 
-// listen(port) in a worker of node:cluster. The primary is asked first, as on Node, and whatever it answers, the port
-// is shared with other processes: docs/port-sharing.md.
+// listen(port) in a worker of node:cluster. The worker asks its primary first, as on Node, and shares the port with other
+// processes if the primary grants it or other members have it: docs/port-sharing.md.
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
 const fs = require('node:fs')
@@ -29,20 +29,20 @@ const { kBegin, kListener } = require('../http/symbols')
 const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
 const kErrnoEINVAL = -os.constants.errno.EINVAL
 const kPortMax = 65535
-/** What Node's primary takes for a message of its own code in the worker. */
+/** Value of `cmd` by which Node's primary recognizes internal messages of a worker. */
 const kClusterMessage = 'NODE_CLUSTER'
 
-/** Reads a value that may be a number as Node does. @param {unknown} value @returns {number | false} */
+/** Converts a value as Node's own toNumber() does. @param {unknown} value @returns {number | false} */
 function toNumber (value) {
   const number = Number(value)
   return number >= 0 ? number : false
 }
 
 /**
- * The arguments of listen() with which Node leaves the port to _listen2(), where the primary is asked.
+ * Adds `exclusive: true` to the arguments of listen(), so that Node does not ask the primary but calls _listen2(), where we ask it.
  *
  * @param {unknown[]} args
- * @returns {unknown[] | null} null: Node's own way
+ * @returns {unknown[] | null} null: not a worker, or a form of listen() that is left to Node
  */
 function argsOfWorker (args) {
   if (!cluster.isWorker) return null
@@ -52,7 +52,7 @@ function argsOfWorker (args) {
     const isElsewhere = hasHandle(first) || (typeof fd === 'number' && fd >= 0)
     if (isElsewhere || !('port' in first) || exclusive || ipv6Only || reusePort) return null
     if (port !== undefined && port !== null && typeof port !== 'number' && typeof port !== 'string') return null
-    // Node finds in these options all that it would find in the given ones, also what those inherit.
+    // The new options inherit from the given ones, because Node also reads inherited options.
     return [Object.assign(Object.create(first), { exclusive: true }), ...args.slice(1)]
   }
   const isAny = first === undefined || first === null || typeof first === 'function'
@@ -68,15 +68,15 @@ function argsOfWorker (args) {
 }
 
 /**
- * Reads what a primary has answered, 0 for a port. It may have answered anything.
+ * Checks a primary's answer to listen(port). The answer is not trusted: it may have any form.
  *
- * @param {unknown} status @param {unknown} handle @param {number} bound its port, or what stands for it @param {number} port that was asked for, or 0
- * @returns {number} an errno
+ * @param {unknown} status @param {unknown} handle @param {number} bound the handle's port, unchecked @param {number} port that was asked for, or 0
+ * @returns {number} a negative errno, or 0 if `bound` is a port to listen on
  */
 function errnoOf (status, handle, bound, port) {
   const errno = /** @type {number | undefined} */ (status || /** @type {Partial<BoundHandle> | null | undefined} */ (handle)?.getsockname?.({}))
   if (errno) return Number.isSafeInteger(errno) && errno < 0 ? errno : kErrnoEINVAL
-  // An address in use may be told as late as in listen(2), or never: the socket is then at another port.
+  // If the address is in use, bind() may succeed with another port; the error would come in listen(2), or never.
   if (port > 0 && Number.isInteger(bound) && bound !== port) return kErrnoEADDRINUSE
   return bound > 0 && bound <= kPortMax && Number.isInteger(bound) ? 0 : kErrnoEINVAL
 }
@@ -101,20 +101,20 @@ function openAsWorker (server, plan, query, done) {
     if (errno !== 0) {
       const settled = (/** @type {Error | null} */ error, /** @type {import('./endpoints').Opened[]} */ opened) => {
         done(error, opened)
-        // Behind 'listening', of which Node's primary does not hear without it.
+        // After 'listening': without the handle Node would not report that event to the primary.
         setImmediate(dropHandle, handle)
       }
       if (errno === kErrnoEADDRINUSE) return joinOthers(server, plan, query, inUse, settled)
       return settled(bindError(errno, query.address, port), [])
     }
     const kind = hasSocket(handle) ? takeShared : takeFed
-    kind(server, { ...withPort(plan, bound), port: bound, inUse }, /** @type {BoundHandle} */ (handle), done) // It has a port.
+    kind(server, { ...withPort(plan, bound), port: bound, inUse }, /** @type {BoundHandle} */ (handle), done) // errnoOf() has checked that it has a port.
   }])
 }
 
 /** @typedef {Plan & { port: number, inUse: () => Error }} Wanted */
 
-// Joins the members of a port that is in use, as a process does, if a member of ours has it.
+// Joins a port that the primary found in use, if the process that uses it is a member.
 /** @param {ListenServer} server @param {Plan} plan @param {Query} query @param {() => Error} inUse @param {Done} done */
 function joinOthers (server, plan, { port, backlog = 0 }, inUse, done) {
   const listener = server[kListener]
@@ -125,13 +125,13 @@ function joinOthers (server, plan, { port, backlog = 0 }, inUse, done) {
   } catch (error) {
     return done(/** @type {Error} */ (error), [])
   }
-  // The port is in use also where the name is another user's.
+  // kOurs: no member has the port. A negative errno: members cannot meet. Both mean that the port is in use.
   if (meeting.found <= kOurs) {
     if (meeting.found === kOurs) native.leave(port)
     return done(inUse(), [])
   }
-  // A worker that has the port from the primary is in the way of one that has not, as on Node: they are not one queue,
-  // unless the application says so.
+  // Use another queue than workers that got the port from the primary, unless the application names a queue: as on Node, the port is
+  // then in use for this worker.
   const { queueName, isImplied } = listener.sharing
   joinPort(server, { ...plan, port, inUse, ...(isImplied && { queueName: `${queueName}, joined` }) }, backlog, (error, opened) => {
     if (error === null) endWithPrimary(listener)
@@ -139,8 +139,8 @@ function joinOthers (server, plan, { port, backlog = 0 }, inUse, done) {
   })
 }
 
-// The primary accepts, and sends connections from now on. Whose they are is known when the port's members have heard
-// of this one.
+// Takes a handle whose connections the primary accepts and sends. They are held until kBegin, because their owner is known only
+// after the port's members have registered this server.
 /** @param {ListenServer} server @param {Wanted} wanted @param {BoundHandle} handle of Node's, without a descriptor @param {Done} done */
 function takeFed (server, wanted, handle, done) {
   const listener = server[kListener]
@@ -162,7 +162,7 @@ function takeFed (server, wanted, handle, done) {
     for (const [, client] of held?.splice(0) ?? []) /** @type {BoundHandle | undefined} */ (client)?.close()
     close.call(handle)
     disconnected(listener, closed)
-    // Node's own never calls back: it has a server to wait for whenever a worker disconnects.
+    // Node's close() of such a handle never calls back, but a disconnecting worker waits for this callback.
     if (typeof closed === 'function') closed()
   }
   join(server, { ...wanted, isFed: true }, handle, (sockets) => {
@@ -171,7 +171,7 @@ function takeFed (server, wanted, handle, done) {
   }, done)
 }
 
-// Everybody accepts on it (cluster.SCHED_NONE).
+// Takes a handle with a socket on which all workers accept (cluster.SCHED_NONE).
 /** @param {ListenServer} server @param {Wanted} wanted @param {BoundHandle} handle @param {Done} done */
 function takeShared (server, wanted, handle, done) {
   const { close } = handle
@@ -180,7 +180,7 @@ function takeShared (server, wanted, handle, done) {
     return close.apply(handle, args)
   }
   const { address } = addressOf(handle)
-  // Another worker may have brought it: then the engine accepts on it already.
+  // If another worker has contributed this socket to the port, the engine accepts on it already.
   join(server, wanted, handle, (sockets) => sockets.some((fd) => {
     const other = openHandle(fd)
     if (typeof other === 'number') return false
@@ -190,8 +190,9 @@ function takeShared (server, wanted, handle, done) {
   }), done)
 }
 
-// A worker that disconnects closes its handles; those of a server that does not listen yet by themselves.
-/** @param {import('./listener').Listener} listener @param {unknown} closed what close() was given */
+// Ends a listen() under way when its handle is closed. Only worker.disconnect() passes a callback to close(); it closes handles
+// without their servers.
+/** @param {import('./listener').Listener} listener @param {unknown} closed the argument of close() */
 function disconnected (listener, closed) {
   if (typeof closed === 'function') listener.stopOpening()
 }
@@ -200,7 +201,7 @@ function disconnected (listener, closed) {
  * @param {ListenServer} server
  * @param {Wanted & { isFed?: boolean }} wanted
  * @param {BoundHandle} handle
- * @param {(sockets: number[]) => boolean} isShared whether the engine need not accept on the handle; the descriptors are its
+ * @param {(sockets: number[]) => boolean} isShared true: the engine need not accept on the handle. Owns the descriptors
  * @param {Done} done
  */
 function join (server, wanted, handle, isShared, done) {
@@ -215,9 +216,9 @@ function join (server, wanted, handle, isShared, done) {
     return done(/** @type {Error} */ (error), [])
   }
   const { found, stranger } = meeting
-  // On this system processes cannot meet.
+  // A negative errno: processes cannot meet on this system, so the port is not shared.
   if (found < 0) return done(null, opened([]))
-  // A machine without IPv6.
+  // On a machine without IPv6 the wildcard address is 0.0.0.0.
   const host = endpoint.host ?? (addressOf(handle).address === '0.0.0.0' ? '0.0.0.0' : undefined)
   register(listener, { ...wanted, endpoints: [{ ...endpoint, host }] }, (error, sockets) => {
     if (error === null && stranger !== null) warnOfStranger(wanted.port, stranger)
@@ -229,8 +230,8 @@ function join (server, wanted, handle, isShared, done) {
 }
 
 /**
- * Makes a server on prefixes, in which a cluster's primary has no part, one that listens to the primary of a program that knows node:http
- * alone: it waits for 'listening', and worker.disconnect() closes the server.
+ * Reports a server on prefixes to the cluster's primary, which has no part in its listening. A program written for node:http expects that:
+ * its primary waits for 'listening', and worker.disconnect() closes the server.
  *
  * @param {ListenServer} server that listens
  */
@@ -241,7 +242,7 @@ function appearToPrimary (server) {
   if (process.connected) process.send?.({ cmd: kClusterMessage, act: 'listening', address: isEverywhere ? null : address, addressType: family === 'IPv6' && !isEverywhere ? 6 : 4, port })
 }
 
-// worker.disconnect() closes what the primary knows of. This server it does not know of: it ends when it hears that.
+// Closes a server on the worker's 'disconnect': worker.disconnect() itself closes only handles that came from the primary.
 /** @param {import('./listener').Listener} listener */
 function endWithPrimary (listener) {
   listener.endsWithPrimary = true

@@ -2,15 +2,15 @@
 
 // Values of Content-Type by extension, as `send` sets them.
 
-/** What a file without an entry gets. */
+/** Content-Type of files whose extension has no entry. */
 const kTypeOfOthers = 'application/octet-stream'
 
 /** @type {string[] | null} */
 let types = null
 
 /**
- * Gives the table that the engine takes: an extension in lower case and without dot, its type, and so on. Loaded by the first folder
- * that is served: the table is long.
+ * Returns the engine's table: an extension in lower case without dot, its type, the next extension, and so on. The long table is
+ * made when the first folder is served.
  *
  * @returns {string[]} always the same list
  */

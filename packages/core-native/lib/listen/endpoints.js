@@ -1,7 +1,7 @@
 'use strict'
 
-// The sockets that a server listens on: server._handle, which is Node's in all but accepting, and those
-// beside it for prefixes of other ports and addresses.
+// Opens and closes the sockets of a server: server._handle, which is Node's handle except for accepting, and further
+// sockets for prefixes on other ports and addresses.
 
 const net = require('node:net')
 const os = require('node:os')
@@ -32,18 +32,18 @@ const { kBegin, kGiveToNode, kListener } = require('../http/symbols')
  *
  * @typedef {object} Plan
  * @property {Endpoint[]} endpoints
- * @property {{ id: number, port: number, text: string }[]} prefixes none of a port: everything on its sockets
+ * @property {{ id: number, port: number, text: string }[]} prefixes a port without any: everything on its sockets
  * @property {boolean} isPlain listen(port)
- * @property {import('../options/stand-in').Mapping} [mapping] a program that knows node:http alone has asked for a port
- * @property {boolean} [isKnownToPrimary] in a worker of node:cluster: a mapped server of which the primary is told
+ * @property {import('../options/stand-in').Mapping} [mapping] the entry of HTTPSYS_LISTEN by which the program's port became prefixes
+ * @property {boolean} [isKnownToPrimary] in a worker of node:cluster: the primary is to hear that this mapped server listens
  * @property {number} [fd] a bound socket of one of the ports
  *
  * @typedef {object} Opened
  * @property {Endpoint} endpoint
- * @property {BoundHandle} handle bound; other members of the port may have it, too
- * @property {boolean} isShared another server accepts on it, or somebody who is no member of the port
- * @property {boolean} [isForeign] bound by somebody else, who may have given it to others, too
- * @property {boolean} [hasMore] further sockets of the same port are listened on right after it
+ * @property {BoundHandle} handle bound; other members of the port may have the socket, too
+ * @property {boolean} isShared this server need not accept: another server does, or a program that is no member of the port
+ * @property {boolean} [isForeign] bound by another program, which may have given the socket to other programs, too
+ * @property {boolean} [hasMore] listen() opens further sockets of the same port after it
  *
  * @typedef {(error: Error | null, opened: Opened[]) => void} Done
  */
@@ -51,7 +51,7 @@ const { kBegin, kGiveToNode, kListener } = require('../http/symbols')
 const kErrnoEMFILE = -os.constants.errno.EMFILE
 const kErrnoENFILE = -os.constants.errno.ENFILE
 const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
-/** As kElectionMs of limits.h: how long a port that is in use may have no meeting place. */
+/** Maximum time (ms) for which a shared port may lack a meeting place, between two coordinators: kElectionMs of limits.h. */
 const kElectionMs = 200
 const kElectionRetryMs = 5
 const kBacklogDefault = 511 // Node's.
@@ -60,14 +60,14 @@ const kBindIpv6Only = 1
 const kBindReusePort = 2
 
 /**
- * Makes a bound libuv handle listen on the engine. Everything else about it stays Node's.
+ * Replaces the methods of a bound libuv handle, so that the engine accepts on its socket. Everything else about it stays Node's.
  *
  * @param {ListenServer} server
  * @param {BoundHandle} handle
  * @param {object} [how]
- * @param {boolean} [how.isShared] the engine accepts on it already
- * @param {boolean} [how.isForeign] bound by somebody else, who may have given it to others, too
- * @param {boolean} [how.hasMore] further sockets of its port follow
+ * @param {boolean} [how.isShared] as in Opened
+ * @param {boolean} [how.isForeign] as in Opened
+ * @param {boolean} [how.hasMore] as in Opened
  */
 function takeHandle (server, handle, { isShared = false, isForeign = false, hasMore = false } = {}) {
   const listener = server[kListener]
@@ -85,7 +85,7 @@ function takeHandle (server, handle, { isShared = false, isForeign = false, hasM
     /** @param {number} wanted */
     listen (wanted) {
       backlog = wanted
-      // bind() reports an address in use only here (uv_tcp_bind delays it).
+      // getsockname() reports an address in use, because uv_tcp_bind() delays that error.
       const delayed = handle.getsockname?.({}) ?? 0
       if (delayed !== 0) return delayed
       key = isShared ? listener.listenShared() : listener.listen(handle, backlog, isForeign)
@@ -142,7 +142,7 @@ function giveToNode (server) {
   if (status !== 0) nodeProcess.nextTick(emitError, server, systemError(status, 'listen'))
 }
 
-// In a cluster worker the primary accepts and sends connections; they move on to a lane.
+// Takes a cluster worker's handle, to which the primary sends the connections that it accepts: they go to a lane.
 /** @param {import('./listener').Listener} listener @param {ListenHandle} handle */
 function takeClusterHandle (listener, handle) {
   takeConnections(listener, handle, (status, client) => takeConnection(listener, status, client))
@@ -151,7 +151,7 @@ function takeClusterHandle (listener, handle) {
 }
 
 /**
- * Puts a function in the place of the one that Node sets on a handle: it gets the connections that a primary sends.
+ * Passes the connections that a primary sends to take(), not to the `onconnection` that Node sets, unless Node's code serves the server.
  *
  * @param {import('./listener').Listener} listener
  * @param {ListenHandle} handle
@@ -168,31 +168,31 @@ function takeConnections (listener, handle, take) {
   })
 }
 
-/** @param {import('./listener').Listener} listener @param {number} status @param {unknown} client what a primary has sent */
+/** @param {import('./listener').Listener} listener @param {number} status @param {unknown} client sent by a primary, unchecked */
 function takeConnection (listener, status, client) {
   if (status !== 0) {
     listener.server.emit('error', systemError(status, 'accept'))
     return
   }
-  // A primary may send anything, or nothing.
+  // The primary is not trusted: `client` may be anything.
   if (!hasSocket(client)) return dropHandle(client)
   const failed = listener.open().native.adopt(listener.id, client.fd)
   client.close()
-  // Out of descriptors a connection is refused, as by whoever accepts; peers must not end the worker with it.
+  // Without free descriptors the connection is dropped, as when accepting. No 'error': clients could otherwise end the worker.
   if (failed !== 0 && failed !== kErrnoEMFILE && failed !== kErrnoENFILE) {
     listener.server.emit('error', systemError(failed, 'accept'))
   }
 }
 
-/** @param {unknown} handle of anybody @returns {handle is ListenHandle & { fd: number }} */
+/** @param {unknown} handle unchecked @returns {handle is ListenHandle & { fd: number }} */
 function hasSocket (handle) {
   const { fd } = /** @type {{ fd?: unknown }} */ (handle ?? {})
   return typeof fd === 'number' && fd >= 0
 }
 
-/** Closes what a primary has sent instead of a handle: Node makes sockets and servers of some. @param {unknown} handle */
+/** Closes whatever a primary has sent in place of a handle; Node may have made a socket or a server of it. @param {unknown} handle */
 function dropHandle (handle) {
-  // A socket's close() would be Node's, which calls one that it has not.
+  // Prefer destroy(): the close() of such a socket calls a method that it does not have.
   const given = /** @type {{ destroy?: unknown, close?: unknown } | null | undefined} */ (handle)
   const end = given?.destroy ?? given?.close
   if (typeof end === 'function') end.call(handle)
@@ -201,12 +201,12 @@ function dropHandle (handle) {
 // -- Opening -------------------------------------------------------------------------------------
 
 /**
- * Binds what a plan needs, alone or with other processes on its ports: everything, or nothing.
+ * Binds all sockets of a plan and registers its prefixes, sharing ports with other processes. If one port fails, undoes all.
  *
  * @param {ListenServer} server
  * @param {Plan} plan
  * @param {number} backlog
- * @param {Done} done runs before this returns unless others have to be asked
+ * @param {Done} done runs before openAll() returns, unless other processes must be asked
  */
 function openAll (server, { endpoints, prefixes, isPlain, fd }, backlog, done) {
   if (fd !== undefined) return openGiven(server, { endpoints, prefixes, isPlain, fd }, backlog, done)
@@ -227,7 +227,7 @@ function openAll (server, { endpoints, prefixes, isPlain, fd }, backlog, done) {
     openPort(server, group, backlog, (error, more) => {
       opened.push(...more)
       if (error !== null) {
-        // A descriptor that was given stays open for the next listen().
+        // The socket that listen({ fd }) was given stays open for the next listen().
         for (const { endpoint, handle } of opened) if (handle !== endpoint.given) handle.close()
         server[kListener].unregister(registered, prefixes)
         return done(error, [])
@@ -258,14 +258,14 @@ function openGiven (server, { fd, ...plan }, backlog, done) {
 }
 
 /**
- * @typedef {object} Group what a plan needs of one port
+ * @typedef {object} Group the part of a plan for one port
  * @property {number} port
  * @property {boolean} isPlain
  * @property {Endpoint[]} endpoints
  * @property {{ id: number, text: string }[]} prefixes
- * @property {string} [queueName] in place of the server's
- * @property {boolean} [isMember] a port in use may be that of a member, who answers soon
- * @property {() => Error} [inUse] what Node would say
+ * @property {string} [queueName] replaces the server's queue name
+ * @property {boolean} [isMember] if the port is in use, a member that cannot be reached yet may have it
+ * @property {() => Error} [inUse] makes Node's error for a port in use
  */
 
 /**
@@ -273,14 +273,14 @@ function openGiven (server, { fd, ...plan }, backlog, done) {
  * @param {Group} group
  * @param {number} backlog
  * @param {Done} done
- * @param {number} [deadline] until when an address that is in use may be that of a member: ms of performance.now()
+ * @param {number} [deadline] end (ms of performance.now()) of the time in which EADDRINUSE leads to another attempt
  */
 function openPort (server, group, backlog, done, deadline = performance.now() + kElectionMs) {
   const listener = server[kListener]
   const { native } = listener.open()
   const { endpoints, port, isPlain } = group
-  // Half of a port (ipv6Only), one that the kernel shares out (reusePort) and sockets of other kinds (fd, cluster)
-  // are not shared; a port of the system's choice is found first.
+  // Not shared: half of a port (ipv6Only), a port whose connections the kernel distributes (reusePort), and other kinds of
+  // sockets (fd, cluster). For port 0 the system chooses the port first.
   const isAlone = endpoints.some(({ ipv6Only, reusePort }) => ipv6Only || reusePort) || (endpoints.length === 0 && !listener.ports.has(port))
   if (isAlone || port === 0) return openOwn(server, group, isAlone ? null : meet, done)
   let meeting
@@ -291,7 +291,8 @@ function openPort (server, group, backlog, done, deadline = performance.now() + 
   }
   const { found, stranger } = meeting
   if (found !== kMember && found !== kTaken) {
-    // The last coordinator has just left, and the members that go on have not met yet. What Node does is not delayed.
+    // If the port is in use, its coordinator may have just ended, and the other members have no meeting place yet: retry until the
+    // deadline. Not for listen(port), whose error must come as early as Node's.
     const isMember = !isPlain && endpoints.every(({ given }) => given === undefined) && performance.now() < deadline
     return openOwn(server, { ...group, isMember }, () => ({ found, stranger }), (error, opened) => {
       if (!isMember || /** @type {NodeJS.ErrnoException | null} */ (error)?.code !== 'EADDRINUSE') return done(error, opened)
@@ -312,8 +313,8 @@ function openPort (server, group, backlog, done, deadline = performance.now() + 
  *
  * @param {ListenServer} server
  * @param {Group} group
- * @param {typeof meet | null} meets how the port is taken, which has happened where the port is known; null: it is not shared
- * @param {Done} done runs before this returns, unless the port is shared
+ * @param {typeof meet | null} meets takes the port's name, or returns the result if that has happened; null: the port is not shared
+ * @param {Done} done runs before openOwn() returns, unless the port is shared
  */
 function openOwn (server, group, meets, done) {
   const listener = server[kListener]
@@ -353,8 +354,8 @@ function bindAll ({ endpoints, isPlain, isMember }) {
 }
 
 /**
- * Listens where others listen already: on their sockets, as far as these are at the right address, and without any socket where others
- * pass on what a process gives them that is no member.
+ * Joins the members of a port: uses their sockets if the addresses match, and binds others. An endpoint whose connections a program that
+ * is no member accepts, and gives to members that pass them on, gets a handle without a socket.
  *
  * @param {ListenServer} server
  * @param {Group} group
@@ -394,16 +395,16 @@ function joinPort (server, group, backlog, done) {
 }
 
 /**
- * A handle that becomes one with a socket as soon as there is one to be had.
+ * Makes a handle without a socket, which replaces itself by one with a socket as soon as it can bind or share one.
  *
  * @param {ListenServer} server
  * @param {Endpoint} endpoint
- * @param {string} feeder the address that others accept on
+ * @param {string} feeder the address on which the other program accepts
  * @param {number} backlog
  */
 function socketless (server, endpoint, feeder, backlog) {
   const { port, host } = endpoint
-  // takeHandle() gives it the other half.
+  // Cast: takeHandle() adds the remaining methods of a BoundHandle.
   const handle = /** @type {BoundHandle} */ (/** @type {unknown} */ (new SocketlessHandle(host ?? feeder, port, () => {
     const { sockets, fed } = theEngine().native.sockets(port)
     const there = openHandles(sockets)
@@ -416,7 +417,7 @@ function socketless (server, endpoint, feeder, backlog) {
   return handle
 }
 
-/** @param {ListenServer} server @param {import('./sockets-beside').SocketBeside} socket the own one or one beside it @param {BoundHandle} handle @param {boolean} isShared @param {number} backlog @returns {number} 0 or a negative errno */
+/** @param {ListenServer} server @param {import('./sockets-beside').SocketBeside} socket to replace: the server's own, or one beside it @param {BoundHandle} handle @param {boolean} isShared @param {number} backlog @returns {number} 0 or a negative errno */
 function replaceHandle (server, { endpoint, handle: old }, handle, isShared, backlog) {
   takeHandle(server, handle, { isShared })
   const status = handle.listen(backlog || kBacklogDefault)
@@ -433,7 +434,7 @@ function replaceHandle (server, { endpoint, handle: old }, handle, isShared, bac
 }
 
 /**
- * listen(0) knows its port, and with it its prefix, only now.
+ * Sets the port in the prefix of listen(0), once the system has chosen it.
  *
  * @template {{ prefixes: { id: number, text: string }[] }} T
  * @param {T} group
@@ -449,17 +450,18 @@ function bind ({ host, port, ipv6Only, reusePort }) {
   const type = host === undefined || net.isIPv6(host) ? 6 : 4
   const reuse = reusePort ? kBindReusePort : 0
   let handle = createServerHandle(host ?? '::', port, type, undefined, reuse | (ipv6Only ? kBindIpv6Only : 0))
-  // A machine without IPv6, as in _listen2().
+  // On a machine without IPv6 use IPv4, as Node's _listen2() does.
   if (typeof handle === 'number' && host === undefined && !ipv6Only) handle = createServerHandle('0.0.0.0', port, 4, undefined, reuse)
   if (typeof handle === 'number') return handle
-  // An address in use is told only here (uv_tcp_bind delays it).
+  // getsockname() reports an address in use, because uv_tcp_bind() delays that error.
   const delayed = handle.getsockname?.({}) ?? 0
   if (delayed === 0) return handle
   handle.close()
   return delayed
 }
 
-// A wildcard address beside narrower ones of the same port is the kernel's only with some help.
+// Binds an endpoint of a shared port. If its address is the wildcard, the kernel refuses it beside narrower sockets of the port; the
+// addon knows how to bind it.
 /** @param {Endpoint} endpoint @param {number} backlog @param {ListenHandle[]} narrower @returns {ListenHandle | number} a handle, or a negative errno */
 function bindBeside (endpoint, backlog, narrower) {
   const handle = bind(endpoint)
@@ -491,12 +493,12 @@ function covers ({ address }, { host }) {
 }
 
 /**
- * Lets a server listen on what was opened beside its own handle.
+ * Makes a server listen on the sockets that were opened beside its own handle. If one fails, closes all of them.
  *
  * @param {ListenServer} server
  * @param {Opened[]} opened
  * @param {number} backlog
- * @throws what Node's listen() would emit
+ * @throws the error that Node's listen() would emit
  */
 function listenBeside (server, opened, backlog) {
   const { beside } = server[kListener]
@@ -541,7 +543,7 @@ function isOpen (server, wanted) {
 }
 
 /**
- * Registers a further prefix, and opens what it needs and is not open yet: everything, or nothing.
+ * Registers a further prefix and opens the sockets that it still needs. If that fails, undoes all.
  *
  * @param {ListenServer} server
  * @param {UrlPrefix} parsed
@@ -551,7 +553,7 @@ function isOpen (server, wanted) {
 function openFor (server, parsed, id) {
   const { givenPort } = server[kListener]
   const plan = {
-    // A socket that listen({ prefix, fd }) was given is the only one of its port.
+    // On the port of a socket that listen({ prefix, fd }) was given, no other socket is opened.
     endpoints: endpointsOf([parsed], undefined).filter((endpoint) => endpoint.port !== givenPort && !isOpen(server, endpoint)),
     prefixes: [{ id, port: parsed.port, text: parsed.prefix }],
     isPlain: false
@@ -571,7 +573,7 @@ function openFor (server, parsed, id) {
 }
 
 /**
- * Closes what no prefix needs now that one has gone. Connections that were accepted stay.
+ * Closes the sockets that no prefix needs after `gone` was removed. Accepted connections stay.
  *
  * @param {ListenServer} server that listens
  * @param {UrlPrefix} gone
@@ -580,7 +582,7 @@ function closeUnneeded (server, gone) {
   const { beside, givenPort, prefixes: { places } } = server[kListener]
   const isNeeded = (/** @type {Endpoint} */ endpoint) =>
     places.needs(endpoint) || (endpoint.port === givenPort && places.hasPort(givenPort))
-  // The narrower sockets of a port go, too, if a wildcard socket has been opened beside them since.
+  // Look at all sockets of the port if it has a wildcard socket, which makes the narrower ones superfluous, or no prefix at all.
   const isAll = places.hasWildcard(gone.port) || !places.hasPort(gone.port)
   const mayGo = isAll ? beside.ofPort(gone.port) : endpointsOf([gone], undefined).flatMap((endpoint) => beside.at(endpoint))
   for (const socket of mayGo) {
@@ -590,7 +592,7 @@ function closeUnneeded (server, gone) {
   }
   const next = beside.first()
   if (next === undefined || isNeeded(ownEndpoint(server))) return
-  // Another one becomes the server's own, which address() tells and close() closes.
+  // The first socket beside it becomes server._handle, which address() reports and close() closes.
   const handle = /** @type {ListenHandle} */ (handleOf(server)) // It listens.
   beside.delete(next)
   setHandle(server, next.handle)

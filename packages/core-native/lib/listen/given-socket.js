@@ -1,7 +1,7 @@
 'use strict'
 
-// listen({ prefix, fd }): a socket that somebody else has bound, such as that of a systemd socket unit. It takes the place
-// of those that the server would bind on its port, and other processes of the port share it as they share any.
+// listen({ prefix, fd }), where fd is a socket bound by another program, such as a systemd socket unit. It replaces the sockets
+// that the server would bind on that port, and is shared with other processes like them.
 
 const fs = require('node:fs')
 const { ListenArgsError } = require('../base/errors')
@@ -13,20 +13,20 @@ const { listenError } = require('./listen-error')
 /** @typedef {import('./listen-args').Endpoint} Endpoint */
 
 /**
- * Handles whose listen() has not succeeded so far, by descriptor: the next one may. A handle cannot be separated from its
- * descriptor, so it stays open as long as the application leaves the descriptor open.
+ * Handles by descriptor, kept from listen() until one for that descriptor succeeds. After a failure the handle stays open for the
+ * next attempt: closing it would close the application's descriptor.
  *
  * @type {Map<number, { handle: ListenHandle, identity: string }>}
  */
 const kept = new Map()
 
 /**
- * Puts a descriptor in the place of the endpoints of its port.
+ * Replaces all endpoints on the descriptor's port by one for the descriptor.
  *
  * @param {Endpoint[]} endpoints
- * @param {number} fd the handle's from now on, as with Node's listen({ fd })
+ * @param {number} fd owned by the handle from now on, as with Node's listen({ fd })
  * @returns {{ endpoints: Endpoint[], port: number }}
- * @throws what listen() is to emit
+ * @throws the error that listen() must emit
  */
 function placeGiven (endpoints, fd) {
   const handle = keptHandle(fd) ?? createServerHandle(null, null, null, fd)
@@ -46,11 +46,11 @@ function placeGiven (endpoints, fd) {
 function keptHandle (fd) {
   const found = kept.get(fd)
   if (found === undefined) return undefined
-  // To close the handle would close what the application has opened instead.
+  // A stale handle is not closed: that would close the file that the application opened under this number later.
   return identityOf(fd) === found.identity ? found.handle : undefined
 }
 
-/** Two descriptors of one socket have the same. @param {number} fd @returns {string} '' for a closed one */
+/** Identifies a socket: descriptors of one socket give the same string. @param {number} fd @returns {string} '' if closed */
 function identityOf (fd) {
   try {
     const { dev, ino } = fs.fstatSync(fd, { bigint: true })
@@ -61,7 +61,7 @@ function identityOf (fd) {
 }
 
 /**
- * The server listens, on the descriptor or on the same socket of another member.
+ * Must be called when the server listens on the descriptor, or on another member's descriptor of that socket: closes an unused handle.
  *
  * @param {number} fd
  * @param {ListenHandle[]} handles that it listens on
@@ -72,7 +72,7 @@ function settleGiven (fd, handles) {
   if (handle !== undefined && !handles.includes(handle)) handle.close()
 }
 
-/** Two descriptors of one socket. @param {ListenHandle} one @param {ListenHandle} other */
+/** Whether two handles have the same socket. @param {ListenHandle} one @param {ListenHandle} other */
 function isSameSocket (one, other) {
   return identityOf(/** @type {number} */ (one.fd)) === identityOf(/** @type {number} */ (other.fd))
 }

@@ -1,7 +1,7 @@
 'use strict'
 
-// https.Server on the engine: Node's constructor reads the options, its methods keep them; handshakes and
-// records are the lanes'.
+// https.Server on the engine. Node's constructor and methods check and store the options; the lanes do handshakes
+// and encryption.
 
 const https = require('node:https')
 const { ServerTls } = require('../tls/server-tls')
@@ -20,19 +20,19 @@ const { kListener } = require('../http/symbols')
 const { Server: StockServer } = https
 
 /** @typedef {import('../../types/internal').ListenHttpsServer} ListenHttpsServer */
-/** @typedef {import('../../types').HttpsServerOptions} HttpsServerOptions what a user has given: whether it is that, is found out where it is taken */
+/** @typedef {import('../../types').HttpsServerOptions} HttpsServerOptions as the user gave them; each option is checked where it is read */
 /** @typedef {import('../../types/internal').ListenServerBase} ListenServerBase */
 /** @typedef {import('../../types/internal').ListenHttpsServerBase} ListenHttpsServerBase */
 /** @typedef {import('node:http').RequestListener} RequestListener */
 
-// To TypeScript https.Server is none of http.Server; methodsOf() leaves what it has of tls.Server as it is.
+// Cast: for TypeScript https.Server does not extend http.Server. methodsOf() does not change the methods of tls.Server.
 const Base = /** @type {ListenServerBase} */ (/** @type {unknown} */ (StockServer))
 
 class Methods extends /** @type {ListenHttpsServerBase} */ (/** @type {unknown} */ (methodsOf(Base))) {
   /** @param {import('node:tls').SecureContextOptions} options */
   setSecureContext (options) {
     const { [kListener]: listener } = this
-    // Node's constructor calls it with all that createServer() was given.
+    // Called by Node's constructor, with the options of createServer(): the listener does not exist yet.
     if (listener === undefined) return super.setSecureContext(options)
     refuseIgnored('setSecureContext()', options, [])
     listener.tls.attempt(() => {
@@ -52,7 +52,7 @@ class Methods extends /** @type {ListenHttpsServerBase} */ (/** @type {unknown} 
     try {
       listener.tls.attempt(() => {
         super.addContext(servername, context)
-        // The last one is [pattern, handle of a context of Node's].
+        // Node has appended [pattern, its native context] to `contexts`.
         listener.tls.addHost(servername, contexts[contexts.length - 1][1])
         listener.tlsChanged()
       })
@@ -70,7 +70,7 @@ class Methods extends /** @type {ListenHttpsServerBase} */ (/** @type {unknown} 
     listener.tlsChanged()
   }
 
-  // The caller wants to give the keys to others: from now on sessions are sealed with these.
+  // Returns Node's ticket keys, and makes the lanes use them from now on: the caller probably gives them to other servers.
   getTicketKeys () {
     const keys = super.getTicketKeys()
     const { [kListener]: listener } = this
@@ -83,14 +83,14 @@ class Methods extends /** @type {ListenHttpsServerBase} */ (/** @type {unknown} 
 /**
  * @constructor
  * @this {ListenHttpsServer}
- * @param {HttpsServerOptions | RequestListener} [options] those of https.createServer, and of http.createServer's ours
+ * @param {HttpsServerOptions | RequestListener} [options] of Node's https.createServer(), and our own of createServer()
  * @param {RequestListener} [requestListener]
  */
 function Server (options, requestListener) {
   if (!(this instanceof Server)) return new Server(options, requestListener)
   refuseIgnoredByServer(options, kSourceOptions)
   if (typeof options === 'function') refuseBehind('createServer() behind the listener', [requestListener])
-  // A backend that has its certificates from the system leaves servers with keys of their own to Node.
+  // HTTP.SYS takes certificates only from Windows, so Node's own code serves an https.Server with certificates of its own.
   if (!loadBinding().capabilities.listensOnSockets) {
     refuseMisplaced('https.createServer() beside HTTP.SYS, where it is Node\'s,', options, kSourceOptions)
     return new StockUrlServer(options, requestListener)

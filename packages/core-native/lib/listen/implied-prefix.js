@@ -1,6 +1,6 @@
 'use strict'
 
-// The prefix of a server that was given a port and no prefix, as listen(8080) does: everything at its address.
+// The implied prefix of a server that was given a port and no prefix, as by listen(8080). It covers everything at the server's address.
 
 const { findRefusal } = require('../prefixes/reservations')
 const { kListener } = require('../http/symbols')
@@ -26,19 +26,19 @@ function planForPort (server, address, port, flags) {
   return { endpoints: [endpoint], prefixes: [{ id: 0, port, text }], isPlain: true }
 }
 
-/** True for listen(0): nobody can reserve the port that the system chooses. @param {Plan} plan */
+/** True for listen(0), which needs no check of reservations: nobody can reserve a port that the system chooses. @param {Plan} plan */
 function isAnyPort ({ isPlain, prefixes: [{ port }] }) {
   return isPlain && port === 0
 }
 
-/** The prefix of a plan for a port, once the port is known. @param {Plan} plan @param {ListenHandle} handle */
+/** Returns the prefix of a plan for a port. Must be called when the handle is bound: only then listen(0) has its port. @param {Plan} plan @param {ListenHandle} handle */
 function impliedBy ({ prefixes: [{ text }] }, handle) {
   return readPrefix(text.replace(/:0\/$/, `:${addressOf(handle).port}/`))
 }
 
 /**
- * Why a server may not have what it wants to register. A server on a port gets every request that nobody else has registered there, so
- * it needs the right to that prefix.
+ * Returns the error if reservations forbid a prefix of the plan. listen(port) is checked like its implied prefix, because the server gets
+ * every request for which no other server is registered there.
  *
  * @param {Plan} plan @param {import('./listen-args').SharingOptions} sharing @returns {Error | null}
  */

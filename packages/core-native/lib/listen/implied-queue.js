@@ -1,14 +1,14 @@
 'use strict'
 
-// Queues that nobody has named: that of a cluster's workers, and that of a process that HTTPSYS_LISTEN maps.
+// Names of implied queues, for servers without `queueName`: one per node:cluster, and one per process whose ports HTTPSYS_LISTEN maps.
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
 const fs = require('node:fs')
 
-/** What the names of these queues begin with, and those that programs give do not. */
+/** Start of the names of implied queues. listen() refuses it in `queueName`. */
 const kStart = 'httpsys:'
 
-/** @returns {string} the same in all workers of a cluster, and in all threads of a process */
+/** @returns {string} the queue's name, the same in all workers of a cluster or in all threads of a process */
 function impliedQueue () {
   return `${kStart}${cluster.isWorker ? `cluster ${process.ppid}` : `process ${process.pid}`}${processNamespace()}`
 }
@@ -18,7 +18,7 @@ function isImpliedQueue (queue) {
   return queue.startsWith(kStart)
 }
 
-// Containers that share a network, and with it their ports, each have a process 1.
+// Distinguishes equal process ids in containers that share a network, and so share ports.
 function processNamespace () {
   try {
     return ` ${fs.readlinkSync('/proc/self/ns/pid')}`

@@ -1,6 +1,6 @@
 'use strict'
 
-// Reads the arguments of listen(), which ask for Node's own kinds of addresses, or for URL prefixes.
+// Reads the arguments of listen(): URL prefixes, or Node's own kinds of addresses.
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
 const os = require('node:os')
@@ -22,26 +22,26 @@ const { impliedQueue, isImpliedQueue } = require('./implied-queue')
  * @typedef {import('../options/tls-options').GivenTlsOptions} GivenTlsOptions
  * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
  *
- * @typedef {import('../../types').PrefixListenOptions & { [kAdapterTls]?: GivenTlsOptions }} GivenOptions of listen(): whether it is that, is found out below
+ * @typedef {import('../../types').PrefixListenOptions & { [kAdapterTls]?: GivenTlsOptions }} GivenOptions of listen(), as the user gave them; checked below
  *
  * @typedef {object} Endpoint one socket to listen on
  * @property {string} [host] an IP address; absent = every address, IPv6 and IPv4
  * @property {number} port
  * @property {boolean} [ipv6Only]
- * @property {boolean} [reusePort] others bind it, too, and the kernel shares out
- * @property {ListenHandle} [given] a bound handle that listen() was given for it
+ * @property {boolean} [reusePort] SO_REUSEPORT: other programs bind the same address, and the kernel distributes connections
+ * @property {ListenHandle} [given] a bound handle that listen() was given for the endpoint
  *
  * @typedef {object} SharingOptions
  * @property {string} queueName '' = a queue of its own
  * @property {string} queueMode
- * @property {boolean} exclusive nobody else on its ports
- * @property {boolean} isImplied nobody has named the queue: it is that of a cluster's workers, or of a process that HTTPSYS_LISTEN maps
- * @property {number} restartMs how long requests wait for its successor when it closes
+ * @property {boolean} exclusive no other server may be on its ports
+ * @property {boolean} isImplied the queue has an implied name: that of a cluster's workers, or of a process whose port HTTPSYS_LISTEN maps
+ * @property {number} restartMs how long requests wait for a successor when the server closes
  *
  * @typedef {object} NodePlan
  * @property {'node'} kind
  * @property {unknown[]} args for net.Server.listen()
- * @property {GivenTlsOptions | null} tls options of TLS that an adapter was given, null = none
+ * @property {GivenTlsOptions | null} tls TLS options that an adapter was given, null = none
  * @property {SharingOptions} sharing
  *
  * @typedef {object} PrefixPlan
@@ -50,19 +50,20 @@ const { impliedQueue, isImpliedQueue } = require('./implied-queue')
  * @property {UrlPrefix[]} prefixes each once, in the order given
  * @property {import('node:net').ListenOptions} options without port and host
  * @property {number} [fd] a bound socket of one of the ports
- * @property {import('../options/stand-in').Mapping} [mapping] the program has asked for a port, and HTTPSYS_LISTEN has put the prefixes in its place
- * @property {boolean} [isKnownToPrimary] mapped in a worker of node:cluster, whose primary would have a part in the port
- * @property {(number | undefined)[]} [ways] how requests of each prefix look, bits of Way; undefined = as createServer() was told
+ * @property {import('../options/stand-in').Mapping} [mapping] the entry of HTTPSYS_LISTEN that replaced the program's port by the prefixes
+ * @property {boolean} [isKnownToPrimary] mapped in a worker of node:cluster: the primary expects to hear that the worker listens
+ * @property {(number | undefined)[]} [ways] for each prefix, bits of Way (how its requests look); undefined = the default of createServer()
  * @property {GivenTlsOptions | null} tls options of TLS, null = none was given
  * @property {SharingOptions} sharing
  * @property {(() => void) | undefined} callback
  */
 
-// Options of listen() with prefixes that say how, not where: Node's, and ours.
+// Options that listen() accepts beside a prefix, Node's and ours. Options that name a place (kPlaces) are refused.
 const kOptions = ['backlog', 'signal', 'exclusive', 'ipv6Only', 'fd', 'stripPrefix', ...kPrefixListenOptions, ...kQueueOptions]
 const kQueueModes = ['create', 'createOrAttach', 'attach']
 const kQueueNameMax = 255
-// How long requests wait for a successor: as long as a process may need to start, and far below what clients and proxies wait.
+// Default and maximum of `waitMs` of close({ restart: true }): how long requests wait for a successor. The default is enough for a
+// process to start, and far below the timeouts of clients and proxies.
 const kRestartMsDefault = 10_000
 const kRestartMsMax = 300_000
 const kPlaces = ['port', 'path', 'handle', '_handle']
@@ -87,8 +88,8 @@ function classifyListen (args, { isSecure = false, learned } = {}) {
 }
 
 /**
- * Refuses what Node's own forms of listen() would ignore: names of ours that have no effect there, and options of TLS where Node looks
- * at no options at all. A program that knows node:http alone (`register`) gives both as to Node.
+ * Refuses options that Node's own forms of listen() would ignore: ours that have no effect there, and TLS options after the first
+ * argument, where Node reads no options. Below `register` TLS options are accepted: the program was written for node:http.
  *
  * @param {unknown[]} args
  * @param {boolean} isSecure
@@ -106,9 +107,9 @@ function refuseIgnoredByListen ([first, ...others], isSecure) {
   }
 }
 
-// Workers of one node:cluster application are one queue without being told. On a port they are that whatever its name;
-// with `exclusive` what one listens on is its own, as on Node.
-// Servers of one process that HTTPSYS_LISTEN maps are one queue, too: on stock Node they may listen on several addresses of the port.
+// Reads the queue of a server. Workers of a node:cluster share an implied queue, and on a port also a named one without queueMode; with
+// `exclusive` a worker's server has a queue of its own, as on Node. Servers of a process that HTTPSYS_LISTEN maps share an implied
+// queue, too: on stock Node they may listen on several addresses of one port.
 /** @param {Pick<GivenOptions, 'queueName' | 'queueMode' | 'exclusive'>} options @param {{ isPort?: boolean, isShared?: boolean }} [form] @returns {SharingOptions} */
 function readSharing ({ queueName, queueMode, exclusive }, { isPort = false, isShared = cluster.isWorker } = {}) {
   if (queueName !== undefined && (typeof queueName !== 'string' || queueName === '' || queueName.length > kQueueNameMax || isImpliedQueue(queueName))) {
@@ -132,7 +133,7 @@ function readSharing ({ queueName, queueMode, exclusive }, { isPort = false, isS
 }
 
 /**
- * Names a server as reservations know it.
+ * Describes a server for the check of reservations.
  *
  * @param {SharingOptions} sharing
  */
@@ -141,9 +142,9 @@ function applicationOf ({ queueName, isImplied }) {
 }
 
 /**
- * How long requests are to wait for the successor of a server that closes.
+ * Reads from the options of close() how long requests wait for a successor of the server.
  *
- * @param {import('../../types').CloseOptions} options of close(), as they were given
+ * @param {import('../../types').CloseOptions} options as the user gave them
  * @returns {number} milliseconds
  * @throws ERR_HTTPSYS_OPTION, ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE
  */
@@ -206,8 +207,8 @@ function refusePlain ({ host, port, path }, names) {
 /**
  * @param {{ strips: boolean }[]} places
  * @param {Pick<GivenOptions, 'stripPrefix' | 'forwardedPrefix'>} options
- * @param {boolean} isMapped the program knows node:http alone, and sees what it would see behind a proxy that strips
- * @returns {(number | undefined)[]} bits of Way of each; undefined: as createServer() was told
+ * @param {boolean} isMapped by HTTPSYS_LISTEN: a program written for node:http sees requests as behind a proxy that strips the path
+ * @returns {(number | undefined)[]} bits of Way of each; undefined: the default of createServer()
  */
 function readWays (places, { stripPrefix, forwardedPrefix }, isMapped) {
   for (const [name, value] of Object.entries({ stripPrefix, forwardedPrefix })) {
@@ -227,14 +228,14 @@ function readPrefix (text) {
   return parseUrlPrefix(text)
 }
 
-/** @param {unknown[]} rest what follows the prefixes: options, a host, a callback @param {UrlPrefix[]} parsed */
+/** @param {unknown[]} rest the arguments after the prefixes: options, a host, a callback @param {UrlPrefix[]} parsed */
 function readRest (rest, parsed) {
   const given = rest.filter((arg) => arg !== undefined && arg !== null)
   const callback = typeof given.at(-1) === 'function' ? /** @type {() => void} */ (given.pop()) : undefined
   /** @type {Record<string, unknown>} */
   const options = {}
   for (const arg of given) {
-    // listen(port, host) of a program that was given a prefix for its port.
+    // listen(port, host) of a program whose port is configured to be a prefix.
     if (typeof arg === 'string') options.host = arg
     else if (typeof arg === 'object' && arg !== null) Object.assign(options, withInherited(arg))
     else throw new ListenArgsError(`after a prefix come options and a callback, not ${String(arg)}`)
@@ -260,7 +261,7 @@ function distinct (places) {
 }
 
 /**
- * One socket per port and address. A wildcard socket takes in the narrower addresses of its port, which
+ * Returns one socket to bind per port and address. A wildcard socket replaces all narrower addresses of its port, which
  * could not be bound beside it.
  *
  * @param {UrlPrefix[]} parsed

@@ -4,11 +4,11 @@ const { holderOf, pidOf } = require('../backend/port-holder')
 const { pageUrl } = require('../base/pages')
 const { systemError, systemErrorText } = require('../base/system-error')
 
-/** Ports below it need a right, unless the system says otherwise (net.ipv4.ip_unprivileged_port_start). */
+/** First port that needs no privilege to bind, unless net.ipv4.ip_unprivileged_port_start says otherwise. */
 const kUnprivilegedPort = 1024
 
-// Makes the error that Node's listen() emits, with what Node does not say.
-/** @param {number} errno @param {string} address @param {number} port @param {{ isPlain?: boolean, isMember?: boolean }} [how] isPlain: listen(port), whose text programs may know; isMember: a process that shares the port is in the way, or may be */
+// Makes the error that Node's listen() emits, with a hint that Node does not have.
+/** @param {number} errno @param {string} address @param {number} port @param {{ isPlain?: boolean, isMember?: boolean }} [how] isPlain: listen(port), whose text programs may compare; isMember: a process that shares the port has it, or may have it */
 function listenError (errno, address, port, { isPlain = true, isMember = false } = {}) {
   const { code, syscall } = systemError(errno, 'listen')
   const where = port > 0 ? `${address}:${port}` : address
@@ -17,7 +17,7 @@ function listenError (errno, address, port, { isPlain = true, isMember = false }
   return Object.assign(error, { code, errno, syscall, address }, port ? { port } : null)
 }
 
-/** @param {string} code @param {string} address @param {number} port @param {{ isPlain: boolean, isMember: boolean }} how @returns {string} what follows Node's text */
+/** @param {string} code @param {string} address @param {number} port @param {{ isPlain: boolean, isMember: boolean }} how @returns {string} text to append to Node's */
 function hintOf (code, address, port, { isPlain, isMember }) {
   if (code === 'EACCES' && port < kUnprivilegedPort) {
     return `. Ports below ${kUnprivilegedPort} need CAP_NET_BIND_SERVICE (AmbientCapabilities= of systemd, setcap), or one process that may open ` +
@@ -26,7 +26,7 @@ function hintOf (code, address, port, { isPlain, isMember }) {
   const holder = code === 'EADDRINUSE' && !isMember ? holderOf(address, port) : null
   if (holder === null) return ''
   const isOthers = holder.uid !== process.geteuid?.()
-  // Programs that look for a free port call listen(port) until there is no error: that is not to cost them the search for a process.
+  // Do not search for the process after listen(port): programs that look for a free port repeat it until there is no error.
   if (isPlain && !isOthers) return ''
   const pid = isPlain ? 0 : pidOf(holder)
   if (isOthers) {
@@ -35,7 +35,7 @@ function hintOf (code, address, port, { isPlain, isMember }) {
   return `, by ${pid === 0 ? 'a program that' : `process ${pid}, which`} does not share it with others`
 }
 
-// Makes the error that Node's listen() emits in a worker of node:cluster, whose primary binds.
+// Makes the error that Node's listen() emits in a worker of node:cluster if the primary cannot bind.
 /** @param {number} errno @param {string | null} address @param {number} port */
 function bindError (errno, address, port) {
   const { code, syscall } = systemError(errno, 'bind')
@@ -45,11 +45,11 @@ function bindError (errno, address, port) {
 }
 
 /**
- * An error as if it had been made where listen() was called: its own frames say nothing to who called that.
+ * Replaces an error's stack by that of the call of listen(), which helps the user more than our internal frames.
  *
  * @template T
  * @param {T} error
- * @param {Error | null} origin whose stack it gets, if there is one
+ * @param {Error | null} origin made in listen(); null: the error keeps its stack
  * @returns {T}
  */
 function raisedAt (error, origin) {
@@ -61,17 +61,17 @@ function raisedAt (error, origin) {
   return error
 }
 
-// Codes of errors whose cause is not in the call of listen(), but in files of the machine and in what others have.
+// Codes of errors that listen() emits instead of throwing, because files of the machine or other processes cause them, not the call.
 const kOfMachine = new Set([
   'EACCES', 'ERR_HTTPSYS_ENVIRONMENT', 'ERR_HTTPSYS_SSLCERT', 'ERR_HTTPSYS_SYSTEM_CERTIFICATE', 'ERR_HTTPSYS_TLS_CERTIFICATE', 'ERR_HTTPSYS_URLACL'
 ])
 
 /**
- * Does a step of listen().
+ * Runs a step of listen().
  *
  * @param {() => void} step
- * @returns {Error | null} an error that depends on the machine: it is to be emitted, as Node emits EADDRINUSE
- * @throws what is wrong with the call
+ * @returns {Error | null} an error in kOfMachine, which the caller must emit, as Node emits EADDRINUSE
+ * @throws all other errors of the step
  */
 function failureOf (step) {
   try {

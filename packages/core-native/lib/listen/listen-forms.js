@@ -1,7 +1,7 @@
 'use strict'
 
-// The forms in which listen() may be given URL prefixes: those of ours, and those of Node where a program passes a prefix as its port,
-// because somebody has configured one.
+// Recognizes URL prefixes in the arguments of listen(): in our own forms, and in Node's forms where a program's configured port or path
+// is a prefix.
 
 const net = require('node:net')
 const { hasHandle } = require('../node-private/server')
@@ -11,12 +11,12 @@ const { withInherited } = require('../options/given-options')
 const { isAddressLike, prefixLike } = require('../prefixes/url-prefix')
 
 /**
- * Prefixes as they were given, and what follows them.
+ * Unchecked prefixes from the arguments of listen(), and the arguments after them.
  *
  * @typedef {object} PrefixForm
  * @property {unknown[]} texts
  * @property {unknown[]} rest options, a host, a callback
- * @property {import('../options/stand-in').Mapping} [mapping] HTTPSYS_LISTEN has put them in the place of a port
+ * @property {import('../options/stand-in').Mapping} [mapping] the entry of HTTPSYS_LISTEN that replaced a port by the prefixes
  * @property {boolean} [isExclusive] with a mapping: the program wants the port for itself
  */
 
@@ -30,7 +30,7 @@ function isOptions (first) {
   return typeof first === 'object' && first !== null && !hasHandle(first)
 }
 
-/** @param {{ path?: unknown, fd?: unknown }} options of listen() @returns {boolean} whether Node takes them for a port, not for a path or a descriptor */
+/** @param {{ path?: unknown, fd?: unknown }} options of listen() @returns {boolean} whether Node listens on their port, not on a path or a descriptor */
 function isPort (options) {
   const { path, fd } = options
   return !(typeof fd === 'number' && fd >= 0) && ('port' in options || path === undefined)
@@ -38,7 +38,7 @@ function isPort (options) {
 
 /**
  * @param {unknown[]} args of listen()
- * @returns {PrefixForm | null} null: they name no prefix
+ * @returns {PrefixForm | null} null: the arguments name no prefix
  * @throws ERR_HTTPSYS_LISTEN_ARGS
  */
 function prefixForm ([first, ...others]) {
@@ -50,7 +50,7 @@ function prefixForm ([first, ...others]) {
   if (prefixes !== undefined && !Array.isArray(prefixes)) throw new ListenArgsError('"prefixes" must be an array')
   if (prefixes !== undefined) return { texts: prefixes, rest: [options, ...others] }
   if (prefix !== undefined) return { texts: [prefix].flat(), rest: [options, ...others] }
-  // Programs pass what PORT has.
+  // Programs often pass the variable PORT, which may be a prefix.
   const { port, path, ...how } = options
   if (isPrefixText(port)) return { texts: [port], rest: [{ ...how, path }, ...others] }
   if (isPrefixText(path) && (port === undefined || port === null)) return { texts: [path], rest: [how, ...others] }
@@ -58,10 +58,10 @@ function prefixForm ([first, ...others]) {
 }
 
 /**
- * The prefixes that HTTPSYS_LISTEN has for the port that a program asks for.
+ * Returns the prefixes to which HTTPSYS_LISTEN maps the port that a program passes to listen().
  *
  * @param {unknown[]} args of listen()
- * @param {(port: number) => import('../options/stand-in').Mapping | undefined} [learned] what a port means that the program has from address()
+ * @param {(port: number) => import('../options/stand-in').Mapping | undefined} [learned] finds the mapping behind a port that the program read from address()
  * @returns {PrefixForm | null}
  */
 function mappedForm ([first, ...others], learned) {
@@ -83,7 +83,7 @@ function mappedForm ([first, ...others], learned) {
 }
 
 /**
- * Refuses the name of a Unix socket that was meant to be an address. Absolute paths, and those that begin with ./, are left alone.
+ * Refuses a relative name of a Unix socket that looks like an address, unless it begins with ./: it was probably meant as a prefix.
  *
  * @param {unknown} first argument of listen()
  * @throws ERR_HTTPSYS_PREFIX_SYNTAX
@@ -96,8 +96,8 @@ function refuseAddress (first) {
 }
 
 /**
- * Refuses a host beside prefixes that is not theirs. An unspecified address contradicts none, nor does "localhost" contradict every host:
- * programs add these unasked.
+ * Refuses a `host` that differs from the prefix's. An unspecified address is accepted, and so is "localhost" beside "*" or "+", because
+ * programs add these by default.
  *
  * @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes
  * @param {unknown} host

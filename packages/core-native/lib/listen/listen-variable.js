@@ -1,7 +1,7 @@
 'use strict'
 
-// HTTPSYS_LISTEN: the URL prefixes that an unmodified program below `register` listens on in the place of a port. docs/register.md
-// explains the two forms.
+// Reads HTTPSYS_LISTEN: URL prefixes on which an unmodified program below `register` listens instead of its port. docs/register.md
+// explains the variable's two forms.
 
 const { EnvironmentError } = require('../base/errors')
 const { explainJsonError } = require('../base/json-syntax')
@@ -11,7 +11,7 @@ const { planOf, readPrefix } = require('./listen-args')
 
 const kVariable = 'HTTPSYS_LISTEN'
 const kPortMax = 65535
-/** Before a prefix: its path is taken off. */
+/** Stands before a prefix whose path is to be removed from its requests' URLs. */
 const kStrip = 'strip:'
 
 /** @param {string} problem @returns {never} @throws ERR_HTTPSYS_ENVIRONMENT */
@@ -24,7 +24,7 @@ function isPort (text) {
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= kPortMax
 }
 
-/** What is wrong, without the forms of listen(), which nobody has called. @param {unknown} error */
+/** Returns the problem without an error's text about listen(), which the user has not called. @param {unknown} error */
 function problemOf (error) {
   const { message, problem = message } = /** @type {Error & { problem?: string }} */ (error)
   return problem
@@ -32,7 +32,7 @@ function problemOf (error) {
 
 /**
  * @param {string} place of the options, for an error; '' has none
- * @param {[place: string, text: unknown][]} given prefixes, with "strip:" where their path is to be taken off
+ * @param {[place: string, text: unknown][]} given prefixes, with or without "strip:"
  * @param {Record<string, unknown>} options of listen()
  * @returns {Mapping}
  */
@@ -48,7 +48,7 @@ function readMapping (place, given, options) {
   }
   const texts = prefixes.map(([, text]) => /** @type {string} */ (text))
   for (const option of ['fd', 'signal']) if (options[option] !== undefined) refuse(`${place}"${option}" cannot be said in a variable`)
-  // A name is there so that several processes share the queue.
+  // A queue name means that several processes share the queue, so attach to it by default.
   const all = options.queueName !== undefined && options.queueMode === undefined ? { ...options, queueMode: 'createOrAttach' } : options
   try {
     const mapping = { prefixes: texts, strips, options: all, ports: /** @type {number[]} */ ([]) }

@@ -1,6 +1,6 @@
 'use strict'
 
-// Listener, which is what the engine knows of one server, and the engine itself.
+// Listener: the engine's state of one server. theEngine(): the engine of this JavaScript environment.
 
 const http = require('node:http')
 const https = require('node:https')
@@ -39,7 +39,7 @@ const { served } = require('../http/served')
 const { refusedOption } = require('../tls/system-certificate')
 const { systemErrorText } = require('../base/system-error')
 
-/** @typedef {import('../../types').EngineServerOptions & http.ServerOptions} ServerOptions what a user has given: whether it is that, is found out where it is taken */
+/** @typedef {import('../../types').EngineServerOptions & http.ServerOptions} ServerOptions as the user gave them; each option is checked where it is read */
 /** @typedef {import('../../types/internal').EngineListener} EngineListener */
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */
 /** @typedef {import('../../types/internal').ListenHttpsServer} ListenHttpsServer */
@@ -50,7 +50,7 @@ const { systemErrorText } = require('../base/system-error')
 /** @typedef {(socket: import('../../types/internal').AnySocket & import('node:net').Socket) => void} ConnectionListener */
 
 /**
- * Leaves properties of HTTP.SYS's request queue at Windows' defaults unless the application asks for others.
+ * Replaces our defaults by those of HTTP.SYS's request queue, for options that the application has not set.
  *
  * @param {Listener} listener @param {ServerOptions} options
  */
@@ -62,35 +62,35 @@ function leaveToKernel ({ own, kernel }, options) {
   if (kernel.maxBandwidth === 0) kernel.maxBandwidth = own.maxBandwidth
 }
 
-/** Options whose connections the lanes count. */
+/** Options that need a backend with lanes, which count the connections. */
 const kOnSockets = /** @type {const} */ (['maxConnectionsPerAddress', 'maxConnectionsPerPrefix'])
-/** Requests, the default of HTTP.SYS. */
+/** Default of `queueLimit` with HTTP.SYS, in requests. */
 const kKernelQueueLimit = 1000
-/** To HTTP.SYS: none. */
+/** Value of HTTP.SYS's minimum send rate that turns it off. */
 const kNoSendRate = 2 ** 32 - 1
-/** Over so long minSendRate is averaged, ms: a client that stands still in a tunnel is not cut off. */
+/** Time (ms) over which minSendRate is averaged: a client that pauses for a while, in a tunnel say, keeps its connection. */
 const kSendRateMs = 60_000
 
-/** Most milliseconds that 32 bits hold: 49 days. */
+/** Upper limit of timeouts passed to the lanes: 32 bits of milliseconds, 49 days. */
 const kMsMax = 2 ** 32 - 1
 
-// `register` replaces it.
+// Node's own class, read here because `register` replaces https.Server.
 const { Server: StockHttpsServer } = https
 
 // Methods by id, as the lanes name them. Node's parser knows QUERY before http.METHODS lists it.
 const kMethods = http.METHODS.includes('QUERY') ? http.METHODS : [...http.METHODS, 'QUERY']
 
-// How long a server that leaves a shared port waits for the I/O threads; they need microseconds.
+// Maximum time (ms), per attempt, that a closing server waits for the I/O threads, which usually need microseconds.
 const kLeaveMs = 100
 const kLeaveAttempts = 20
 
-/** Backends that have not run where they are meant to: docs/windows.md. */
+/** Backends that cause an ExperimentalWarning, because they were not tested on their real system: docs/windows.md. */
 const kExperimental = ['http.sys']
 
 /** @type {Engine | null} */
 let engine = null
 
-/** How long connections may be idle that only the lanes answer, whatever keepAliveTimeout was set to, ms. @param {ListenServer} server */
+/** Idle timeout (ms, 32 bits) of connections that the lanes answer without JavaScript. @param {ListenServer} server */
 const idleMsOf = (server) => Math.max(0, Math.min(Math.ceil(idleTimeoutOf(server)) || 0, kMsMax))
 
 /** @param {EngineServer} server @returns {number} */
@@ -99,7 +99,7 @@ function headerLinesMax (server) {
   return refusesManyHeaders && pairs > 0 ? pairs >>> 1 : Infinity
 }
 
-// Warns that others cannot take over a socket: the server serves, too, but only as long as this process does.
+// Warns that other processes cannot take over a listening socket when this process ends. The server itself works.
 /** @param {ListenHandle} handle @param {number} error */
 function warnOfUnshared (handle, error) {
   const { address, port } = addressOf(handle)
@@ -126,7 +126,7 @@ function theEngine () {
       process.emitWarning(`The backend ${capabilities.name} is experimental`, 'ExperimentalWarning')
     }
     reportRefusals(binding, wantsLines)
-    // To whom it shares ports with; the operating system knows by itself.
+    // Name this program to the members of shared ports. HTTP.SYS finds out by itself.
     if (capabilities.listensOnSockets) introduce(engine)
   }
   return engine
@@ -139,25 +139,25 @@ function addressOf (handle) {
   return address
 }
 
-// The engine's knowledge of one server, for as long as the server exists.
+// The engine's state of one server. It exists as long as the server.
 class Listener {
   /** @param {ListenServer} server @param {ServerOptions} options */
   constructor (server, options) {
     this.server = server
-    // Objects of the application's own classes are Node's to TypeScript; they get what ours have when it is needed.
+    // Cast: subclasses of the application lack our symbol fields until the first request adds them.
     this.IncomingMessage = /** @type {EngineListener['IncomingMessage']} */ (/** @type {unknown} */ (options.IncomingMessage || EngineIncomingMessage))
     this.ServerResponse = /** @type {EngineListener['ServerResponse']} */ (/** @type {unknown} */ (options.ServerResponse || EngineServerResponse))
-    /** Classes of its own are used as they are. @type {Alignment | null} */
+    /** Adapts prototypes to the application; null: the application gave its own classes, which are used as they are. @type {Alignment | null} */
     this.alignment = options.IncomingMessage || options.ServerResponse ? null : new Alignment(this)
     this.methods = kMethods
-    /** Options of the next response. */
+    /** Options object for the constructor of each response, reused. */
     this.responseOptions = { highWaterMark: 0, rejectNonStandardBodyWrites: false }
     this.own = takeEngineOptions(options)
-    /** Whether minSendRate was given. Without it, clients at addresses where Node could listen, too, may take what time they like. */
+    /** Whether minSendRate was given. Without it, it applies only to servers with prefixes: Node has no such limit. */
     this.hasOwnSendRate = options.minSendRate !== undefined
-    /** The same of queueTimeout: Node has none. */
+    /** Whether queueTimeout was given. Without it, it applies only to servers with prefixes: Node has no such limit. */
     this.hasOwnQueueTimeout = options.queueTimeout !== undefined
-    /** Tests shorten it. */
+    /** kSendRateMs, or less in tests. */
     this.sendRateMs = kSendRateMs
     this.http2 = takeHttp2(options.http2)
     this.kernel = takeHttpSys(options.httpSys)
@@ -165,9 +165,9 @@ class Listener {
     if (options.httpSys !== undefined && !loadBinding().capabilities.kernelOptions) {
       throw new CapabilityError('createServer({ httpSys })', 'kernelOptions', loadBinding().capabilities.name)
     }
-    /** What is asked of its output cache; null: it has none. */
+    /** Settings of the server's output cache; null: it has none. */
     this.cache = takeCache(options.cache, { capabilities: loadBinding().capabilities, canonical: (text) => parseUrlPrefix(text).prefix })
-    /** `server.cache`, once it was asked for. @type {import('./output-cache').ServerCache | undefined} */
+    /** The object `server.cache`, made when first read. @type {import('./output-cache').ServerCache | undefined} */
     this.cacheFace = undefined
     for (const name of kOnSockets) {
       if (this.own[name] !== 0 && !loadBinding().capabilities.listensOnSockets) {
@@ -180,66 +180,66 @@ class Listener {
     this.statics = new StaticMounts()
     /** Open connections in HTTP mode. @type {EngineListener['sockets']} */
     this.sockets = new Set()
-    /** The server's end of the connection opened last. @type {import('../http/addresses').NearEnd | undefined} */
+    /** Local address of the latest connection, shared with later connections to the same address. @type {import('../http/addresses').NearEnd | undefined} */
     this.near = undefined
-    /** The listeners in the place of Node's for connections: a server without one of them is Node's. @type {[event: string, listener: ConnectionListener][]} */
+    /** Our listeners that replace Node's for connections. If the application removes one, Node's own code serves the server. @type {[event: string, listener: ConnectionListener][]} */
     this.ownListeners = []
-    /** The event of one of `ownListeners` that was removed. @type {string | undefined} */
+    /** Event of the first of `ownListeners` that is no longer registered; undefined: none is missing. @type {string | undefined} */
     this.removedEvent = undefined
     this.id = 0
     this.listening = 0
     /**
-     * Runs the end of the server, within the end of a connection that was begun elsewhere.
+     * Runs a function in the async context in which 'close' must be emitted; null: the current context.
      * @type {(<T>(run: () => T) => T) | null}
      */
     this.endsIn = null
-    /** Within server.close(). */
+    /** True while server.close() runs. */
     this.isClosing = false
-    /** From server.close() until the next listen() that succeeds: connections end with the answers that are due. */
+    /** True from server.close() until a later listen() succeeds: connections end with their pending answers. */
     this.isClosed = false
-    /** How often it has listened again after close(). */
+    /** Number of successful listen() calls after a close(). */
     this.timesReopened = 0
-    /** What the lanes were told last, ms. */
+    /** Idle timeout (ms) that configure() passed to the lanes last. */
     this.idleMs = 0
-    /** Once it is closed. Not where one of its own handlers has closed it: what that handler does next is as on Node. */
+    /** Whether the lanes close idle connections once the server is closed. False if one of its own handlers called close(), as on Node. */
     this.endsIdle = true
     /**
-     * Ports on which other processes, or workers, were when it was closed: idle connections without TLS move to them.
+     * Ports that the server shared with other members when it was closed: its idle connections without TLS move to those members.
      *
      * @type {Set<number>}
      */
     this.successorPorts = new Set()
-    /** listen(port) of a cluster's worker, which asks its primary. */
+    /** True if listen(port) runs in a cluster's worker, which asks its primary. */
     this.asksPrimary = false
-    /** A worker that its primary does not know to listen. */
+    /** True in a worker whose primary did not open the socket: the server must be closed when the worker disconnects. */
     this.endsWithPrimary = false
     /**
-     * Closed, and requests of connections that JavaScript has not heard of may still come. 'close' waits for them until the
-     * next listen(), and then come in the context of the last connection's end.
+     * Set while a closed server may still get requests of connections that JavaScript does not know yet. `holdsClose`: 'close' waits for
+     * them, at most until the next listen(). `endsIn`: the async context for 'close', that of the last connection's end.
      * @type {{ holdsClose: boolean, endsIn: Listener['endsIn'] } | null}
      */
     this.leaving = null
-    /** The context of listen(), which requests inherit as on Node. There before the first connection. @type {AsyncResource} */
+    /** Async resource of listen(), whose context requests inherit as on Node. Set by open(), before the first connection. @type {AsyncResource} */
     this.resource = /** @type {AsyncResource} */ (/** @type {unknown} */ (null))
-    /** Hooks have heard of its beginning, and not of its end. */
+    /** True while async hooks have seen `resource` begin, but not end. */
     this.isResourceOpen = false
-    /** Whether it has been that of a listen(): a later one has a resource of its own. */
+    /** True if a listen() has used `resource`: the next listen() makes a new one. */
     this.isResourceUsed = false
-    /** How it shares its ports. */
+    /** The options of listen() and close() about sharing ports. */
     this.sharing = { queueName: '', queueMode: 'create', exclusive: false, isImplied: false, restartMs: 0 }
-    /** The call of listen(), whose stack its errors get. @type {Error | null} */
+    /** Made in listen(): errors of that call get its stack. @type {Error | null} */
     this.origin = null
-    /** Why that call will fail, as far as it is known before its host is looked up. @type {Error | null} */
+    /** Error of listen() that was found before the host look-up and is emitted after it. @type {Error | null} */
     this.failure = null
-    /** The places that listen() is to open, when it was given prefixes. @type {import('./endpoints').Plan | null} */
+    /** The endpoints and prefixes of listen(prefix); null for listen(port). @type {import('./endpoints').Plan | null} */
     this.plan = null
-    /** From listen() until Node knows its host: `opening` is not set so far. */
+    /** True from listen() until Node has looked up the host; `opening` is set after that. */
     this.isLookingUp = false
-    /** The listen() that other processes are being asked about. @type {object | null} */
+    /** Identity of the listen() whose sockets are being opened, perhaps while other processes are asked; null: none. @type {object | null} */
     this.opening = null
-    /** Ports on which it has registered prefixes. @type {Set<number>} */
+    /** Ports on which the server has registered prefixes. @type {Set<number>} */
     this.ports = new Set()
-    /** Ports on which it wants to register prefixes, while other processes are being asked. @type {Map<number, number>} ports by token */
+    /** Pending registrations, about which other processes are being asked. @type {Map<number, number>} ports by token */
     this.asking = new Map()
     /** The port whose socket listen({ prefix, fd }) was given; 0: none. */
     this.givenPort = 0
@@ -247,21 +247,21 @@ class Listener {
     this.beside = new SocketsBeside()
     /** @type {NodeJS.Timeout | undefined} */
     this.checker = undefined
-    /** An https.Server: what is given no scheme is TLS. */
+    /** True for an https.Server: on a port it speaks TLS. */
     this.isSecure = false
-    /** An http.Server that listens on a port with TLS, because it is an adapter's. */
+    /** True for an adapter's http.Server that speaks TLS on a port. */
     this.isTlsPort = false
-    /** The bindings that its certificates come from. @type {LiveBindings | null} */
+    /** Watches the bindings from which the server's certificates come; null: they come from elsewhere. @type {LiveBindings | null} */
     this.bindings = null
-    /** The options of TLS that createServer() was given. */
+    /** TLS options that createServer() was given. */
     this.created = new CreatedTls(options)
     /** @type {ServerTls | null} */
     this.tls = null
-    /** Whether a handler has used one of the sockets. */
+    /** True once application code has listened on one of the server's sockets. */
     this.hasStreams = false
   }
 
-  // Connections that are accepted from now on have what changed. Throws when a prefix of another server is in the way.
+  // Applies changed TLS settings to connections accepted from now on. Throws if another process's prefix for the same host has other terms.
   tlsChanged () {
     if (this.id === 0) return
     const { native } = theEngine()
@@ -272,14 +272,14 @@ class Listener {
     this.configure()
   }
 
-  // A socket has listeners: they are to hear of a refused request.
+  // Must be called when a socket gets listeners: from then on the lanes report refused requests to JavaScript.
   socketUsed () {
     if (this.hasStreams) return
     this.hasStreams = true
     if (this.id !== 0) this.configure()
   }
 
-  // For prefixes that ask for TLS: with the options of listen(), and those that the server has.
+  // Finds the certificates for https prefixes, from the TLS options of listen() and createServer().
   /** @param {import('./listen-args').PrefixPlan} plan */
   prepareTls ({ prefixes, tls }) {
     this.isTlsPort = false
@@ -296,7 +296,7 @@ class Listener {
     this.#useTls(options, () => findCertificates(options, secure))
   }
 
-  // For a port. Only adapters give options of TLS for one.
+  // Finds the certificates for listen(port). Only adapters pass TLS options for a port.
   /** @param {import('./listen-args').NodePlan} plan */
   preparePortTls ({ args, tls }) {
     this.isTlsPort = false
@@ -310,7 +310,7 @@ class Listener {
     this.isTlsPort = !this.isSecure
   }
 
-  // Whether the server has a certificate of its own. An https.Server may have got it by addContext() or setSecureContext(), too.
+  // Whether the server has a certificate of its own: from createServer(), or for an https.Server from addContext() or setSecureContext().
   // A certificate that is bound to prefixes does not count: each listen() looks it up for its own prefixes.
   get hasCertificate () {
     if (this.bindings !== null && !this.tls?.hasOwnContext) return false
@@ -343,7 +343,7 @@ class Listener {
     this.bindings = sources.bound === null ? null : this.#follow(sources, sources.bound)
   }
 
-  /** @param {import('../tls/certificate-sources').Sources} sources @param {import('../prefixes/url-prefix').UrlPrefix[]} bound of a port: the prefix that stands for it */
+  /** @param {import('../tls/certificate-sources').Sources} sources @param {import('../prefixes/url-prefix').UrlPrefix[]} bound those with bound certificates; for a port, its implied prefix */
   #follow (sources, bound) {
     const prefixes = () => {
       const own = this.prefixes.hosts().filter(({ scheme }) => scheme === 'https')
@@ -366,24 +366,24 @@ class Listener {
     this.#useTls(options, () => findCertificates(options, [parsed]))
   }
 
-  // Unless the application names protocols itself, or wants none of it.
+  // Whether to offer h2 by ALPN: unless the application sets ALPNProtocols, ALPNCallback or `http2: false`.
   /** @param {GivenTlsOptions} options */
   offersHttp2 ({ ALPNProtocols, ALPNCallback }) {
     return ALPNProtocols === undefined && ALPNCallback === undefined && this.http2.isWanted !== false && loadBinding().hasHttp2
   }
 
-  // Whether the server speaks TLS anywhere.
+  // Whether the server speaks TLS on any of its ports.
   get hasTls () {
     if (this.tls === null) return false
     return this.prefixes.isImplied ? this.isSecure || this.isTlsPort : this.prefixes.places.hasTls
   }
 
-  /** @param {{ address?: string, port?: number }} socket no port: not TCP */
+  /** @param {{ address?: string, port?: number }} socket without port: not TCP */
   isTls ({ address, port }) {
     return this.hasTls && port !== undefined && (this.prefixes.isImplied || this.prefixes.places.isTls(port, address))
   }
 
-  // Settings that the lanes read. Called whenever one of them may have changed.
+  // Passes the server's settings to the lanes. Must be called whenever one of them may have changed.
   configure () {
     const { server, own } = this
     this.idleMs = idleMsOf(server)
@@ -413,7 +413,7 @@ class Listener {
       hearsUpgrades: server.listenerCount('upgrade') > 0,
       hearsTimeouts: server.listenerCount('timeout') > 0,
       requiresHost: Boolean(requiresHost(server)),
-      // Node's own listener only goes on to 'clientError'.
+      // Not counted: Node's own listener of 'tlsClientError', which only emits 'clientError'.
       wantsTlsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('tlsClientError') > (this.isSecure ? 1 : 0),
       tls: this.hasTls ? /** @type {ServerTls} */ (this.tls).handle : null,
       listening: this.timesReopened,
@@ -430,11 +430,11 @@ class Listener {
     })
     this.prefixes.told()
     this.statics.told()
-    // The lanes take a server that is configured for one that listens; a closed one still ends its connections.
+    // configure() makes the lanes treat the server as listening. Undo that for a closed server that is still ending its connections.
     if (this.isClosed && this.opening === null) this.#unlistenNative()
   }
 
-  // keepAliveTimeout is a property that anybody may set at any time.
+  // Passes a changed idle timeout to the lanes. Called at intervals, because the application may set keepAliveTimeout at any time.
   lookAtIdleTime () {
     if (this.id !== 0 && this.idleMs !== idleMsOf(this.server)) this.configure()
   }
@@ -445,7 +445,7 @@ class Listener {
     this.statics.forgotten()
   }
 
-  // The id stays while connections of an earlier listen() may still name it.
+  // Makes the server known to the engine. An id from an earlier listen() stays, because connections may still use it.
   open () {
     const e = theEngine()
     if (!this.isResourceOpen) this.#renewResource()
@@ -469,7 +469,7 @@ class Listener {
     return key
   }
 
-  // On a socket that the engine accepts on already.
+  // Starts to listen on a socket on which the engine accepts already.
   listenShared () {
     this.#useResource()
     this.listening++
@@ -477,7 +477,7 @@ class Listener {
     return 0
   }
 
-  // Other members of the port may have the socket, too, so that it outlives this process.
+  // Gives the socket to the other members of the port too, so that it outlives this process.
   /** @param {ListenHandle} handle @param {boolean} isLast of the port's sockets that this listen() opens */
   contribute (handle, isLast) {
     const { port } = addressOf(handle)
@@ -486,12 +486,12 @@ class Listener {
     if (failed !== 0) warnOfUnshared(handle, failed)
   }
 
-  /** @param {number} port @param {string[]} prefixes that are kept for somebody */
+  /** @param {number} port @param {string[]} prefixes with a reservation */
   reserve (port, prefixes) {
     theEngine().native.reserve(port, prefixes)
   }
 
-  /** @param {number[]} ports @param {{ id: number }[]} prefixes @returns {Promise<unknown>} when others on the ports know */
+  /** @param {number[]} ports @param {{ id: number }[]} prefixes @returns {Promise<unknown>} resolves when the other members of the ports know */
   unregister (ports, prefixes) {
     const ids = prefixes.map(({ id }) => id)
     const isKnown = ports.filter((port) => this.ports.has(port))
@@ -508,12 +508,12 @@ class Listener {
     if (key <= 0) return
     const { port } = addressOf(handle)
     const { native } = theEngine()
-    // First: somebody has to accept on it as long as others have it.
+    // Withdraw the socket before closing it: while other members have it, some member must accept on it.
     if (port !== undefined && this.ports.has(port)) native.withdraw(port, /** @type {number} */ (handle.fd))
     native.stopListening(key)
   }
 
-  // A listen() that has not listened so far never will.
+  // Cancels a listen() that is still under way.
   stopOpening () {
     if (this.opening === null) return
     this.opening = null
@@ -521,32 +521,32 @@ class Listener {
     this.#stayClosed()
   }
 
-  // A listen() has failed.
+  // Must be called when a listen() has failed.
   listenFailed () {
     this.#stayClosed()
     this.forgetIfUnused()
   }
 
-  // The lanes, which were configured for listen(), learn that a server that was closed before still is.
+  // After a failed listen(), tells the lanes that a server that was closed before it is still closed.
   #stayClosed () {
     if (this.isClosed && this.id !== 0) this.configure()
   }
 
-  // Connections that JavaScript has not heard of yet are refused from here on.
+  // Makes the engine forget a closed server without connections. Connections that JavaScript does not know yet are refused from then on.
   forgetIfUnused () {
     if (handleOf(this.server) || this.opening !== null) return
-    // The files are not watched any more, also after a listen() that has failed.
+    // Stop watching certificate files, also after a failed listen().
     this.tls?.stopWatching()
     this.bindings?.stop()
     if (this.id === 0 || connectionsOf(this.server) > 0 || this.leaving !== null) return
-    // Again: a setting changed since unlisten() has made the lanes remember the server.
+    // Again: if a setting has changed since unlisten(), the lanes know the server again.
     this.#unlistenNative()
     servers.delete(this.id)
     this.id = 0
     this.#endResource()
   }
 
-  // Takes the async resource of this listen(). The one of an earlier listen() may still be open for its connections.
+  // Takes an async resource for this listen(), a new one if an earlier listen() has used `resource`.
   #useResource () {
     if (!this.isResourceOpen || (this.listening === 0 && this.isResourceUsed)) this.#renewResource()
     this.isResourceUsed = true
@@ -559,7 +559,7 @@ class Listener {
     this.isResourceOpen = true
   }
 
-  // Whatever comes later still runs in it.
+  // Reports the end of `resource` to async hooks. Later events still run in its context.
   #endResource () {
     if (!this.isResourceOpen) return
     this.isResourceOpen = false
@@ -570,8 +570,8 @@ class Listener {
     unwatch(this)
     this.tls?.stopWatching()
     this.bindings?.stop()
-    // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen,
-    // and what others are being asked about.
+    // Release the ports first, so that the lanes know where requests go from here on. Includes ports whose socket could not listen, and
+    // pending registrations.
     const ports = new Set([...this.ports, ...this.asking.values()])
     this.ports.clear()
     this.successorPorts.clear()
@@ -582,18 +582,18 @@ class Listener {
       return [known]
     })
     withdraw(this)
-    // The engine may accept for it already where others listen.
+    // With ports, go on even if nothing listens: on a shared port the engine may already have accepted for this server.
     if (this.listening === 0 && ports.size === 0) return
     const wasListening = this.listening !== 0
     this.listening = 0
     this.#unlistenNative()
-    // Handshakes under way are waited for; lanes tell of them first.
+    // With TLS wait for handshakes, too: the lanes must first report those under way.
     if ((isKnown.length > 0 || this.tls !== null) && wasListening) this.#leave(Promise.all(isKnown))
   }
 
-  // Requests that lanes have taken for this server are on their way: who closes without dropping any
-  // answers them. Behind the barrier nothing more comes; what there is, is read within the next turns.
-  // When others know, too, nobody accepts for it any more.
+  // Delays 'close' until the requests that lanes have taken for this server have reached JavaScript. After drain()
+  // the lanes take no more; JavaScript reads the rest in the next turns of its event loop. When `isKnown`
+  // resolves, no other member accepts for this server.
   /** @param {Promise<unknown>} isKnown */
   #leave (isKnown) {
     const engine = theEngine()
@@ -602,7 +602,7 @@ class Listener {
     let isThrough = engine.drain(kLeaveMs, 'handled')
     const look = () => {
       if (this.leaving !== leaving) return // The server listens again.
-      // On an overloaded machine a lane may not have run at all.
+      // Drain again if it timed out: on an overloaded machine a lane may not have run at all.
       if (!isThrough && ++attempts <= kLeaveAttempts) isThrough = engine.drain(kLeaveMs, 'handled')
       if ((!isThrough && attempts < kLeaveAttempts) || engine.native.hasUnread()) {
         setImmediate(look)

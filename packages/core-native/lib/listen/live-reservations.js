@@ -1,22 +1,22 @@
 'use strict'
 
-// Reservations act on running servers: a prefix that is no longer permitted is dropped, and requests for a
-// reserved one that nobody has registered get 503. A server that has lost its prefixes listens on: its port is
-// not another program's to take, and whoever may have the prefix now joins it there.
+// Applies changed reservations to running servers. A server loses a prefix that is no longer permitted, and requests for
+// a reserved prefix without a server get 503. A server that has lost all prefixes keeps listening: no other program
+// can take its port, and the server that may now have the prefix joins it there.
 
 const { findRefusal, reservationsOfPort, watchReservations } = require('../prefixes/reservations')
 const { applicationOf } = require('./listen-args')
 
 /** @typedef {import('./listener').Listener} Listener */
 
-/** Listeners that have registered something. @type {Set<Listener>} */
+/** Listeners with registered prefixes. @type {Set<Listener>} */
 const listeners = new Set()
-/** Listeners that have not been told of the last change. @type {Set<Listener>} */
+/** Listeners to which the last change of reservations has not been applied yet. @type {Set<Listener>} */
 const postponed = new Set()
 /** @type {(() => void) | null} */
 let stopWatching = null
 
-/** @param {Listener} listener that has registered something */
+/** @param {Listener} listener with registered prefixes */
 function watch (listener) {
   // The file may have changed since the registration was asked for.
   if (!listeners.has(listener)) postponed.add(listener)
@@ -36,23 +36,23 @@ function unwatch (listener) {
 
 /** @param {Error | null} error */
 function onChange (error) {
-  // The reservations that were in force stay so.
+  // On an error, the previous reservations stay in force.
   if (error !== null) return process.emitWarning(error)
   for (const listener of listeners) {
     postponed.add(listener)
-    // First: what is dropped gets 503 from then on, not 404.
+    // Reserve before dropping, so that requests for a dropped prefix get 503, not 404.
     reserve(listener)
     catchUp(listener)
   }
 }
 
 /**
- * Drops what a change forbids, if there was one.
+ * Drops the prefixes that the last change of reservations forbids. Does nothing if no change is pending for the listener.
  *
  * @param {Listener} listener
  */
 function catchUp (listener) {
-  // Prefixes that other processes are being asked about can be taken back when they have answered; the code that asked calls again then.
+  // A pending registration cannot be withdrawn before the other processes have answered; its caller calls catchUp() again then.
   if (listener.asking.size > 0 || !postponed.delete(listener)) return
   try {
     dropRefused(listener)

@@ -1,6 +1,7 @@
 'use strict'
 
-// server._listen2(), where Node's listen() has sorted its arguments and looked up the host: by its cases, what the server listens on.
+// Implements server._listen2(), which Node's listen() calls after it has sorted its arguments and looked up the host: opens the sockets
+// or URLs on which the server listens.
 
 const net = require('node:net')
 const { clearInterval, setImmediate, setInterval } = require('node:timers')
@@ -34,7 +35,7 @@ const { openUrls } = require('./url-endpoints')
  * @property {number} [flags]
  */
 
-/** One server._listen2(). An error is emitted on the server in the next tick, with the stack of listen(). */
+/** One call of server._listen2(). Errors are emitted on the server later, with the stack of listen(). */
 class Opening {
   /** @param {ListenServer} server @param {Bound} bound @param {(bound: Bound) => void} listenAsNode Node's own _listen2(), on the server's handle if there is one */
   constructor (server, bound, listenAsNode) {
@@ -44,9 +45,9 @@ class Opening {
     this.listenAsNode = listenAsNode
     this.origin = this.listener.origin
     this.listener.origin = null
-    /** What is known before anything is opened. */
+    /** Error found before anything was opened. */
     this.failure = this.listener.failure
-    /** False: others had to be asked. */
+    /** True until run() returns; false in answers of other processes. */
     this.isWithinListen = true
     this.listener.failure = null
   }
@@ -61,7 +62,7 @@ class Opening {
     if (this.failure !== null) return this.refuse(this.failure)
     if (isServedByNode(this.server)) return this.listen()
     const isPort = typeof fd !== 'number' && addressType !== -1
-    // Pipes, sockets that somebody else has bound, those of a cluster's primary.
+    // Pipes, sockets that another program has bound, and handles of a cluster's primary.
     if (handleOf(this.server) || !isPort) return this.onForeignHandle()
     const plan = this.listener.plan ?? planForPort(this.server, this.bound.address, /** @type {number} */ (this.bound.port), this.bound.flags)
     const refusal = refusalOf(plan, this.listener.sharing)
@@ -74,13 +75,13 @@ class Opening {
   fail (error) {
     const failure = raisedAt(/** @type {Error} */ (error), this.origin)
     if (this.isWithinListen) nodeProcess.nextTick(emitError, this.server, failure)
-    // Node prints the line of an uncaught error only where it calls JavaScript itself, and the answers of others come from the addon.
+    // In a callback of the addon, emit later: Node prints the source line of an uncaught error only if it called JavaScript itself.
     else setImmediate(emitError, this.server, failure)
   }
 
   /** @param {unknown} error of a listen() that has opened nothing */
   refuse (error) {
-    // That of a cluster's primary, if there is one.
+    // A handle here came from a cluster's primary.
     handleOf(this.server)?.close()
     setHandle(this.server, null)
     this.fail(error)
@@ -116,7 +117,7 @@ class Opening {
     if (handleOf(server)) startChecking(server)
   }
 
-  /** HTTP.SYS takes URLs. @param {Plan} plan */
+  /** Listens with HTTP.SYS, which takes URLs, not sockets. @param {Plan} plan */
   onUrls (plan) {
     try {
       this.listen(() => setHandle(this.server, openUrls(this.server, plan)))
@@ -130,7 +131,7 @@ class Opening {
     const { bound, listener, server } = this
     const opening = listener.opening = {}
     const onOpened = (/** @type {Error | null} */ error, /** @type {Opened[]} */ opened) => {
-      if (listener.opening !== opening) { // close(), or another listen(), came before the answer of others.
+      if (listener.opening !== opening) { // close() or another listen() came before the answer of other processes.
         for (const { handle } of opened) handle.close()
         return
       }
@@ -148,18 +149,18 @@ class Opening {
     const { handle } = own
     if (plan.isPlain) listener.prefixes.implied = impliedBy(plan, handle)
     if (listener.ports.size > 0 && !isAnyPort(plan)) watchReservations(listener)
-    // Only now: the lanes would take a server that has been closed, and is configured, for one that still is.
+    // Not cleared before: configure() treats a server that was closed, and has no `opening`, as still closed.
     listener.opening = null
     setHandle(server, handle)
     if (!bound.address && !listener.asksPrimary) {
-      // In use may be found out as late as in listen(2), and is then named as on Node.
+      // listen(2) may still find the address in use; the error then names the bound address, as on Node.
       const address = addressOf(handle).address ?? '::'
       this.bound = { ...bound, address, addressType: net.isIPv6(address) ? 6 : 4 }
     }
     try {
       this.listen(() => takeHandle(server, handle, own), () => listenBeside(server, others, bound.backlog))
       if (!handleOf(server)) return
-      // The requests that have waited come behind 'listening', which Node emits in the next tick.
+      // Release requests that have waited for this server; they arrive after 'listening', which Node emits in the next tick.
       listener.configure()
       startChecking(server)
       if (plan.isKnownToPrimary) appearToPrimary(server)
@@ -169,18 +170,18 @@ class Opening {
   }
 }
 
-/** Begins to enforce the two message timeouts, at intervals as Node does. @param {ListenServer} server */
+/** Starts the interval that enforces headersTimeout and requestTimeout, as Node does. @param {ListenServer} server */
 function startChecking (server) {
   const listener = server[kListener]
   clearInterval(listener.checker)
   if (listener.id === 0) return
-  // Most applications set keepAliveTimeout after listen().
+  // In the next tick, because most applications set keepAliveTimeout after listen().
   nodeProcess.nextTick(() => listener.lookAtIdleTime())
   listener.checker = setInterval(() => {
     listener.lookAtIdleTime()
     let { headersTimeout, requestTimeout } = server
     if (headersTimeout === 0 && requestTimeout === 0) return
-    // createServer() refuses headersTimeout > requestTimeout. If the application sets them so later, Node swaps the two; so does this.
+    // createServer() refuses headersTimeout > requestTimeout. If the application sets them so later, swap the two, as Node does.
     if (requestTimeout > 0 && headersTimeout > requestTimeout) [headersTimeout, requestTimeout] = [requestTimeout, headersTimeout]
     theEngine().native.checkConnections(listener.id, headersTimeout, requestTimeout)
   }, checkingIntervalOf(server)).unref()

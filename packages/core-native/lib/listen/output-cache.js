@@ -1,7 +1,7 @@
 'use strict'
 
-// The output cache of a server: answers that requests get before JavaScript hears of them. On the engine the lanes keep it, by the rules
-// that the server was created with; with HTTP.SYS the kernel does, which keeps what it is told to and says nothing about it.
+// The JavaScript side of a server's output cache, which answers requests before they reach JavaScript. On the engine the lanes store
+// responses, by the rules that createServer() was given. With HTTP.SYS the kernel stores what it is told to, and cannot list it.
 
 const http = require('node:http')
 const R = require('../records/records')
@@ -17,7 +17,7 @@ const { kLane, kListener } = require('../http/symbols')
 const { systemError } = require('../base/system-error')
 
 const kMostSeconds = 2 ** 32 - 1
-/** Entries that are listed unless the caller says how many. */
+/** Default of the `limit` of entries(): the number of entries listed. */
 const kListed = 1000
 const kListedMost = 2 ** 31 - 1
 /** @type {Record<string, number>} */
@@ -44,7 +44,7 @@ function outOfRange (name, value, least, most) {
     { code: 'ERR_OUT_OF_RANGE' })
 }
 
-/** @param {string} name @param {unknown} url @throws ERR_INVALID_ARG_TYPE, and ERR_INVALID_ARG_VALUE for what could name no entry */
+/** @param {string} name @param {unknown} url @throws ERR_INVALID_ARG_TYPE, or ERR_INVALID_ARG_VALUE for a string that is no URL */
 function requireUrl (name, url) {
   if (typeof url !== 'string') throw wrongType(name, 'argument', 'of type string', url)
   if (!isUrl(url)) throw Object.assign(new TypeError(`${JSON.stringify(url)} is no URL such as http://*:8080/news/`), { code: 'ERR_INVALID_ARG_VALUE' })
@@ -71,7 +71,7 @@ function wrongType (name, kind, type, value) {
 }
 
 /**
- * Sets the policy of one response. The lane is told when the head leaves.
+ * Sets the cache policy of one response. The lane receives it together with the response's head.
  *
  * @param {import('../../types/internal').EngineResponse} res whose head has not been sent
  * @param {{ policy: 'none' | 'userInvalidates' | 'timeToLive', seconds?: number }} given
@@ -91,7 +91,7 @@ function setCachePolicy (res, given) {
   if (isHeadSent(res)) {
     throw Object.assign(new Error('Cannot set a cache policy after headers are sent to the client'), { code: 'ERR_HTTP_HEADERS_SENT' })
   }
-  // Behind other responses of its connection it has no socket so far; its request has.
+  // A response that waits for earlier ones of its connection has no socket yet, but its request has.
   const socket = /** @type {import('../../types/internal').EngineSocket | undefined} */ (res.socket ?? res.req?.socket)
   if (!(res instanceof http.ServerResponse)) throw wrongType('res', 'argument', 'a response of a server of @httpsys/core-native', res)
   if (socket?.[kLane] === undefined) throw new CapabilityError('setCachePolicy() for a response of Node\'s own code', 'caches', 'node')
@@ -112,7 +112,7 @@ function idOf (server, what) {
   return listener.id
 }
 
-/** @param {ListenServer} server @param {string} what @param {string} url @param {boolean} isRecursive @returns {number} entries; 0 where Windows does not tell */
+/** @param {ListenServer} server @param {string} what @param {string} url @param {boolean} isRecursive @returns {number} removed entries; 0 on Windows */
 function drop (server, what, url, isRecursive) {
   const result = theEngine().native.flushCache(idOf(server, what), url, isRecursive)
   if (!loadBinding().capabilities.cacheRules) {
@@ -124,7 +124,7 @@ function drop (server, what, url, isRecursive) {
 }
 
 /**
- * Forgets what is kept for a URL of the server.
+ * Removes the entries for a URL of the server from its output cache.
  *
  * @param {ListenServer} server
  * @param {string} url a prefix of the server, or something below one
@@ -137,7 +137,7 @@ function flushCache (server, url, options = {}) {
   drop(server, 'flushCache()', url, options.recursive === true)
 }
 
-/** What `server.cache` is. */
+/** Class of the object `server.cache`. */
 class ServerCache {
   /** @type {ListenServer} */
   #server

@@ -1,7 +1,7 @@
 'use strict'
 
-// The name of a port, under which its processes meet, and what happens when another user has taken it: who needs
-// nobody else on the port listens without sharing it, everybody else learns at once who is in the way.
+// The name of a port, under which its processes meet. If another user's process has taken the name, a server that can do without
+// sharing listens alone, with a warning; any other listen() fails at once with an error that names the process.
 
 const path = require('node:path')
 const { loadBinding } = require('../backend/binding')
@@ -15,7 +15,7 @@ const { systemError, systemErrorText } = require('../base/system-error')
  *
  * @typedef {object} Stranger
  * @property {number} [uid] absent: not known
- * @property {number} pid 0: not known, it does not listen
+ * @property {number} pid 0: not known, because the process does not listen on the name
  */
 
 // Results of native.meet().
@@ -27,13 +27,13 @@ const kStrangers = 3
 /** The ports that warnOfStranger() has warned of. @type {Set<number>} */
 const warned = new Set()
 
-/** @param {number} port @returns {string} as people find it in the lists of the system */
+/** @param {number} port @returns {string} the name as `ss -x` shows it */
 function nameOf (port) {
   const name = loadBinding().portName?.(port) ?? ''
   return path.isAbsolute(name) ? name : `@${name}`
 }
 
-// The text about whoever has the name of a port: the process and its user, and what its reader can do.
+// Describes the process that has taken the name of a port, its user, and what an administrator can do.
 /** @param {number} port @param {Stranger} stranger @returns {string} */
 function describe (port, { uid, pid }) {
   const name = nameOf(port)
@@ -49,7 +49,7 @@ function portNameError (port, stranger, prefix) {
   return new PortNameError(port, describe(port, stranger), prefix, stranger)
 }
 
-// Nobody can join it, and nobody has been kept from anything so far.
+// Warns once per port that a server listens without sharing its port: no other process can join it later.
 /** @param {number} port @param {Stranger} stranger */
 function warnOfStranger (port, stranger) {
   if (warned.has(port)) return
@@ -57,7 +57,7 @@ function warnOfStranger (port, stranger) {
   process.emitWarning(`Port ${port} is not shared with other processes: ${describe(port, stranger)}`, { code: 'HTTPSYS_PORT_UNSHARED' })
 }
 
-// A member of the port goes on with what it has.
+// Warns that a member has lost the port's name to another process. The member keeps serving the prefixes that it has.
 /** @param {number} port @param {Stranger} stranger */
 function warnOfLostName (port, stranger) {
   process.emitWarning(`Nothing further can be registered on port ${port}, where this process serves on: ${describe(port, stranger)}`,
@@ -77,12 +77,12 @@ function canDoWithout ({ sharing }, isPlain) {
 }
 
 /**
- * Takes a port: with others, or without them where the name is another user's and this listen() needs nobody.
+ * Takes a port, to share it with other processes. If another user has its name and canDoWithout(), takes the port without sharing it.
  *
  * @param {Listener} listener
  * @param {{ port: number, isPlain: boolean, prefixes: { text: string }[] }} wanted
- * @returns {{ found: number, stranger: Stranger | null }} found: kOurs, kMember, kTaken or a negative errno; a stranger: it
- *   is kOurs without a name, of which warnOfStranger() is to tell when the server listens
+ * @returns {{ found: number, stranger: Stranger | null }} found: kOurs, kMember, kTaken or a negative errno. If stranger is set, the
+ *   port was taken without its name; the caller must call warnOfStranger() when the server listens
  * @throws ERR_HTTPSYS_PORT_NAME, ERR_HTTPSYS_ENVIRONMENT
  */
 function meet (listener, { port, isPlain, prefixes }) {
@@ -90,7 +90,7 @@ function meet (listener, { port, isPlain, prefixes }) {
   const { native } = listener.open()
   const { found, uid, pid } = native.meet(port)
   const folder = runtimeDirectory()
-  // Without one there are systems on which processes cannot meet; who has named one wants to share.
+  // A user who set HTTPSYS_RUNTIME_DIRECTORY wants to share. Without it, some systems have no meeting places, which is no error.
   if (found < 0 && folder !== null) throw folderError(found, folder)
   if (found !== kStrangers) return { found, stranger: null }
   const stranger = { uid, pid }
@@ -100,7 +100,7 @@ function meet (listener, { port, isPlain, prefixes }) {
 }
 
 /**
- * Whether a listen() failed only because of somebody at the port's name who is none of ours, or of whom nothing is known.
+ * Returns the stranger if a listen() failed only because the process at the port's name is another user's or does not answer.
  *
  * @param {Error | null} error
  * @returns {Stranger | null}
@@ -108,7 +108,7 @@ function meet (listener, { port, isPlain, prefixes }) {
 function strangerOf (error) {
   const { uid, pid } = /** @type {Stranger} */ (error ?? {})
   if (error instanceof PortNameError) return { uid, pid }
-  // Nobody has ever answered there.
+  // pid 0: no process has ever answered at the name.
   return error instanceof CoordinatorError && pid === 0 ? { pid } : null
 }
 

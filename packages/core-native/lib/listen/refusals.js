@@ -1,6 +1,6 @@
 'use strict'
 
-// What tells an operator of requests that the engine refuses before JavaScript sees them: the error log, or a line on stderr.
+// Reports requests that the engine refuses before JavaScript sees them: in the error log, or as lines on stderr.
 
 const { variableMustBe } = require('../base/errors')
 const { pageUrl } = require('../base/pages')
@@ -8,7 +8,7 @@ const { systemErrorText } = require('../base/system-error')
 
 const kLines = 'HTTPSYS_REFUSAL_LINES'
 
-// Requests are served without it.
+// Warns that the error log cannot be opened. Servers work without it.
 /** @param {{ path: string, error: number }} failure */
 function warnOfErrorLog ({ path, error }) {
   process.emitWarning(`The error log ${path} cannot be opened: ${systemErrorText(error)}. Refused requests are not logged; let the ` +
@@ -25,7 +25,7 @@ function wantsRefusalLines () {
 }
 
 /**
- * Must be called before a server listens.
+ * Opens the error log and turns on the lines on stderr. Must be called before a server listens.
  *
  * @param {Pick<typeof import('../../types/binding'), 'openErrorLog' | 'tellRefusals'>} binding @param {boolean} wantsLines where there is no error log
  */

@@ -22,10 +22,10 @@ const { systemErrorText, systemError } = require('../base/system-error')
  * @property {number} port
  * @property {import('./listen-args').Endpoint[]} endpoints
  * @property {{ id: number, text: string }[]} prefixes
- * @property {boolean} isPlain listen(port), which errors speak of as Node does
- * @property {boolean} [isFed] somebody who is no member accepts for it
- * @property {string} [queueName] in place of the server's
- * @property {() => Error} [inUse] what Node would say
+ * @property {boolean} isPlain listen(port): errors have Node's texts
+ * @property {boolean} [isFed] a process that is no member of the port accepts the connections, such as a cluster's primary
+ * @property {string} [queueName] replaces the server's queue name
+ * @property {() => Error} [inUse] makes Node's error for a port in use
  */
 
 const { EACCES, EADDRINUSE, ECANCELED, EINVAL, ENOENT, ENOSPC, EPROTO, ETIMEDOUT } = os.constants.errno
@@ -34,7 +34,7 @@ const { EACCES, EADDRINUSE, ECANCELED, EINVAL, ENOENT, ENOSPC, EPROTO, ETIMEDOUT
 const pending = new Map()
 let lastToken = 0
 
-/** @param {RegistrationResult} result of one that other members had a say in */
+/** Called by the addon with the answer of other members. @param {RegistrationResult} result token 0: of no call, a registration was lost */
 function onRegistered (result) {
   if (result.token === 0) {
     if (result.error !== -EACCES) return warnOfLoss(result)
@@ -42,17 +42,17 @@ function onRegistered (result) {
   }
   const callback = pending.get(result.token)
   if (callback !== undefined) return callback(result)
-  for (const fd of result.sockets) fs.closeSync(fd) // It was taken back meanwhile.
+  for (const fd of result.sockets) fs.closeSync(fd) // The registration was withdrawn meanwhile.
 }
 
-// Between the end of one coordinator and the next somebody else was faster.
+// Warns that another process registered our prefix after the port's coordinator had ended and before we had reached its successor.
 /** @param {RegistrationResult} result */
 function warnOfLoss ({ prefix, pid }) {
   process.emitWarning(`${prefix} has been registered by process ${pid} while the port's coordinator changed: it gets the requests. ` +
     'Close one of the two servers', { code: 'HTTPSYS_PREFIX_TAKEN' })
 }
 
-// Nobody waits for what a server has asked others for, and not heard of.
+// Ends a server's pending registrations with ECANCELED, as if the other members had answered so.
 /** @param {import('./listener').Listener} listener whose prefixes the engine has been told to forget */
 function withdraw ({ asking }) {
   for (const token of [...asking.keys()]) {
@@ -68,8 +68,8 @@ function introduce (engine) {
 /**
  * @param {import('./listener').Listener} listener
  * @param {Wanted} wanted
- * @param {(error: Error | null, sockets: number[], fed: string[]) => void} callback may run before this returns; the descriptors
- *   are its, and `fed` are the addresses whose connections others pass on
+ * @param {(error: Error | null, sockets: number[], fed: string[]) => void} callback may run before register() returns. It owns the
+ *   descriptors `sockets`; `fed` are the addresses whose connections other members pass on
  */
 function register (listener, wanted, callback) {
   const { sharing } = listener
@@ -115,12 +115,12 @@ function register (listener, wanted, callback) {
  * @param {import('../backend/engine').Engine} engine
  * @param {import('./listener').Listener} listener
  * @param {number} port
- * @param {number[]} ids none: all that the server has there
+ * @param {number[]} ids of the prefixes; empty: all that the server has on the port
  * @param {object} [how]
  * @param {number} [how.restartMs] how long requests wait for another owner
- * @param {boolean} [how.stays] it listens there also without any prefix
- * @returns {Promise<void> | null} resolves when all others on the port know, or cannot be waited for any longer; null:
- *   there are none
+ * @param {boolean} [how.stays] the server keeps listening on the port even without any prefix
+ * @returns {Promise<void> | null} resolves when all other members of the port know, or the wait for them has timed out; null:
+ *   there are no other members
  */
 function release (engine, listener, port, ids, { restartMs = 0, stays = false } = {}) {
   const token = ++lastToken
@@ -133,7 +133,7 @@ function release (engine, listener, port, ids, { restartMs = 0, stays = false } 
   }))
 }
 
-// Says who is in the way of a registration, why, and what helps.
+// Explains a refused registration: the process and prefix in the way, the reason, and what helps.
 /** @param {RegistrationResult} result @param {Wanted} wanted @param {string} queueName */
 function conflictText ({ pid, prefix, queue, reason, wanted }, { port, prefixes: [{ text: first }] }, queueName) {
   const mine = wanted || first
@@ -184,7 +184,7 @@ function registrationError (result, wanted, queueName) {
     case EADDRINUSE: {
       const text = conflictText(result, wanted, queueName)
       if (!isPlain) return withText(text)
-      // The error is Node's, which people and programs look for; `pid` says who has the port.
+      // Node's own error, because people and programs look for it, with `pid` of the process that has the port.
       const error = wanted.inUse?.() ?? listenError(errno, endpoints[0].host ?? '::', port, { isMember: true })
       if (result.reason !== 'plain') error.message += `: ${text}`
       return Object.defineProperties(error, { prefix: { value: prefix }, pid: { value: pid } })

@@ -1,14 +1,14 @@
 'use strict'
 
-// Servers of the engine that Node's own code serves: those that ask for its lenient parser, and those whose own listener of 'connection'
-// (or 'secureConnection') was removed, so that the program reads its connections itself.
+// Decides which servers of the engine Node's own code serves: servers that ask for Node's lenient parser, and servers whose own
+// 'connection' (or 'secureConnection') listener was removed, because then the program reads its connections itself.
 
 const { isParsedByNode } = require('../options/lenient')
 const { kListener } = require('../http/symbols')
 
 /** @typedef {import('../../types/internal').ListenServer} ListenServer */
 
-/** Called when the listeners of a server have changed. @param {ListenServer} server */
+/** Must be called when the listeners of a server have changed. @param {ListenServer} server */
 function lookForOwnListeners (server) {
   const listener = server[kListener]
   listener.removedEvent = listener.ownListeners.find(([event, own]) => !server.listeners(event).includes(own))?.[0]

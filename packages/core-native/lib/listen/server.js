@@ -1,7 +1,7 @@
 'use strict'
 
-// http.Server on the engine. Listening is Node's own (argument rules, name lookup, cluster, errors):
-// only the moment where the bound handle would start to accept is ours, _listen2().
+// http.Server on the engine. Node's own code does most of listen() (argument rules, name lookup, cluster, errors);
+// we replace only its last step, _listen2(), in which the bound handle starts to accept.
 
 const http = require('node:http')
 const { clearInterval } = require('node:timers')
@@ -32,25 +32,25 @@ const { ServerCache } = require('./output-cache')
 const { addUrl } = require('./url-endpoints')
 const { kEndsIn, kLane, kListener, kState } = require('../http/symbols')
 
-// How long close() waits for the I/O threads; they need microseconds unless the machine is overloaded.
+// Maximum time (ms) that closeAllConnections() and closeIdleConnections() wait for the I/O threads, which usually need microseconds.
 const kCloseMs = 100
-/** Prefixes that a message names. */
+/** Maximum number of prefixes named in an error message. */
 const kNamedMax = 20
-// Events that may gain or lose listeners at any time: the lanes answer alone while there are none.
+// Events of a server whose listeners the lanes must know: without listeners a lane handles such an event by itself.
 const kWatchedEvents = new Set([
   'clientError', 'connection', 'secureConnection', 'timeout', 'upgrade', 'tlsClientError', 'newSession', 'resumeSession', 'OCSPRequest', 'keylog'
 ])
-// Whatever a program puts in their place later (register, instrumentation), these are Node's.
+// Node's own class, read before a program replaces it (register, instrumentation).
 const { Server: StockServer } = http
 
 /** @typedef {import('../../types/internal').AnySocket} AnySocket */
 /** @typedef {import('../../types/internal').ListenServer} ListenServer */
 /** @typedef {import('../../types/internal').ListenServerBase} ListenServerBase */
 /** @typedef {import('./listener').ServerOptions} ServerOptions */
-/** @typedef {[options?: import('node:net').ListenOptions, callback?: () => void]} ListenArgs what Node makes of the others, it finds out by itself */
+/** @typedef {[options?: import('node:net').ListenOptions, callback?: () => void]} ListenArgs Node's listen() also checks other forms of arguments by itself */
 
 /**
- * The methods that a server of the engine has of its own.
+ * Makes the class with the methods in which a server of the engine differs from Node's.
  *
  * @param {ListenServerBase} Base http.Server or https.Server
  */
@@ -63,13 +63,13 @@ function methodsOf (Base) {
       if (plan.kind === 'node' && listener.cache !== null && listener.cache.prefixes.length > 0) {
         throw new OptionError('The cache of a server that listens on a port', 'prefixes', undefined, 'it belongs to servers of URL prefixes')
       }
-      // Mounting may have put another application's prototypes above those of its listener since.
+      // Mounting may have changed the prototypes of the application since its listener was added.
       align(this)
-      // Refused by Node; the prefixes it listens on stay.
+      // Already listening: Node throws, and the server keeps its prefixes.
       if (this._handle) return super.listen()
       const whyNode = servedByNode(this)
       if (whyNode !== null) refuseEngineOptions(plan, whyNode)
-      // The engine throws here for what it refuses in the environment, not behind the look-up of a host, where nobody could catch it.
+      // Create the engine now: if it refuses an environment variable, it throws here, not after the host look-up, where no caller can catch it.
       else if (loadBinding().capabilities.listensOnSockets) theEngine()
       listener.origin = new Error()
       Error.captureStackTrace(listener.origin, Methods.prototype.listen)
@@ -78,7 +78,7 @@ function methodsOf (Base) {
       listener.plan = null
       listener.stopOpening()
       if (listener.leaving?.holdsClose) {
-        // 'close' is that of the close() before, whatever becomes of this listen().
+        // Emit the pending 'close' of the earlier close() now, even if this listen() fails.
         listener.leaving.holdsClose = false
         super._emitCloseIfDrained()
       }
@@ -112,25 +112,25 @@ function methodsOf (Base) {
       }).run()
     }
 
-    /** Canonical, in the order in which they were added. */
+    /** The server's prefixes in canonical form, in the order in which they were added. */
     get prefixes () {
-      // Neither has a server on a Unix socket or pipe, which has no port that a prefix could name.
+      // A server on a Unix socket or pipe has no prefixes, because it has no port.
       return this._handle && hasPort(this) ? prefixesOf(this).map(({ prefix }) => prefix) : []
     }
 
-    /** Null without the option cache. */
+    /** The server's output cache; null without the option `cache`. */
     get cache () {
       const listener = this[kListener]
       if (listener === undefined || listener.cache === null) return null
       return (listener.cacheFace ??= new ServerCache(this))
     }
 
-    // Programs that know node:http alone may have a property of this name.
+    // Programs written for node:http may set a property of their own with this name.
     set cache (value) {
       Object.defineProperty(this, 'cache', { value, writable: true, enumerable: true, configurable: true })
     }
 
-    /** @param {string} text @param {...unknown} others none: options are those of listen() */
+    /** @param {string} text @param {...unknown} others must be empty: only listen() has options */
     async addPrefix (text, ...others) {
       refuseOptions('addPrefix()', others)
       const parsed = readPrefix(requireText(text))
@@ -143,17 +143,17 @@ function methodsOf (Base) {
       checkRegistration(parsed.prefix, applicationOf(listener.sharing))
       if (prefixes.isImplied) prefixes.makeExplicit(prefixesOf(this)[0])
       const id = prefixes.add(parsed)
-      // Another host may be bound to another certificate.
+      // A host that the server had no https prefix for may be bound to another certificate.
       if (parsed.scheme === 'https' && prefixes.isOnlyOfHost(parsed)) listener.bindings?.look()
       try {
-        // The lanes know it before others send requests for it.
+        // The lanes must know the prefix before other processes send requests for it.
         listener.configure()
         if (!loadBinding().capabilities.listensOnSockets) return addUrl(this, parsed, id)
         await openFor(this, parsed, id)
       } catch (error) {
         prefixes.delete(parsed)
         listener.configure()
-        // Another prefix, which has opened a socket for both, may have been removed meanwhile.
+        // Meanwhile the prefix whose socket both would have used may have been removed.
         if (handleOf(this)) closeUnneeded(this, parsed)
         catchUpWithReservations(listener)
         throw error
@@ -162,7 +162,7 @@ function methodsOf (Base) {
       watchReservations(listener)
     }
 
-    /** @param {string} text @param {...unknown} others none */
+    /** @param {string} text @param {...unknown} others must be empty */
     async removePrefix (text, ...others) {
       refuseOptions('removePrefix()', others)
       const parsed = readPrefix(requireText(text))
@@ -193,7 +193,7 @@ function methodsOf (Base) {
       return removeFiles(this, where)
     }
 
-    // The last connection of a closed server lets go of it.
+    // Node calls this when a connection of a closed server has ended. After the last one, the engine forgets the server.
     _emitCloseIfDrained () {
       const listener = this[kListener]
       if (listener?.leaving?.holdsClose) {
@@ -234,7 +234,7 @@ function methodsOf (Base) {
     closeAllConnections () {
       super.closeAllConnections()
       const sockets = Array.from(this[kListener]?.sockets ?? [])
-      // Idle ones that were to be closed before are gone on Node: the last end is not theirs.
+      // First the connections that closeIdleConnections() is closing: on Node they have already ended, and none of them ends last.
       for (const socket of sockets) if (socket[kEndsIn] !== null) socket.destroy()
       for (const socket of sockets) socket.destroy()
       if (sockets.length > 0) theEngine().drain(kCloseMs, 'handled')
@@ -248,11 +248,11 @@ function methodsOf (Base) {
       for (const socket of Array.from(listener?.sockets ?? [])) {
         if (!closeIfIdle(socket)) continue
         isAny = true
-        // Node closes an idle connection within this call, so that a closed server ends here. The first call that finds a connection
-        // idle decides the context.
+        // Async context of the connection's end. Node ends an idle connection within this call, and a closed server with its last
+        // connection; so the first call that finds a connection idle decides.
         if (socket[kEndsIn] === null || !listener.isClosed) socket[kEndsIn] = endsIn ??= captureContext()
       }
-      // The connections are closed when this returns, as on Node: a client in this process may want to use one next.
+      // As on Node, the connections are closed when this method returns: a client in this process could otherwise reuse one.
       if (isAny) theEngine().drain(kCloseMs, 'handled')
     }
   }
@@ -260,7 +260,7 @@ function methodsOf (Base) {
   for (const name of /** @type {const} */ (['on', 'addListener', 'prependListener', 'removeListener', 'off', 'removeAllListeners'])) {
     Object.defineProperty(Methods.prototype, name, {
       value: {
-        /** @this {ListenServer} @param {...unknown} args removeAllListeners() without any removes more than with undefined */
+        /** @this {ListenServer} @param {...unknown} args passed on as given: removeAllListeners() differs from removeAllListeners(undefined) */
         [name] (...args) {
           const result = /** @type {(...args: unknown[]) => unknown} */ (Base.prototype[name]).apply(this, args)
           const [event] = args
@@ -302,7 +302,7 @@ function attach (server, options) {
 }
 
 /**
- * Puts a listener in the place of Node's. While it is there the engine serves the server's connections.
+ * Replaces Node's listener of an event by ours. While ours is registered, the engine serves the server's connections.
  *
  * @template {import('node:net').Socket} S
  * @param {ListenServer} server
@@ -316,14 +316,14 @@ function replaceListener (server, event, stock, own) {
   server.prependListener(event, own)
 }
 
-// Its requests are made with the prototypes of the application that is its only listener. Node's constructor adds the
-// listener before there is anything to align.
+// Makes requests and responses with the prototypes of the application that is the server's only 'request' listener. During Node's
+// constructor, which adds that listener, kListener is not set yet.
 /** @param {ListenServer} server */
 function align (server) {
   server[kListener]?.alignment?.look(server.rawListeners('request'))
 }
 
-// Lanes that serve it must hear of a change. Node goes on where its listeners for connections have gone.
+// Passes changed settings or listeners to the lanes. If our connection listeners were removed, lets Node accept from now on.
 /** @param {ListenServer} server */
 function reconfigure (server) {
   const listener = server[kListener]
@@ -334,11 +334,11 @@ function reconfigure (server) {
   else listener.configure()
 }
 
-// The lanes read heads by themselves.
+// Properties whose changes the lanes must know at once, because they read request heads without JavaScript.
 const kWatchedSettings = Object.fromEntries(
   ['maxHeaderSize', ...refusesManyHeaders ? ['maxHeadersCount'] : []].flatMap((name) => watched(name, Symbol(name))))
 
-/** @param {string} name @param {symbol} key where its value is @returns {[string | symbol, PropertyDescriptor][]} */
+/** @param {string} name @param {symbol} key property with the value @returns {[string | symbol, PropertyDescriptor][]} */
 function watched (name, key) {
   return [
     [key, { value: undefined, writable: true }],
@@ -356,14 +356,14 @@ function watched (name, key) {
   ]
 }
 
-// Before Node's constructor sets them: a property that becomes another kind of property makes V8 forget the hidden
-// class, and every request reads a dozen of a server's.
+// Defines the watched properties as accessors. Must run before Node's constructor sets them: a data property that becomes an
+// accessor later makes V8 drop the hidden class, and every request reads a dozen properties of the server.
 /** @param {ListenServer} server */
 function watchSettings (server) {
   Object.defineProperties(server, kWatchedSettings)
 }
 
-// Sockets, and connections that it is given, are the engine's.
+// Whether the engine accepts on the server's sockets, and serves connections given to the server.
 /** @param {ListenServer} server */
 function isServedHere (server) {
   return loadBinding().capabilities.listensOnSockets && !isServedByNode(server)
@@ -383,8 +383,8 @@ function isOurs (socket) {
   return socket[kLane] !== undefined && (/** @type {number} */ (socket[kState]) & State.kUpgraded) === 0
 }
 
-// Sockets that did not come from the engine (emit('connection', socket)) are served by Node's own code,
-// and so are tunnels: upgraded connections that the application gives to a server again.
+// Lets Node's own code serve sockets that did not come from the engine (emit('connection', socket)), and
+// tunnels: upgraded connections that the application gives to a server again.
 /** @this {http.Server} @param {AnySocket} socket */
 function onConnection (socket) {
   if (!isOurs(socket)) connectionListener.call(this, socket)
@@ -403,7 +403,7 @@ function listenOnPrefixes (server, plan, Base) {
   }
   listener.givenPort = 0
   const { host, port, ipv6Only } = plan.endpoints[0]
-  // A worker of node:cluster joins as any process; the primary has no part in it.
+  // exclusive keeps Node from asking a cluster's primary: a worker shares the port like any other process.
   const options = { ...plan.options, port, exclusive: true }
   if (host !== undefined) options.host = host
   if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
@@ -411,8 +411,8 @@ function listenOnPrefixes (server, plan, Base) {
 }
 
 /**
- * What HTTPSYS_LISTEN has in the place of a port that a program has asked address() for, so as to listen on further addresses of it. Fastify
- * does that for "localhost", with a server for each address and one handler for all.
+ * Finds the mapping of HTTPSYS_LISTEN that another server with the same handler uses, if the program got `port` from its address() and now
+ * listens on a further address of it. Fastify does that for "localhost", with a server for each address and one handler for all.
  *
  * @param {ListenServer} server
  * @param {number} port
@@ -439,12 +439,12 @@ function requireText (prefix) {
     { code: 'ERR_INVALID_ARG_TYPE' })
 }
 
-/** @param {string} where @param {unknown[]} args that no function of ours takes */
+/** @param {string} where @param {unknown[]} args superfluous ones: an object among them may be options that would be ignored */
 function refuseOptions (where, args) {
   for (const options of args) if (typeof options === 'object' && options !== null) refuseUnknown(where, options, [])
 }
 
-// A server that listens as Node's does has a prefix too: everything at its address.
+// Returns a server's prefixes. A server that was given only a port has an implied one: everything at its address.
 /** @param {ListenServer} server @returns {import('../prefixes/url-prefix').UrlPrefix[]} */
 function prefixesOf (server) {
   const { prefixes } = server[kListener]
@@ -459,7 +459,7 @@ function hasPrefix (server, parsed) {
   return prefixes.isImplied ? prefixesOf(server).some((implied) => keyOf(implied) === keyOf(parsed)) : prefixes.has(parsed)
 }
 
-/** @param {string[]} prefixes of which a message names the first ones */
+/** Lists the first kNamedMax prefixes for an error message. @param {string[]} prefixes */
 function someOf (prefixes) {
   if (prefixes.length === 0) return 'it has none'
   const rest = prefixes.length - kNamedMax

@@ -1,16 +1,17 @@
 'use strict'
 
-// A server's handle without a socket of its own: whoever has the port's is no member of it, and the members that it gives
-// connections pass them on. When that ends nobody accepts, so it looks for a socket all the while.
+// A server's handle without a socket of its own. A program that is no member of the port has the socket (a cluster's primary, say), and
+// the members to which it gives connections pass them on. If they end, no process accepts, so the handle keeps looking for a socket.
 
 const net = require('node:net')
 const { clearInterval, setInterval } = require('node:timers')
 const { kBegin } = require('../http/symbols')
 const { systemErrorText } = require('../base/system-error')
 
-// Nobody tells that somebody else has closed a socket. An attempt is four calls of the kernel.
+// Polling interval (ms): there is no event when another process closes its socket. One attempt costs four system calls.
 const kLookMs = 200
-// How long to wait after the processes that passed connections on have gone: their primary closes its socket at once.
+// Failed attempts before a warning, 5 s in all. When the workers that passed connections on have ended, their primary closes its
+// socket at once; one of the next attempts then succeeds.
 const kLooksBeforeWarning = 25
 
 class SocketlessHandle {
@@ -24,7 +25,7 @@ class SocketlessHandle {
   /**
    * @param {string} address
    * @param {number} port
-   * @param {() => number} look for a socket: a negative errno when there is none, and nobody who passes connections on
+   * @param {() => number} look looks for a socket. Returns a negative errno if there is none and no member passes connections on
    */
   constructor (address, port, look) {
     this.#address = address

@@ -10,11 +10,11 @@
  * @property {import('../../types/node-internals').ListenHandle} handle
  */
 
-// In the order in which they were opened. There may be one for each of many thousands of addresses, and two for one endpoint.
+// A set of sockets in the order in which they were opened, indexed by port and host. It may hold thousands, and two for one endpoint.
 class SocketsBeside {
   /** @type {Set<SocketBeside>} */
   #all = new Set()
-  /** By port and host, '' = every address. @type {Map<number, Map<string, Set<SocketBeside>>>} */
+  /** Sockets by port and host; host '' = every address. @type {Map<number, Map<string, Set<SocketBeside>>>} */
   #ports = new Map()
 
   /** @param {SocketBeside} socket */
@@ -58,7 +58,7 @@ class SocketsBeside {
     return [...this.#ports.get(port)?.values() ?? []].flatMap((sockets) => [...sockets])
   }
 
-  /** @returns {SocketBeside[]} all of them, which it has no longer */
+  /** Empties the set. @returns {SocketBeside[]} its former content */
   take () {
     const all = [...this.#all]
     this.#all.clear()

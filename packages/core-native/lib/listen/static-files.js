@@ -1,6 +1,6 @@
 'use strict'
 
-// serveFiles() and removeFiles(): which folders the I/O threads serve for a server.
+// serveFiles() and removeFiles(), which add and remove the folders that the I/O threads serve for a server.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -20,10 +20,10 @@ const { servedByNode } = require('./served-by-node')
 /** @typedef {import('./static-mounts').Mount} Mount */
 /** @typedef {{ path: string, prefix: import('../prefixes/url-prefix').UrlPrefix | null }} Place */
 
-/** @typedef {ListenServer & Pick<import('../../types').Server, 'prefixes' | 'addPrefix' | 'removePrefix'>} PrefixServer the same with what it has of its own class */
-/** @typedef {Mount & { prefix: import('../prefixes/url-prefix').UrlPrefix }} PrefixMount at one prefix */
+/** @typedef {ListenServer & Pick<import('../../types').Server, 'prefixes' | 'addPrefix' | 'removePrefix'>} PrefixServer ListenServer with the methods of our Server class */
+/** @typedef {Mount & { prefix: import('../prefixes/url-prefix').UrlPrefix }} PrefixMount a mount at one prefix */
 
-/** In messages: serveFiles() and the adapter's static() read the same options. */
+/** Start of error messages about options, for serveFiles() and the adapter's static(), which share the options. */
 const kWhere = 'A served folder'
 
 /** @param {ListenServer} server @throws ERR_HTTPSYS_CAPABILITY, ERR_HTTPSYS_FILES where the lanes cannot serve files */
@@ -43,7 +43,7 @@ function readPlace (server, where) {
   if (where.includes('://')) {
     const prefix = readPrefix(where)
     const path = decodedPath(prefix.path)
-    // A server on a port has one prefix, which it was not given: everything.
+    // A server that was given only a port has an implied prefix, which covers everything: a folder there is below all prefixes.
     const isAll = server[kListener].prefixes.isImplied && server.prefixes.some((own) => keyOf(readPrefix(own)) === keyOf(prefix))
     return { prefix: isAll ? null : prefix, path }
   }
@@ -101,7 +101,7 @@ function serveFiles (server, where, root, options) {
   const there = statics.find(place)
   if (there !== undefined) throw new FilesError(`${String(where)} is served from ${there.root} already; removeFiles() ends that`, { root: there.root })
   const { prefix } = place
-  // The prefixes of a server are known when it listens.
+  // While listen() is under way the server's prefixes are not known yet: wait for 'listening'.
   if (prefix !== null && isListening(server) && !handleOf(server)) return once(server, 'listening').then(() => serveFiles(server, where, root, options))
   const mount = { ...place, ownsPrefix: prefix !== null && !(handleOf(server) && prefixes.has(prefix)), root: folder, settings }
   statics.add(mount)
@@ -132,8 +132,10 @@ async function openPrefix (server, mount) {
 
 /**
  * @param {PrefixServer} server
+ * Ends the serving of a folder.
+ *
  * @param {unknown} where as serveFiles() was given it
- * @returns {Promise<void>} when other processes know
+ * @returns {Promise<void>} resolves when the other processes of the port know
  */
 async function removeFiles (server, where) {
   requireFiles(server)
@@ -141,13 +143,13 @@ async function removeFiles (server, where) {
   const mount = statics.find(readPlace(server, where))
   if (mount === undefined) throw new FilesError(`No folder is served at ${String(where)}`)
   const { ownsPrefix, prefix } = mount
-  // The folder goes with its prefix.
+  // removePrefix() removes the folder together with its prefix.
   if (ownsPrefix && prefix !== null && handleOf(server) && prefixes.has(prefix)) return server.removePrefix(prefix.prefix)
   statics.delete(mount)
   configure(server)
 }
 
-/** Tells the lanes. @param {ListenServer} server */
+/** Passes the changed folders to the lanes. @param {ListenServer} server */
 function configure (server) {
   const listener = server[kListener]
   if (listener.id !== 0) listener.configure()

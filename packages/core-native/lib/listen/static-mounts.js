@@ -1,6 +1,6 @@
 'use strict'
 
-// The folders of one server whose files are served without JavaScript, and where in its URLs they are.
+// The folders of one server whose files the lanes serve without JavaScript, with the URL path or prefix of each.
 
 const { comparablePath } = require('../prefixes/url-prefix')
 const { keyOf } = require('../prefixes/prefixes')
@@ -13,9 +13,9 @@ const { contentTypes } = require('./content-types')
  * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
  *
  * @typedef {object} Mount
- * @property {string} path decoded, from '/' on, with a final slash; that of `prefix`, or relative to each prefix of the application
- * @property {UrlPrefix | null} prefix the only one below which the folder is; null: all of the application's
- * @property {boolean} ownsPrefix the prefix was registered for the folder, and goes with it
+ * @property {string} path decoded, with a slash at both ends; the path of `prefix`, or a path below each prefix of the application
+ * @property {UrlPrefix | null} prefix the prefix at which the folder is; null: the folder is below every prefix of the application
+ * @property {boolean} ownsPrefix the prefix was registered for the folder, and is removed with it
  * @property {string} root an absolute path
  * @property {StaticSettings} settings
  */
@@ -28,9 +28,9 @@ function keyOfMount ({ path, prefix }) {
 class StaticMounts {
   /** @type {Map<string, Mount>} */
   #mounts = new Map()
-  /** The folder whose prefix listen() is being called for. @type {Mount | null} */
+  /** The folder for whose prefix beginWith() is calling listen(). @type {Mount | null} */
   #beginning = null
-  /** The lanes know the folders, but for those at prefixes that have changed since. */
+  /** True if the lanes know all folders, except those at prefixes that changed later. */
   #isTold = false
 
   /** @returns {boolean} whether the server serves no folder */
@@ -54,12 +54,12 @@ class StaticMounts {
     if (this.#mounts.delete(keyOfMount(mount))) this.#isTold = false
   }
 
-  /** A prefix is the server's no longer: neither is the folder at it. @param {UrlPrefix} prefix */
+  /** Drops the folder at a prefix that the server no longer has. @param {UrlPrefix} prefix */
   prefixRemoved (prefix) {
     if (this.#mounts.delete(keyOf(prefix))) this.#isTold = false
   }
 
-  /** The server listens anew: folders at prefixes of an earlier listen() are gone with these. */
+  /** Called by a new listen(): drops the folders at prefixes of an earlier listen(), except the one for which beginWith() listens. */
   prefixesCleared () {
     for (const mount of [...this.#mounts.values()]) if (mount.prefix !== null && mount !== this.#beginning) this.delete(mount)
   }
@@ -75,7 +75,7 @@ class StaticMounts {
   }
 
   /**
-   * All folders, as the engine takes them. Their number does not depend on that of the prefixes.
+   * Returns all folders in the form that the engine reads: one element each, also for a folder below all prefixes.
    *
    * @param {Pick<Prefixes, 'idOf'>} prefixes that the server has now
    * @returns {StaticMount[]}
@@ -89,7 +89,8 @@ class StaticMounts {
   }
 
   /**
-   * The same for a server whose other settings are told. A folder comes with some thousand content types, and prefixes change more often.
+   * Like list(), but null if the lanes know the folders already: each folder comes with some thousand content types, and configure()
+   * runs often.
    *
    * @param {Pick<Prefixes, 'idOf' | 'changedKeys'>} prefixes
    * @returns {StaticMount[] | null} null: the lanes know them
@@ -105,12 +106,12 @@ class StaticMounts {
     return false
   }
 
-  /** The lanes know what changes() has said. */
+  /** Must be called when the lanes have received the result of changes(). */
   told () {
     this.#isTold = true
   }
 
-  /** The lanes have forgotten all of them. */
+  /** Must be called when the lanes have forgotten the server's folders. */
   forgotten () {
     this.#isTold = false
   }

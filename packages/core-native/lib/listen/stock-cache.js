@@ -1,6 +1,6 @@
 'use strict'
 
-// HTTPSYS_BACKEND=node: stock Node keeps no responses.
+// The output cache for HTTPSYS_BACKEND=node: its functions throw, because stock Node has no cache.
 
 const { CapabilityError } = require('../base/errors')
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// HTTPSYS_BACKEND=node: node:https itself, which only learns to listen on URL prefixes.
+// The https.Server for HTTPSYS_BACKEND=node: Node's own class, extended only by listening on URL prefixes.
 
 const https = require('node:https')
 const { derive } = require('./stock-server')

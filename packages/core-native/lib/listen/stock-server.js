@@ -1,7 +1,7 @@
 'use strict'
 
-// HTTPSYS_BACKEND=node: node:http itself, which only learns to listen on URL prefixes. The reference
-// to compare the engine with, and a way out where the addon cannot be built.
+// The http.Server for HTTPSYS_BACKEND=node: Node's own class, extended only by listening on URL prefixes. It is the
+// reference for comparisons with the engine, and a fallback if the addon cannot be built.
 
 const http = require('node:http')
 const https = require('node:https')
@@ -21,13 +21,13 @@ const { contextOptions } = require('../node-private/tls')
 const { Server: StockServer } = http
 const { Server: StockHttpsServer } = https
 
-/** The options of TLS that servers were created with. @type {WeakMap<object, CreatedTls>} */
+/** TLS options of createServer(), by server. @type {WeakMap<object, CreatedTls>} */
 const created = new WeakMap()
 
 /** @typedef {https.Server & import('../../types/node-internals').PrivateTlsServer} SecureServer */
 /** @typedef {import('node:net').Socket} Socket */
 /** @typedef {Pick<import('../tls/certificate-sources').Sources, 'options' | 'hosts'>} Certificates */
-/** @typedef {import('../../types').HttpsServerOptions & http.ServerOptions} ServerOptions what a user has given: whether it is that, is found out where it is taken */
+/** @typedef {import('../../types').HttpsServerOptions & http.ServerOptions} ServerOptions as the user gave them; each option is checked where it is read */
 /** @typedef {new (options?: ServerOptions | http.RequestListener, requestListener?: http.RequestListener) => http.Server} ServerClass of http or of https */
 
 /** @param {ServerClass} Base */
@@ -71,7 +71,7 @@ function methodsOf (Base) {
       return super.listen(options, plan.callback)
     }
 
-    /** Node's own code keeps no responses. */
+    /** Always null: Node's own code has no output cache. */
     get cache () {
       return null
     }
@@ -102,7 +102,7 @@ function filesError () {
   return new CapabilityError('Serving a folder', 'servesFiles', 'node')
 }
 
-/** @template {http.Server} T @param {T} server @param {Error} failure of listen() @param {Error} origin @param {unknown} callback which waits for the next listen() @returns {T} */
+/** Emits the error of a listen() in the next tick. @template {http.Server} T @param {T} server @param {Error} failure @param {Error} origin @param {unknown} callback runs if a later listen() succeeds @returns {T} */
 function emitLater (server, failure, origin, callback) {
   if (typeof callback === 'function') server.once('listening', /** @type {() => void} */ (callback))
   nodeProcess.nextTick(() => server.emit('error', raisedAt(failure, origin)))
@@ -114,7 +114,7 @@ function withThose (server, tls) {
   return /** @type {CreatedTls} */ (created.get(server)).with(tls ?? {})
 }
 
-// Whether a server has a certificate of its own. One that addContext() or setSecureContext() has brought counts, too.
+// Whether a server has a certificate of its own, from createServer(), addContext() or setSecureContext().
 /** @param {http.Server} server of https */
 function hasItsOwn (server) {
   return /** @type {CreatedTls} */ (created.get(server)).isCertified(server)
@@ -128,7 +128,7 @@ function useTls (server, sources) {
   addHosts(server, sources.hosts)
 }
 
-// Lets this server speak TLS instead of plain HTTP on what it accepts, or plain HTTP instead of TLS.
+// Makes this server speak TLS on the connections that it accepts, or (tls null) plain HTTP, whatever its class.
 /** @param {http.Server} server @param {Certificates | null} tls */
 function translate (server, tls) {
   const listeners = server.listeners('connection')
@@ -163,7 +163,7 @@ function serverBeside (server, tls, serve) {
   })
 }
 
-// A further address: its connections are this server's.
+// Listens on a further address with a second server, which passes its connections to this one.
 /** @param {http.Server} server @param {{ host?: string, port: number, ipv6Only?: boolean }} endpoint @param {Certificates | null} tls */
 function listenBeside (server, endpoint, tls) {
   server.once('listening', () => {
@@ -193,7 +193,7 @@ function derive (Base) {
   Object.defineProperty(Server.prototype, kServedByNode, { value: true })
   Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
   Object.setPrototypeOf(Server, Base)
-  return /** @type {ServerClass} */ (/** @type {unknown} */ (Server)) // Its prototype is of a class that TypeScript does not follow.
+  return /** @type {ServerClass} */ (/** @type {unknown} */ (Server)) // TypeScript does not see the methods of the replaced prototype.
 }
 
 const Server = derive(/** @type {ServerClass} */ (StockServer))

@@ -1,7 +1,7 @@
 'use strict'
 
-// Listening where the operating system's own HTTP server listens: it is told URLs, not given sockets. Node's
-// listen() has run up to the moment when it would bind; what stands in for its handle is a UrlHandle.
+// Listening with the operating system's own HTTP server (HTTP.SYS), which takes URLs instead of sockets. Node's
+// listen() has run up to the point where it would bind; a UrlHandle replaces the libuv handle.
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
 const net = require('node:net')
@@ -17,7 +17,7 @@ const { optionError, queueError, urlError } = require('./url-error')
 const { kQueueModes } = require('./listen-args')
 const { kListener } = require('../http/symbols')
 
-// A port that nobody listened on may be taken, by a client's connection for one, before it is registered.
+// Attempts to register a free port for listen(0). Between freePort() and the registration a client's connection, say, may take the port.
 const kFreePortTries = 10
 
 /**
@@ -28,7 +28,7 @@ const kFreePortTries = 10
  * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
  */
 
-// Stands where Node expects the libuv handle of a listening server.
+// Replaces the libuv handle that Node expects of a listening server.
 class UrlHandle {
   #referenced = false
   #server
@@ -78,14 +78,14 @@ class UrlHandle {
 
 /**
  * @param {Listener} listener
- * @returns {boolean} whether another process has made the queue, and its URLs
+ * @returns {boolean} whether the server attached to a queue that another process had made and whose URLs that process registers
  * @throws what listen() is to emit
  */
 function openQueue (listener) {
   const { sharing } = listener
   const { capabilities } = loadBinding()
   if (sharing.isImplied && cluster.isWorker) throw new UrlSharingError('queueName')
-  // Of servers of one process that HTTPSYS_LISTEN maps each has a queue of its own.
+  // Servers that HTTPSYS_LISTEN maps have an implied queue name; with HTTP.SYS each gets a queue of its own instead.
   const { queueName, queueMode } = sharing.isImplied ? { queueName: '', queueMode: 'create' } : sharing
   if (queueName !== '' && !capabilities.namedQueues) throw new CapabilityError('listen({ queueName })', 'namedQueues', capabilities.name)
   const { status, property, isAttached } = listener.open().native.openQueue(listener.id, queueName, kQueueModes.indexOf(queueMode))
@@ -114,7 +114,7 @@ function register (listener, id, url, members) {
 }
 
 /**
- * Registers what a server is to listen on: everything, or nothing.
+ * Registers all URLs on which a server is to listen. If one fails, none stays registered.
  *
  * @param {ListenServer} server
  * @param {Plan} plan
@@ -140,7 +140,7 @@ function openUrls (server, plan) {
 /**
  * @param {Listener} listener
  * @param {Plan} plan
- * @param {number} at the port, where the plan leaves it open
+ * @param {number} at the port that replaces port 0 of the plan
  * @throws what listen() is to emit; nothing is registered then
  */
 function registerAll (listener, { endpoints: [{ host, port }], prefixes, isPlain }, at) {
@@ -158,8 +158,8 @@ function registerAll (listener, { endpoints: [{ host, port }], prefixes, isPlain
   }
 }
 
-// The system's server takes no port of its own choice.
-/** @param {string | undefined} host @returns {number} one that nobody listens on */
+// Finds a free port for listen(0), because HTTP.SYS does not choose ports.
+/** @param {string | undefined} host @returns {number} a port on which no program listens */
 function freePort (host) {
   const handle = createServerHandle(host ?? '0.0.0.0', 0, net.isIPv6(host ?? '') ? 6 : 4)
   if (typeof handle === 'number') throw listenError(handle, host ?? '::', 0)
@@ -178,7 +178,7 @@ function freePort (host) {
  * @param {number} id
  */
 function addUrl (server, parsed, id) {
-  // A server that listens on a port is registered by configure(): its own prefix is there already.
+  // configure() passes the new prefix to the lanes, and addUrl() below registers it.
   server[kListener].configure()
   register(server[kListener], id, parsed.prefix)
 }

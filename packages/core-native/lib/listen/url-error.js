@@ -1,11 +1,11 @@
 'use strict'
 
-// Errors of Node's kind for the answers of the operating system's HTTP server to a URL or an option; their texts say what helps.
+// Makes errors in Node's form from the error codes of HTTP.SYS, for a URL, a queue or an option. Their texts say what helps.
 
 const os = require('node:os')
 const { errnoOf } = require('../base/system-error')
 
-/** Its error codes. */
+/** Error codes of HTTP.SYS (Win32). */
 const kFileNotFound = 2
 const kAccessDenied = 5
 const kSharingViolation = 32
@@ -18,7 +18,7 @@ function userName () {
   return domain === undefined ? username : `${domain}\\${username}`
 }
 
-/** @param {number} status @param {string} url @returns {[string, string]} Node's code, and why with what helps */
+/** @param {number} status @param {string} url @returns {[string, string]} Node's code; the reason, and what helps */
 function explain (status, url) {
   switch (status) {
     case kAccessDenied:
@@ -34,7 +34,7 @@ function explain (status, url) {
   }
 }
 
-/** @param {number} status @param {string} name @returns {[string, string]} the same for a request queue */
+/** @param {number} status @param {string} name @returns {[string, string]} as explain(), for a named request queue */
 function explainQueue (status, name) {
   switch (status) {
     case kFileNotFound:
@@ -50,12 +50,12 @@ function explainQueue (status, name) {
   }
 }
 
-/** @param {number} status @returns {[string, string]} the same for one without a name */
+/** @param {number} status @returns {[string, string]} as explain(), for a queue without a name */
 function explainOwnQueue (status) {
   return [status === kAccessDenied ? 'EACCES' : 'UNKNOWN', `HTTP.SYS gives no request queue: error ${status}. What it means is shown by:  net helpmsg ${status}`]
 }
 
-/** @param {number} status @param {string} name @returns {[string, string]} the same for an option */
+/** @param {number} status @param {string} name @returns {[string, string]} as explain(), for an option */
 function explainOption (status, name) {
   const code = status === kAccessDenied ? 'EACCES' : status === kInvalidParameter ? 'EINVAL' : 'UNKNOWN'
   return [code, `HTTP.SYS refuses the option "${name}" with the error ${status}. What it means is shown by:  net helpmsg ${status}`]
@@ -74,13 +74,13 @@ function errorOf ([code, text], status, members) {
 /**
  * @param {number} status
  * @param {string} url
- * @param {object} [members] of the error; of listen(port) it has what Node's has
+ * @param {object} [members] further members of the error: for listen(port), those of Node's error
  */
 function urlError (status, url, members) {
   return errorOf(explain(status, url), status, { syscall: 'listen', prefix: url, ...members })
 }
 
-/** @param {number} status @param {string} [queueName] none: it was to be this server's alone */
+/** @param {number} status @param {string} [queueName] absent: the server wanted a queue of its own */
 function queueError (status, queueName) {
   if (queueName === undefined) return errorOf(explainOwnQueue(status), status, { syscall: 'listen' })
   return errorOf(explainQueue(status, queueName), status, { syscall: 'listen', queueName })
