@@ -31,7 +31,7 @@ const kThrown = true
  * @typedef {object} Handlers
  * @property {(result: import('../../types/binding').RegistrationResult) => void} registered
  * @property {(lane: Lane, words: Int32Array, bytes: Buffer, at: number) => void} record anything but kPad, kIntern and kOversize
- * @property {(report: () => void, isTick: boolean) => void} thrown calls report() in the async context of the code that threw; isTick: a tick threw, not a record's handler
+ * @property {(report: () => void, isTick: boolean) => void} thrown calls report() in the async context of the throw; isTick: thrown by a tick
  */
 
 /**
@@ -223,7 +223,11 @@ class Engine {
   }
 }
 
-/** Runs start(). If it fails for lack of descriptors, adds the limit of open files to the error's message. @template T @param {() => T} start @returns {T} */
+/**
+ * Runs start(). If it fails for lack of descriptors, adds the limit of open files to the error's message.
+ *
+ * @template T @param {() => T} start @returns {T}
+ */
 function withLimit (start) {
   try {
     return start()

@@ -208,7 +208,11 @@ function cureOf ({ platform, failures, folder, installed }) {
   ].join('\n')
 }
 
-/** Shortens the cause of a load error to one line, without the stack of Node's loader: our message has all details. @param {(Error & { requireStack?: unknown }) | undefined} error */
+/**
+ * Shortens the cause of a load error to one line, without the stack of Node's loader: our message has all details.
+ *
+ * @param {(Error & { requireStack?: unknown }) | undefined} error
+ */
 function onOneLine (error) {
   if (error === undefined) return undefined
   error.stack = `${error.name}: ${error.message.split('\n')[0]}`

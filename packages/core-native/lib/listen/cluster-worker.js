@@ -108,7 +108,7 @@ function openAsWorker (server, plan, query, done) {
       return settled(bindError(errno, query.address, port), [])
     }
     const kind = hasSocket(handle) ? takeShared : takeFed
-    kind(server, { ...withPort(plan, bound), port: bound, inUse }, /** @type {BoundHandle} */ (handle), done) // errnoOf() has checked that it has a port.
+    kind(server, { ...withPort(plan, bound), port: bound, inUse }, /** @type {BoundHandle} */ (handle), done) // errnoOf() found its port.
   }])
 }
 

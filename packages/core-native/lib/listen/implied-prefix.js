@@ -31,7 +31,11 @@ function isAnyPort ({ isPlain, prefixes: [{ port }] }) {
   return isPlain && port === 0
 }
 
-/** Returns the prefix of a plan for a port. Must be called when the handle is bound: only then listen(0) has its port. @param {Plan} plan @param {ListenHandle} handle */
+/**
+ * Returns the prefix of a plan for a port. Must be called when the handle is bound: only then listen(0) has its port.
+ *
+ * @param {Plan} plan @param {ListenHandle} handle
+ */
 function impliedBy ({ prefixes: [{ text }] }, handle) {
   return readPrefix(text.replace(/:0\/$/, `:${addressOf(handle).port}/`))
 }

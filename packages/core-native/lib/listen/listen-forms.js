@@ -30,7 +30,7 @@ function isOptions (first) {
   return typeof first === 'object' && first !== null && !hasHandle(first)
 }
 
-/** @param {{ path?: unknown, fd?: unknown }} options of listen() @returns {boolean} whether Node listens on their port, not on a path or a descriptor */
+/** @param {{ path?: unknown, fd?: unknown }} options of listen() @returns {boolean} whether Node listens on their port, not a path or descriptor */
 function isPort (options) {
   const { path, fd } = options
   return !(typeof fd === 'number' && fd >= 0) && ('port' in options || path === undefined)
@@ -61,7 +61,7 @@ function prefixForm ([first, ...others]) {
  * Returns the prefixes to which HTTPSYS_LISTEN maps the port that a program passes to listen().
  *
  * @param {unknown[]} args of listen()
- * @param {(port: number) => import('../options/stand-in').Mapping | undefined} [learned] finds the mapping behind a port that the program read from address()
+ * @param {(port: number) => import('../options/stand-in').Mapping | undefined} [learned] finds the mapping behind a port read from address()
  * @returns {PrefixForm | null}
  */
 function mappedForm ([first, ...others], learned) {

@@ -39,7 +39,7 @@ const { served } = require('../http/served')
 const { refusedOption } = require('../tls/system-certificate')
 const { systemErrorText } = require('../base/system-error')
 
-/** @typedef {import('../../types').EngineServerOptions & http.ServerOptions} ServerOptions as the user gave them; each option is checked where it is read */
+/** @typedef {import('../../types').EngineServerOptions & http.ServerOptions} ServerOptions as the user gave them; checked where they are read */
 /** @typedef {import('../../types/internal').EngineListener} EngineListener */
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */
 /** @typedef {import('../../types/internal').ListenHttpsServer} ListenHttpsServer */
@@ -180,9 +180,17 @@ class Listener {
     this.statics = new StaticMounts()
     /** Open connections in HTTP mode. @type {EngineListener['sockets']} */
     this.sockets = new Set()
-    /** Local address of the latest connection, shared with later connections to the same address. @type {import('../http/addresses').NearEnd | undefined} */
+    /**
+     * Local address of the latest connection, shared with later connections to the same address.
+     *
+     * @type {import('../http/addresses').NearEnd | undefined}
+     */
     this.near = undefined
-    /** Our listeners that replace Node's for connections. If the application removes one, Node's own code serves the server. @type {[event: string, listener: ConnectionListener][]} */
+    /**
+     * Our listeners that replace Node's for connections. If the application removes one, Node's own code serves the server.
+     *
+     * @type {[event: string, listener: ConnectionListener][]}
+     */
     this.ownListeners = []
     /** Event of the first of `ownListeners` that is no longer registered; undefined: none is missing. @type {string | undefined} */
     this.removedEvent = undefined
@@ -343,7 +351,10 @@ class Listener {
     this.bindings = sources.bound === null ? null : this.#follow(sources, sources.bound)
   }
 
-  /** @param {import('../tls/certificate-sources').Sources} sources @param {import('../prefixes/url-prefix').UrlPrefix[]} bound those with bound certificates; for a port, its implied prefix */
+  /**
+   * @param {import('../tls/certificate-sources').Sources} sources
+   * @param {import('../prefixes/url-prefix').UrlPrefix[]} bound those with bound certificates; for a port, its implied prefix
+   */
   #follow (sources, bound) {
     const prefixes = () => {
       const own = this.prefixes.hosts().filter(({ scheme }) => scheme === 'https')

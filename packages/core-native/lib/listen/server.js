@@ -47,7 +47,7 @@ const { Server: StockServer } = http
 /** @typedef {import('../../types/internal').ListenServer} ListenServer */
 /** @typedef {import('../../types/internal').ListenServerBase} ListenServerBase */
 /** @typedef {import('./listener').ServerOptions} ServerOptions */
-/** @typedef {[options?: import('node:net').ListenOptions, callback?: () => void]} ListenArgs Node's listen() also checks other forms of arguments by itself */
+/** @typedef {[options?: import('node:net').ListenOptions, callback?: () => void]} ListenArgs other forms are Node's to check */
 
 /**
  * Makes the class with the methods in which a server of the engine differs from Node's.

@@ -102,7 +102,16 @@ function filesError () {
   return new CapabilityError('Serving a folder', 'servesFiles', 'node')
 }
 
-/** Emits the error of a listen() in the next tick. @template {http.Server} T @param {T} server @param {Error} failure @param {Error} origin @param {unknown} callback runs if a later listen() succeeds @returns {T} */
+/**
+ * Emits the error of a listen() in the next tick.
+ *
+ * @template {http.Server} T
+ * @param {T} server
+ * @param {Error} failure
+ * @param {Error} origin
+ * @param {unknown} callback runs if a later listen() succeeds
+ * @returns {T}
+ */
 function emitLater (server, failure, origin, callback) {
   if (typeof callback === 'function') server.once('listening', /** @type {() => void} */ (callback))
   nodeProcess.nextTick(() => server.emit('error', raisedAt(failure, origin)))

@@ -178,7 +178,7 @@ function freePort (host) {
  * @param {number} id
  */
 function addUrl (server, parsed, id) {
-  // configure() passes the new prefix to the lanes, and addUrl() below registers it.
+  // configure() passes all prefixes to the lane. Only the new one is registered, because HTTP.SYS has those of listen() already.
   server[kListener].configure()
   register(server[kListener], id, parsed.prefix)
 }

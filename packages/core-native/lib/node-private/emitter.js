@@ -2,15 +2,15 @@
 
 // Functions for the undocumented members of EventEmitter.
 
-/** Listeners by event: without a prototype to speak of, but with a hidden class. */
+/** Table of listeners by event: like an object without prototype, but with a hidden class. */
 class Listeners {}
 Object.setPrototypeOf(Listeners.prototype, null)
 Reflect.deleteProperty(Listeners.prototype, 'constructor')
 
 /**
- * Makes a new emitter's listeners small: Node's own object for them has the form that V8 makes for many keys, and takes three times the memory.
+ * Gives a new emitter a small table of listeners. Node's own table is an object in V8's dictionary form, which needs three times the memory.
  *
- * @param {NodeJS.EventEmitter} emitter that never had a listener
+ * @param {NodeJS.EventEmitter} emitter must never have had a listener
  */
 function shrinkListeners (emitter) {
   /** @type {import('../../types/node-internals').PrivateEmitter} */ (emitter)._events = new Listeners()

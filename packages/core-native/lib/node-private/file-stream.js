@@ -1,8 +1,8 @@
 'use strict'
 
-// Functions for the undocumented members of fs.ReadStream. They are looked for when the first file is piped into a response, since most
-// programs never load Node's file streams. Where one is missing, or somebody has put his own in its place, knowFileStreams() says so, and
-// files go through Node's streams alone.
+// Functions for the undocumented members of fs.ReadStream. They are looked for when the first file is piped into a response, because most
+// programs never load Node's file streams. If one is missing or was replaced (isFileStream(), patchOf()), files go through Node's streams
+// alone.
 
 const fs = require('node:fs')
 const { EventEmitter } = require('node:events')
@@ -13,32 +13,32 @@ const { kFileStreamFields, kFileStreamMethods } = require('./private-members')
 /** @typedef {import('../../types/node-internals').PrivateFileStream} PrivateFileStream */
 
 /**
- * What is known of Node's streams of files.
+ * Members of Node's file streams, as found when the first file was piped.
  *
  * @typedef {object} FileStreams
  * @property {object} prototype of fs.ReadStream
- * @property {typeof import('../../types/node-internals').kFs} kFs of the table of functions that such a stream opens, reads and closes its file with: node:fs, or what `options.fs` says
- * @property {unknown} construct the stream's own methods
+ * @property {typeof import('../../types/node-internals').kFs} kFs key of a stream's functions for its file: node:fs or `options.fs`
+ * @property {unknown} construct this and the next four are methods of the prototype
  * @property {unknown} read
  * @property {unknown} destroy
  * @property {unknown} open undefined since Node 26
  * @property {unknown} close
- * @property {{ open: unknown }} binding where the functions of node:fs find those of the system
+ * @property {{ open: unknown }} binding native object whose functions node:fs calls
  * @property {unknown} bindingOpen
  */
 
-// The functions that Node had when the package was loaded. Source text tells whether they are Node's.
+// Functions of Node when this package was loaded. findFileStreams() checks by source text that they are Node's own.
 const { open: fsOpen, read: fsRead, close: fsClose } = fs
 const { emit: emitterEmit } = EventEmitter.prototype
 const { destroy, on, pause, pipe, push, read, resume, unpipe } = Readable.prototype
 
-/** What stands for a descriptor that nobody may see. Node's own code only looks whether there is one, and hands it to the stream's functions. */
+/** Value of `fd` in place of a hidden descriptor. Node's own code only checks that there is one, and passes it to the stream's functions. */
 const kHidden = -1
 
-/** Node's own code reads the descriptor of a stream. */
+/** True while Node's own code may read the `fd` of a stream: then the getter returns kHidden. */
 let isNode = false
 
-/** @type {FileStreams | null | undefined} undefined: no file was piped so far */
+/** @type {FileStreams | null | undefined} null: this Node's streams are unknown; undefined: no file was piped so far */
 let known
 
 /** @param {unknown} value @returns {string} the source of a function; empty where it is none */
@@ -46,11 +46,11 @@ function sourceOf (value) {
   return typeof value === 'function' ? Function.prototype.toString.call(value) : ''
 }
 
-/** @returns {{ open: unknown } | null} the functions of the system that node:fs calls; null where asking for them would warn, or is refused */
+/** @returns {{ open: unknown } | null} the native functions that node:fs calls; null if a look at them would warn, or they are not native */
 function findBinding () {
   // eslint-disable-next-line n/no-deprecated-api -- There is no other way to the object whose functions mock-fs replaces.
   const { binding: find } = /** @type {NodeJS.Process & { binding?: (name: string) => { open: unknown } }} */ (process)
-  // With --pending-deprecation it is a function that warns.
+  // With --pending-deprecation, process.binding is another function, which warns.
   if (find === undefined || !sourceOf(find).includes('bindingObj')) return null
   const binding = find('fs')
   return sourceOf(binding.open).includes('[native code]') ? binding : null
@@ -58,7 +58,7 @@ function findBinding () {
 
 /** @param {object} stream whose prototype is that of fs.ReadStream @param {object} prototype @returns {FileStreams | null} */
 function findFileStreams (stream, prototype) {
-  // A native open() would not ask the permission model.
+  // With the permission model use Node's streams: our native open() would not check permissions.
   if (Reflect.get(process, 'permission') !== undefined) return null
   for (const method of [fsOpen, fsRead, fsClose]) if (!sourceOf(method).includes('FSReqCallback')) return null
   const [construct, read, destroy] = kFileStreamMethods.map((name) => Object.hasOwn(prototype, name) ? Reflect.get(prototype, name) : undefined)
@@ -74,28 +74,29 @@ function findFileStreams (stream, prototype) {
 
 /**
  * @param {unknown} source of a pipe
- * @returns {source is PrivateFileStream} whether it is one of Node's streams of files, whose members this file knows
+ * @returns {source is PrivateFileStream} whether it is a file stream of Node with the members that this file knows
  */
 function isFileStream (source) {
   if (known === null || typeof source !== 'object' || source === null) return false
   const prototype = Object.getPrototypeOf(source)
   if (known !== undefined) return prototype === known.prototype
-  // Only a look at fs.ReadStream loads Node's streams of files.
+  // Test bytesRead first: a look at fs.ReadStream would load Node's file streams.
   if (!Object.hasOwn(source, 'bytesRead') || prototype !== fs.ReadStream.prototype) return false
   known = findFileStreams(source, prototype)
   return known !== null
 }
 
-/** @returns {FileStreams} after isFileStream() was true */
+/** Must be called only after isFileStream() has returned true. @returns {FileStreams} */
 function found () {
   return /** @type {FileStreams} */ (known)
 }
 
 /**
- * Whether a stream, node:fs and what is below it are as Node has made them: nobody sees, or does, more than the stream by itself.
+ * Finds a function of a stream, of node:fs or of its binding that the application has replaced. Without one, nobody would notice if
+ * native code read the file.
  *
  * @param {PrivateFileStream} stream
- * @returns {string} why not; empty when they are
+ * @returns {string} which function was replaced; '' = none
  */
 function patchOf (stream) {
   const { binding, bindingOpen, close, construct, destroy: destroyFile, open, read: readFile } = found()
@@ -119,29 +120,29 @@ function operationsOf (stream) {
   return stream[found().kFs]
 }
 
-/** Gives a stream a function that is called for its next read, until forgetReader(). @param {PrivateFileStream} stream @param {(bytes: number) => void} reader */
+/** Replaces a stream's _read(), until forgetReader(). @param {PrivateFileStream} stream @param {(bytes: number) => void} reader */
 function setReader (stream, reader) {
   Object.defineProperty(stream, '_read', { value: reader, configurable: true, writable: true, enumerable: false })
 }
 
-/** @param {PrivateFileStream} stream that setReader() was called for */
+/** Undoes setReader(). @param {PrivateFileStream} stream */
 function forgetReader (stream) {
   Reflect.deleteProperty(stream, '_read')
 }
 
-/** Lets Node read the file for the read that is pending. @param {PrivateFileStream} stream @param {number} bytes that the read asks for */
+/** Makes Node read the file, for the pending read. @param {PrivateFileStream} stream @param {number} bytes that the read asks for */
 function readOn (stream, bytes) {
   stream._read(bytes)
 }
 
-/** A member `fd` that asks the functions of its stream, which have show(), for a descriptor when the application looks at it. */
+/** Property `fd` of a stream with a hidden descriptor. When the application reads it, calls show() of the stream's operations, which gives it a descriptor. */
 const kHiddenDescriptor = {
   configurable: true,
   enumerable: true,
   /** @this {PrivateFileStream} @returns {number | null} */
   get () {
     const operations = /** @type {FileOperations} */ (operationsOf(this))
-    // destroy() closes the file at once, or when a read has ended.
+    // No show() for a destroyed stream: destroy() closes the file at once, or when a read has ended.
     if (operations.shownFd === undefined && !isNode && !this.destroyed) operations.show?.()
     return operations.shownFd === undefined ? kHidden : operations.shownFd
   },
@@ -152,12 +153,12 @@ const kHiddenDescriptor = {
   }
 }
 
-/** Hides the descriptor of an open stream: its member says kHidden to Node's own code. @param {PrivateFileStream} stream */
+/** Hides the descriptor of an open stream: Node's own code reads kHidden as its `fd`. @param {PrivateFileStream} stream */
 function hideDescriptor (stream) {
   Object.defineProperty(stream, 'fd', kHiddenDescriptor)
 }
 
-/** Reads as Node does, and sees no descriptor. For setReader(). @this {PrivateFileStream} @param {number} bytes */
+/** A reader for setReader(): calls Node's _read(), to which the descriptor stays hidden. @this {PrivateFileStream} @param {number} bytes */
 function readUnseen (bytes) {
   isNode = true
   try {
@@ -178,9 +179,9 @@ function destinationsOf (stream) {
 }
 
 /**
- * Whether the end of a stream ends the one destination that it has at once. pipe() listens to it with `onend`, or with `unpipe` where it was
- * called with `{ end: false }`; pipeline() always calls it so, and adds `endFn` where it ends the destination itself. (`onend` is the name of
- * a function of finished(), too.)
+ * Whether the end of a stream with one destination also ends the destination, judged by the names of its 'end' listeners. pipe() adds `onend`,
+ * or `unpipe` if called with `{ end: false }`. pipeline() calls pipe() in that way, and adds `endFn` to end the destination itself.
+ * (finished() also adds a function named `onend`.)
  *
  * @param {PrivateFileStream} stream
  * @returns {boolean}
@@ -190,17 +191,17 @@ function endsDestination (stream) {
   return names.includes('endFn') || (names.includes('onend') && !names.includes('unpipe'))
 }
 
-/** @param {PrivateFileStream} stream @returns {boolean} whether a read is pending, or its end has come */
+/** @param {PrivateFileStream} stream @returns {boolean} whether a read is pending or the end was reached */
 function hasBegun (stream) {
   return stream._readableState.reading || stream._readableState.ended
 }
 
-/** @param {PrivateFileStream} stream @returns {boolean} whether it closes its file by itself, and says so */
+/** @param {PrivateFileStream} stream @returns {boolean} whether it closes its file by itself and then emits 'close' */
 function closesItself (stream) {
   return stream._readableState.autoDestroy && stream._readableState.emitClose
 }
 
-/** Bytes have been read from it, as readableDidRead tells. @param {PrivateFileStream} stream */
+/** Marks a stream as read from, so that readableDidRead is true. @param {PrivateFileStream} stream */
 function countAsRead (stream) {
   stream._readableState.dataEmitted = true
 }

@@ -1,10 +1,10 @@
 'use strict'
 
-// Undocumented functions and symbols of Node, and answers to how it behaves. Each is looked for when the package
+// Undocumented functions and symbols of Node, and tests of its behaviour, mostly made when the package
 // loads. types/node-internals.d.ts is the inventory; private-members.js has the names of members.
 
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
-// The module itself is the object, which its types say of its default export alone.
+// Cast: the module itself is the Cluster object, but its types say that only of the default export.
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
@@ -16,11 +16,11 @@ const { checkConnection, checkPrivateMembers, kTlsSettings } = require('./privat
 
 /** @typedef {import('../../types/node-internals').NodeInternals} NodeInternals */
 
-// `register` replaces it.
+// Node's own class, read here because `register` replaces http.Server.
 const { Server: StockServer } = http
 
 /**
- * @template {symbol} S the one that types/node-internals.d.ts has for it
+ * @template {symbol} S the symbol's type in types/node-internals.d.ts
  * @param {object} holder
  * @param {string} description
  * @param {string} where
@@ -34,13 +34,13 @@ function findSymbol (holder, description, where) {
   throw new InternalsError(`Symbol(${description}) of ${where}`)
 }
 
-/** @template {symbol} S as above @param {object} holder @param {string} description @returns {S | null} null in versions without it */
+/** @template {symbol} S as in findSymbol() @param {object} holder @param {string} description @returns {S | null} null in versions without it */
 function findOwnSymbol (holder, description) {
   return /** @type {S | undefined} */ (Object.getOwnPropertySymbols(holder).find((s) => s.description === description)) ?? null
 }
 
 /**
- * @template F what types/node-internals.d.ts says of it
+ * @template F the method's type in types/node-internals.d.ts
  * @param {object} holder
  * @param {string} name
  * @param {string} where
@@ -53,23 +53,23 @@ function findMethod (holder, name, where) {
   return /** @type {F} */ (method)
 }
 
-// A method for which there is a shorter way, unless somebody has put his own in its place before this package was
-// loaded: he wants to see every call.
-/** @template F as above @param {object} prototype of Node's class @param {string} name @param {RegExp} known to be in Node's source @returns {F | null} */
+// Returns a method of Node's for which we have a faster replacement; null if an application replaced the method before this
+// package was loaded, because its own must then see every call.
+/** @template F as in findMethod() @param {object} prototype of Node's class @param {string} name @param {RegExp} known matches Node's source @returns {F | null} */
 function findStock (prototype, name, known) {
   /** @type {unknown} */
   const method = Reflect.get(prototype, name)
   return typeof method === 'function' && known.test(Function.prototype.toString.call(method)) ? /** @type {F} */ (method) : null
 }
 
-/** @returns {Duplex} what a server takes for a connection */
+/** @returns {Duplex} a stream that a server accepts as a connection */
 function unconnected () {
   const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
   return socket.on('error', () => {})
 }
 
-// Node 26 counts connections without a request so far as idle. Asked of a server and a connection that
-// never see the network.
+// Whether closeIdleConnections() also closes connections without a request so far, as since Node 26. Tested with a
+// server and a connection that never see the network.
 function closesUnserved () {
   const server = http.createServer()
   const socket = unconnected()
@@ -82,8 +82,8 @@ function closesUnserved () {
   return closes
 }
 
-// Node 24 destroys responses whose turn had not come when the connection closes; before, they never
-// hear of it. Asked in the same way.
+// Whether the end of a connection destroys responses that wait behind another one, as since Node 24. In older
+// versions they stay as they were. Tested in the same way.
 function destroysQueued () {
   /** @type {http.ServerResponse[]} */
   const responses = []
@@ -97,8 +97,8 @@ function destroysQueued () {
   return responses[1]?.destroyed === true
 }
 
-// Releases of 2026 refuse a message with more headers than maxHeadersCount; before, those were left out. Asked
-// when the package loads: hooks of the application would see the parser.
+// Whether a message with more headers than maxHeadersCount is refused, as in Node's releases of 2026. Older ones drop
+// the surplus headers. Tested when the package loads, because later the application's hooks would see the parser.
 function refusesManyHeaders () {
   let refuses = false
   const server = new StockServer()
@@ -116,8 +116,8 @@ function refusesManyHeaders () {
 /** @type {boolean | undefined} */
 let areFrames
 
-// Node 24 keeps what enterWith() sets in a frame, which leaving a scope takes back; before, the async
-// resource has it.
+// Whether leaving an async scope undoes enterWith(), as since Node 24, which stores the value in a frame. In older
+// versions the async resource keeps the value.
 function contextsAreFrames () {
   if (areFrames !== undefined) return areFrames
   const storage = new AsyncLocalStorage()
@@ -131,7 +131,7 @@ function contextsAreFrames () {
 }
 
 /**
- * Gives a tls.Server what another one was created with and setSecureContext() does not set.
+ * Copies from one tls.Server to another the constructor's options that setSecureContext() does not set.
  *
  * @param {import('node:tls').Server} from
  * @param {import('node:tls').Server} to
@@ -145,7 +145,7 @@ function copyTlsSettings (from, to) {
   }
 }
 
-// Finds a member by the description of its symbol: Node has no public name for these settings of a tls.Server.
+// Reads a setting of a tls.Server that has no public name, by the description of its symbol.
 /** @template T of the setting @param {object} server @param {string} description @returns {T} */
 function tlsSetting (server, description) {
   const symbol = findOwnSymbol(server, description)
@@ -155,7 +155,7 @@ function tlsSetting (server, description) {
 
 /** @returns {NodeInternals} */
 function collect () {
-  // All that the constructor reads of a socket.
+  // The constructor of IncomingMessage reads only this property of a socket.
   const request = new http.IncomingMessage(/** @type {net.Socket} */ ({ readableHighWaterMark: 16384 }))
   const response = new http.ServerResponse(request)
   const server = http.createServer()
@@ -183,15 +183,15 @@ function collect () {
     refusesManyHeaders: refusesManyHeaders(),
     contextsAreFrames,
     copyTlsSettings,
-    // Nothing can be asked for it but a connection.
+    // By version number: a test would need a real connection.
     zeroIsALimit: Number(process.versions.node.split('.')[0]) >= 21,
     handshakeTimeoutOf: (server) => tlsSetting(server, 'handshake-timeout'),
     sniCallbackOf: (server) => tlsSetting(server, 'snicallback'),
     connectionListener: findMethod(http, '_connectionListener', 'http'),
     createServerHandle: findMethod(net, '_createServerHandle', 'net'),
     queryPrimary: cluster.isWorker ? findMethod(cluster, '_getServer', 'cluster') : null,
-    // Runs the nextTick queue and the microtasks, as Node does between two timers. Where it is gone,
-    // every record gets a native callback scope of its own instead.
+    // Runs the nextTick queue and the microtasks, as Node does between two timers. If null, native code opens a callback
+    // scope for every record instead.
     drainTicks: typeof tickCallback === 'function' ? tickCallback : null
   }
 }

@@ -1,7 +1,7 @@
 'use strict'
 
-// Node's own process object, whose nextTick() Node's modules call. A test runner with a context for each test (jest) gives the
-// modules that it loads, this package among them, a copy of that object, and its fake timers replace the copy's nextTick().
+// Node's own process object, whose nextTick() Node's modules call. A test runner with a context for each test (jest) gives modules,
+// such as this package, a copy of the process object instead, and its fake timers replace the copy's nextTick().
 
 const vm = require('node:vm')
 

@@ -1,18 +1,18 @@
 'use strict'
 
-// The parser that Node's http module gives to a connection.
+// A function for the undocumented parser that Node's http module gives to a connection.
 
-/** Answers to the parser about what follows a head: a body, or bytes that are none of HTTP. */
+/** Return values of onIncoming(), which tell the parser what follows a head: a body, or (after an upgrade) bytes that are not HTTP. */
 const kReadBody = 0
 const kSkipAll = 2
 
 /** @typedef {import('node:stream').Duplex & import('../../types/node-internals').ParsedConnection} ParsedConnection */
 
 /**
- * Lets Node parse what a connection is given without anybody hearing of requests: whoever watches servers (an 'http.server.request.start'
- * subscriber, a class of the application's) may not see those that this package makes itself.
+ * Makes Node parse requests of a connection without reporting them. Used for this package's own test requests, which observers (subscribers of
+ * 'http.server.request.start', subclasses in the application) must not see.
  *
- * @param {import('node:stream').Duplex} socket that was given to a server with 'connection'
+ * @param {import('node:stream').Duplex} socket passed to a server as a 'connection'
  */
 function hideRequests (socket) {
   const { parser } = /** @type {ParsedConnection} */ (socket)

@@ -1,11 +1,12 @@
 'use strict'
 
-// The members of Node's classes that its documentation does not promise and that this package reads, writes, calls or overrides,
-// by name. Each is looked for when the package loads, but for those of a context (externalOf() of tls.js says why) and those that older
-// versions do not have. types/node-internals.d.ts says what each one is. Outside lib/node-private ESLint refuses them on objects other than `this` (tools/eslint/private-names.js).
+// Names of the undocumented members of Node's classes that this package reads, writes, calls or overrides. Loading the package checks
+// that each exists, except members of a TLS context (externalOf() of tls.js says why) and members that older versions lack.
+// types/node-internals.d.ts explains each. Outside lib/node-private ESLint refuses them on objects other than `this`
+// (tools/eslint/private-names.js).
 //
-// Most begin with an underscore, and ESLint refuses any other name that does. The others are in the lists whose names have `Plain`.
-// `server` of a socket is none of them: our sockets have it from their own constructor, and Node's code and ours read it there.
+// Lists with `Plain` in their names have the members that do not begin with an underscore. ESLint refuses every name that does.
+// `server` of a socket is not private: our sockets have it from their own constructor.
 
 const http = require('node:http')
 const net = require('node:net')
@@ -32,39 +33,43 @@ const kPlainSocketFields = ['server', 'writableBuffer']
 const kSocketMethods = ['_getpeername', '_getsockname', '_onTimeout', '_unrefTimer']
 /** Fields of an http.Server. */
 const kServerFields = ['_connections', '_handle']
-/** Options of createServer() that an http.Server keeps. Node documents the options alone. */
+/** Undocumented properties in which an http.Server keeps options of createServer(). */
 const kPlainServerFields = [
   'connectionsCheckingInterval', 'highWaterMark', 'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'maxHeaderSize',
   'noDelay', 'rejectNonStandardBodyWrites', 'requireHostHeader'
 ]
-/** More of these options, which older versions do not have: shouldUpgradeCallback since 22.21, httpValidation since 24. */
+/** Such properties that older versions lack: shouldUpgradeCallback since 22.21, httpValidation since 24. */
 const kNewServerFields = ['httpValidation', 'shouldUpgradeCallback']
-/** A switch of an http.Server that nothing documents. */
+/** An undocumented switch of an http.Server. */
 const kServerSwitches = ['httpAllowHalfOpen']
 const kServerMethods = ['_emitCloseIfDrained', '_listen2']
-/** A member that no object has from the beginning, and the function of Node whose source names it. @typedef {[name: string, user: unknown, where: string]} LateMember */
+/**
+ * A member that new objects do not have yet, and a function of Node whose source must contain its name.
+ *
+ * @typedef {[name: string, user: unknown, where: string]} LateMember
+ */
 
 /** @type {LateMember[]} */
 const kLate = [
   ['_httpMessage', http.ServerResponse.prototype.assignSocket, 'net.Socket'],
   ['_maxRequestsPerSocket', /** @type {{ _storeHeader?: unknown }} */ (http.OutgoingMessage.prototype)._storeHeader, 'http.ServerResponse']
 ]
-/** Fields that the http module gives to a socket that it serves, and one of its parser. */
+/** Fields that the http module adds to a socket that it serves. */
 const kConnectionFields = ['_paused', 'parser']
 const kParserMethods = ['onIncoming']
 /** Options of createServer() that the constructor of a tls.Server keeps. */
 const kTlsSettings = ['ALPNCallback', 'ALPNProtocols', 'rejectUnauthorized', 'requestCert', 'sessionTimeout', 'ticketKeys']
-/** Members that tls.js looks for when it loads, which programs without TLS do not need. */
+/** Members that tls.js checks when it loads; programs without TLS do not load it. */
 const kTlsMembers = ['_contexts', '_secureEstablished', '_sharedCreds', '_tlsError']
-/** Members of a context, which nothing looks for. */
+/** Members of a TLS context, whose existence is not checked. */
 const kContextMembers = ['_external']
 const kPlainContextMembers = ['getIssuer']
 
-/** Members of an fs.ReadStream, and of its state, that file-stream.js looks for when the first file is piped into a response. */
+/** Methods of an fs.ReadStream, and fields of its state, that file-stream.js checks when the first file is piped into a response. */
 const kFileStreamMethods = ['_construct', '_read', '_destroy']
 const kFileStreamFields = ['autoDestroy', 'dataEmitted', 'emitClose', 'ended', 'pipes', 'reading']
 
-/** Functions that node-internals.js looks for, or does without, and the one that kLate asks. */
+/** Functions that node-internals.js uses if they exist, and `_storeHeader`, whose source kLate reads. */
 const kFunctions = ['_connectionListener', '_createServerHandle', '_getServer', '_isLenientHeaderValidation', '_storeHeader', '_tickCallback']
 
 /** @param {object} holder @param {string[]} names @param {string} where */
@@ -98,7 +103,7 @@ function checkPrivateMembers (request, response, server) {
   checkFields(server, [...kServerFields, ...kPlainServerFields, ...kServerSwitches], 'http.Server')
   checkMethods(http.Server.prototype, kServerMethods, 'http.Server')
   const { _readableState: readable, _writableState: writable } = /** @type {net.Socket & { _readableState: object, _writableState: object }} */ (new net.Socket())
-  // Whether a read is pending is an accessor since Node 20.9.
+  // checkFields() uses `in`, because `reading` is an accessor since Node 20.9.
   checkFields(readable, ['closed', 'closeEmitted', 'destroyed', 'ended', 'endEmitted', 'length', 'reading', 'resumeScheduled'], 'stream.Readable#_readableState')
   checkFields(writable, ['closed', 'closeEmitted', 'destroyed', 'ended', 'ending', 'finished'], 'stream.Writable#_writableState')
   checkLate(kLate)
@@ -113,26 +118,30 @@ function checkConnection (socket) {
   checkMethods(Reflect.get(socket, 'parser') ?? {}, kParserMethods, 'HTTPParser')
 }
 
-/** Every name that begins with an underscore. */
+/** All known private names that begin with an underscore. */
 const kPrivateNames = new Set([
   ...kRequestFields, ...kRequestMethods, ...kResponseFields, ...kResponseMethods, ...kSocketFields, ...kSocketMethods, ...kServerFields, ...kServerMethods,
   ...kLate.map(([name]) => name), ...kConnectionFields.filter((name) => name.startsWith('_')), ...kTlsMembers, ...kContextMembers,
   ...kFileStreamMethods, ...kFunctions
 ])
 
-/** Names without an underscore that mean nothing else in this repository: private to Node on whatever object. */
+/** Names without an underscore that ESLint refuses on every object, because this repository uses them for nothing else. */
 const kPlainNames = new Set([
   ...kPlainResponseFields, ...kPlainResponseMethods, ...kServerSwitches, ...kParserMethods, ...kPlainContextMembers, 'dataEmitted', 'parser', 'writableBuffer'
 ])
 
-/** Members of the same kind that this package has no use for: refused everywhere, until a list above has them. */
+/** Private names that this package does not use: ESLint refuses them everywhere. To use one, move it to a list above. */
 const kUnusedNames = new Set([
   'awaitDrainWriters', 'bufferedIndex', 'emittedReadable', 'headersCompleted', 'isSocketPaused', 'keepAliveTimeoutSet', 'maxHeaderPairs',
   'multiAwaitDrain', 'needReadable', 'outgoingData', 'pendingcb', 'readableBuffer', 'secureConnecting', 'setOptions', 'timeoutCb', 'upgradeOrConnect',
   'usesChunkedEncodingByDefault', 'writecb', 'writeHeader', 'writelen'
 ])
 
-/** Names that are private to Node as a member of what is called so; elsewhere they are options, or words of our own. @type {Map<string, Set<string>>} */
+/**
+ * Names that ESLint refuses as members of a variable with this name; elsewhere they are options, or words of our own.
+ *
+ * @type {Map<string, Set<string>>}
+ */
 const kPlainNamesOf = new Map([
   ['req', new Set(kPlainRequestFields)],
   ['request', new Set(kPlainRequestFields)],

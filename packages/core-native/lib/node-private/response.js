@@ -8,58 +8,66 @@ const { assignSocket: stockAssignSocket, detachSocket: stockDetachSocket } = htt
 
 /** @typedef {import('../../types/node-internals').PrivateResponse} PrivateResponse */
 
-/** Sets what the head of a response is to say about the connection. @param {PrivateResponse} res @param {number} keepAliveTimeout @param {number | null} maxRequestsPerSocket */
+/**
+ * Sets the limits of the connection that the response's Keep-Alive field announces.
+ *
+ * @param {PrivateResponse} res @param {number} keepAliveTimeout @param {number | null} maxRequestsPerSocket
+ */
 function setConnectionLimits (res, keepAliveTimeout, maxRequestsPerSocket) {
   res._keepAliveTimeout = keepAliveTimeout
   res._maxRequestsPerSocket = maxRequestsPerSocket
 }
 
-/** Says that the client waits for a 100. @param {PrivateResponse} res */
+/** Marks a response whose client waits for a 100 Continue. @param {PrivateResponse} res */
 function expectContinue (res) {
   res._expect_continue = true
 }
 
-/** Hears how its unsent bytes change while it waits for its turn. @param {PrivateResponse} res @param {(delta: number) => void} listener */
+/**
+ * Sets a listener for changes of the number of bytes that a response keeps while it waits behind another one.
+ *
+ * @param {PrivateResponse} res @param {(delta: number) => void} listener
+ */
 function onPendingData (res, listener) {
   res._onPendingData = listener
 }
 
-/** @template R @param {{ _httpMessage: R }} socket @returns {R} the response whose turn it is; null or undefined: none */
+/** @template R @param {{ _httpMessage: R }} socket @returns {R} the response that the connection is sending; null or undefined: none */
 function answerOf (socket) {
   return socket._httpMessage
 }
 
-/** @template R @param {{ _httpMessage: R }} socket @param {R} res the response whose turn it is, or null */
+/** @template R @param {{ _httpMessage: R }} socket @param {R} res the response that the connection sends now, or null */
 function setAnswer (socket, res) {
   socket._httpMessage = res
 }
 
-/** @param {PrivateResponse} res @returns {boolean} whether the connection ends with it */
+/** @param {PrivateResponse} res @returns {boolean} whether the connection ends after it */
 function isLast (res) {
   return res._last
 }
 
-/** The connection ends with it. @param {PrivateResponse} res */
+/** Makes the connection end after a response. @param {PrivateResponse} res */
 function makeLast (res) {
   res._last = true
 }
 
-/** @param {PrivateResponse} res @returns {string | null} null before it is made */
+/** @param {PrivateResponse} res @returns {string | null} the head; null before it is made */
 function headOf (res) {
   return res._header
 }
 
-/** Makes the head of what was set so far. @param {PrivateResponse} res */
+/** Makes the head from the status and fields set so far. @param {PrivateResponse} res */
 function makeHead (res) {
   res._implicitHeader()
 }
 
 /**
- * Makes the head of what was set so far. What that throws, where the application takes part, the next attempt throws again instead of
- * making the head: somebody else shall throw it.
+ * Makes the head. If that throws (application code may take part), returns false, and the next attempt throws the same error instead of
+ * making the head: the error then reaches the caller of that attempt.
  *
  * @param {PrivateResponse} res
- * @returns {boolean} false: it has thrown
+ * @returns {boolean} false: an error was thrown
  */
 function tryHead (res) {
   try {
@@ -90,7 +98,7 @@ function hasBody (res) {
   return res._hasBody
 }
 
-/** @param {PrivateResponse} res whose head is made @returns {number | null} the length of the body that the head announces; null where nobody has set one */
+/** @param {PrivateResponse} res whose head is made @returns {number | null} the length of the body that the head announces; null if none */
 function contentLengthOf (res) {
   return res._contentLength
 }
@@ -100,17 +108,17 @@ function hasTrailers (res) {
   return res._trailer !== ''
 }
 
-/** @param {PrivateResponse} res @returns {boolean} whether somebody listens to it */
+/** @param {PrivateResponse} res @returns {boolean} whether it has listeners */
 function isHeard (res) {
   return res._eventsCount > 0
 }
 
-/** Writes what it kept for the time when it has a socket. @param {PrivateResponse} res */
+/** Writes the output that a response kept while it had no socket. @param {PrivateResponse} res */
 function flush (res) {
   res._flush()
 }
 
-/** Counts it as finished for diagnostics. @param {PrivateResponse} res */
+/** Reports a response as finished, to diagnostics (performance hooks, say). @param {PrivateResponse} res */
 function finish (res) {
   res._finish()
 }
@@ -120,32 +128,36 @@ function hasWaitingOutput (res) {
   return res.outputData.length !== 0
 }
 
-/** Counts bytes that have not left: while there are any, writableFinished is false. @param {PrivateResponse} res @param {number} bytes below 0: they have left */
+/**
+ * Adds to the count of unsent bytes; writableFinished is false until it is 0.
+ *
+ * @param {PrivateResponse} res @param {number} bytes negative when they were sent
+ */
 function countWaiting (res, bytes) {
   res.outputSize += bytes
 }
 
-/** @param {PrivateResponse} res whose head is made @returns {boolean} whether its body goes in chunks */
+/** @param {PrivateResponse} res whose head is made @returns {boolean} whether its body has chunked encoding */
 function isChunked (res) {
   return res.chunkedEncoding
 }
 
-/** A body of unknown length goes in chunks, whatever version the request has. @param {PrivateResponse} res */
+/** Makes a body of unknown length use chunked encoding, regardless of the request's version. @param {PrivateResponse} res */
 function allowChunks (res) {
   res.useChunkedEncodingByDefault = true
 }
 
-/** @param {PrivateResponse} res @returns {boolean} whether the connection goes on after it, unless its head says something else */
+/** @param {PrivateResponse} res @returns {boolean} whether the connection stays open after it, unless its fields say something else */
 function isKeepAlive (res) {
   return res.shouldKeepAlive
 }
 
-/** @param {PrivateResponse} res @param {boolean} isKept as isKeepAlive() tells it */
+/** @param {PrivateResponse} res @param {boolean} isKept as isKeepAlive() returns it */
 function setKeepAlive (res, isKept) {
   res.shouldKeepAlive = isKept
 }
 
-/** Says whether the connection has had all requests that maxRequestsPerSocket allows. @param {PrivateResponse} res @param {boolean} isReached */
+/** Sets whether the connection has had all requests that maxRequestsPerSocket allows. @param {PrivateResponse} res @param {boolean} isReached */
 function setRequestsReached (res, isReached) {
   res.maxRequestsOnConnectionReached = isReached
 }
@@ -155,7 +167,11 @@ function assignsAsNode (res) {
   return res.assignSocket === stockAssignSocket
 }
 
-/** Gives a response the socket: it is its turn. @template S @param {{ assignSocket: (socket: S) => void }} res @param {S} socket */
+/**
+ * Gives the socket to a response, which is now the first of its connection.
+ *
+ * @template S @param {{ assignSocket: (socket: S) => void }} res @param {S} socket
+ */
 function giveSocket (res, socket) {
   res.assignSocket(socket)
 }
@@ -165,12 +181,12 @@ function detachesAsNode (res) {
   return res.detachSocket === stockDetachSocket
 }
 
-/** Takes the socket from a response that is finished. @template S @param {{ detachSocket: (socket: S) => void }} res @param {S} socket */
+/** Takes the socket from a finished response. @template S @param {{ detachSocket: (socket: S) => void }} res @param {S} socket */
 function takeSocket (res, socket) {
   res.detachSocket(socket)
 }
 
-/** Makes it closed. @param {PrivateResponse} res @returns {boolean} false when it was closed before */
+/** Marks a response as closed. @param {PrivateResponse} res @returns {boolean} false: it was closed before */
 function close (res) {
   if (res._closed) return false
   res.destroyed = true

@@ -7,32 +7,32 @@ const http = require('node:http')
 /** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
 /** @typedef {import('../../types/node-internals').PrivateServer} PrivateServer */
 
-/** @param {PrivateServer} server @returns {ListenHandle | null | undefined} what it listens on; null or undefined: it does not listen */
+/** @param {PrivateServer} server @returns {ListenHandle | null | undefined} the handle on which it listens; null or undefined: it does not listen */
 function handleOf (server) {
   return server._handle
 }
 
-/** @param {PrivateServer} server @param {ListenHandle | null} handle what it listens on; null: it does not listen */
+/** @param {PrivateServer} server @param {ListenHandle | null} handle on which it listens; null: it does not listen */
 function setHandle (server, handle) {
   server._handle = handle
 }
 
-/** @param {{ _handle?: unknown, handle?: unknown }} options of listen() @returns {boolean} whether they are a server, a socket or a handle, whose properties are no options */
+/** @param {{ _handle?: unknown, handle?: unknown }} options of listen() @returns {boolean} whether the "options" are a server, a socket or a handle */
 function hasHandle (options) {
   return Boolean(options._handle || options.handle)
 }
 
-/** @param {PrivateServer} server @returns {number} its open connections */
+/** @param {PrivateServer} server @returns {number} number of its open connections */
 function connectionsOf (server) {
   return server._connections
 }
 
-/** @param {PrivateServer} server that has one connection more */
+/** Counts an opened connection. @param {PrivateServer} server */
 function countConnection (server) {
   server._connections++
 }
 
-/** @param {PrivateServer} server that has one connection less */
+/** Counts a closed connection. @param {PrivateServer} server */
 function uncountConnection (server) {
   server._connections--
 }
@@ -42,12 +42,12 @@ function highWaterMarkOf (server) {
   return server.highWaterMark
 }
 
-/** @param {PrivateServer} server @returns {boolean | undefined} whether a connection stays open that its client has ended */
+/** @param {PrivateServer} server @returns {boolean | undefined} whether a connection stays open for sending after its client has ended its side */
 function allowsHalfOpen (server) {
   return server.httpAllowHalfOpen
 }
 
-/** @param {PrivateServer} server @returns {boolean} whether a body that is written where none is allowed is an error */
+/** @param {PrivateServer} server @returns {boolean} whether it is an error to write a body to a response that must not have one */
 function rejectsBodyWrites (server) {
   return server.rejectNonStandardBodyWrites
 }
@@ -57,17 +57,17 @@ function requiresHost (server) {
   return server.requireHostHeader
 }
 
-/** @param {PrivateServer} server @returns {boolean} whether the lines of a header that may come once are joined */
+/** @param {PrivateServer} server @returns {boolean} whether repeated lines of a header that may come only once are joined */
 function joinsDuplicates (server) {
   return Boolean(server.joinDuplicateHeaders)
 }
 
-/** @template {PrivateServer} S @param {S} server @returns {server is S & Required<Pick<PrivateServer, 'shouldUpgradeCallback'>>} whether it decides itself about upgrades, as Node does since 22.21 */
+/** @template {PrivateServer} S @param {S} server @returns {server is S & Required<Pick<PrivateServer, 'shouldUpgradeCallback'>>} whether it has a callback that accepts or ignores upgrades; since Node 22.21 */
 function decidesUpgrades (server) {
   return typeof server.shouldUpgradeCallback === 'function'
 }
 
-/** @param {Required<Pick<PrivateServer, 'shouldUpgradeCallback'>>} server that decides @param {import('node:http').IncomingMessage} req @returns {boolean} whether it accepts the upgrade */
+/** @param {Required<Pick<PrivateServer, 'shouldUpgradeCallback'>>} server for which decidesUpgrades() is true @param {import('node:http').IncomingMessage} req @returns {boolean} whether it accepts the upgrade */
 function acceptsUpgrade (server, req) {
   return Boolean(server.shouldUpgradeCallback(req))
 }
@@ -78,7 +78,7 @@ function checkingIntervalOf (server) {
 }
 
 /**
- * The options of createServer() that lanes need, as the server keeps them: they may have been changed since.
+ * Reads the options of createServer() that the lanes need from the server's properties, which the application may have changed.
  *
  * @param {PrivateServer} server
  */
@@ -92,7 +92,7 @@ function connectionOptionsOf ({ maxHeaderSize, httpAllowHalfOpen, noDelay, keepA
   }
 }
 
-/** @param {PrivateServer} server @returns {number | undefined} its own limit of a request's head, bytes */
+/** @param {PrivateServer} server @returns {number | undefined} its limit for a request's head, bytes; undefined or 0: the process's */
 function headerSizeOf (server) {
   return server.maxHeaderSize
 }
@@ -102,7 +102,7 @@ function leniencyOf ({ httpValidation, insecureHTTPParser }) {
   return { httpValidation, insecureHTTPParser }
 }
 
-/** Emits 'close' when it does not listen and has no connections any more. @param {PrivateServer} server */
+/** Emits 'close' if the server no longer listens and has no connections. @param {PrivateServer} server */
 function emitCloseIfDrained (server) {
   server._emitCloseIfDrained()
 }

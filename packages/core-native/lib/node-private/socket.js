@@ -7,12 +7,12 @@
 /** @type {never[]} */
 const kNoPieces = []
 
-/** Begins the time anew after which 'timeout' comes. @param {PrivateSocket} socket */
+/** Restarts the timer of the socket's 'timeout' event. @param {PrivateSocket} socket */
 function restartTimeout (socket) {
   socket._unrefTimer()
 }
 
-/** @template S @param {{ _server: S }} socket @returns {S} the server that counts it */
+/** @template S @param {{ _server: S }} socket @returns {S} the server that counts the connection */
 function serverOf (socket) {
   return socket._server
 }
@@ -27,7 +27,11 @@ function hasMaxListeners (socket) {
   return socket._maxListeners !== undefined
 }
 
-/** Runs net.Socket's constructor on a socket, which keeps what it knows of its server. @param {PrivateSocket} socket @param {() => void} construct */
+/**
+ * Runs net.Socket's constructor on an existing socket object, and restores the references to its server afterwards.
+ *
+ * @param {PrivateSocket} socket @param {() => void} construct
+ */
 function becomeStream (socket, construct) {
   const { server, _server } = socket
   construct()
@@ -37,7 +41,7 @@ function becomeStream (socket, construct) {
 }
 
 /**
- * Gives the streams of a socket the state of one that was destroyed before it had them: only 'close' is still to come.
+ * Gives the new streams of an already destroyed socket the matching state, without events; only 'close' is still to come.
  *
  * @param {PrivateSocket} socket @param {boolean} hasEnded this side @param {boolean} hasPeerEnded
  */
@@ -49,14 +53,14 @@ function settleDestroyed (socket, hasEnded, hasPeerEnded) {
   if (hasPeerEnded) readable.ended = readable.endEmitted = true
 }
 
-// Ends a read that a Readable takes for pending, so that the next one calls _read() again. Only push() does it otherwise,
-// and nothing has come that could be pushed.
+// Ends a Readable's pending read without data, so that the next read calls _read() again. Node itself does this only in push(),
+// which needs data.
 /** @param {Pick<PrivateSocket, '_readableState'>} stream */
 function forgetRead (stream) {
   stream._readableState.reading = false
 }
 
-/** @template C @param {{ readonly writableBuffer?: C[] }} socket that is a stream @returns {readonly C[]} the pieces that its stream was given and has not written */
+/** @template C @param {{ readonly writableBuffer?: C[] }} socket that is a stream @returns {readonly C[]} pieces that its stream has not written */
 function unwrittenOf (socket) {
   return socket.writableBuffer ?? kNoPieces
 }

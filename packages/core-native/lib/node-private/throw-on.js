@@ -1,17 +1,17 @@
 'use strict'
 
-// Throws an error as if it had never been caught.
+// Turns an error that our code has intercepted into an uncaught exception, with the message of the original throw.
 
 const { nodeProcess } = require('./node-process')
 
-/** What of Node's JSStream is used here. @typedef {{ onreadstart: () => void, readStart: () => void }} Caller */
+/** The members of Node's JSStream that are used here. @typedef {{ onreadstart: () => void, readStart: () => void }} Caller */
 
-// Node calls onreadstart() at once, and what that throws becomes an uncaught exception with the message that V8 has of it. Node-API would
-// make another message, of the place where the error was created.
+// Makes a JSStream of Node, or returns null. readStart() calls onreadstart() at once, and an error thrown there becomes an uncaught exception
+// whose message names the place of the throw. Node-API's message would name the place where the error was created.
 function findCaller () {
   const { noDeprecation } = nodeProcess
   try {
-    nodeProcess.noDeprecation = true // The application does not call binding().
+    nodeProcess.noDeprecation = true // No warning to the application: this call of binding() is ours.
     const { JSStream } = /** @type {NodeJS.Process & { binding: (name: string) => { JSStream: new () => Caller } }} */ (nodeProcess).binding('js_stream')
     const found = new JSStream()
     return typeof found.readStart === 'function' ? found : null
@@ -23,11 +23,11 @@ function findCaller () {
 }
 
 /**
- * @param {Generator<unknown, void, unknown>} thrower waits in a `finally` into which something was thrown: what leaves it is an uncaught exception
+ * @param {Generator<unknown, void, unknown>} thrower suspended in a `finally` after a throw: its next() throws the error, which is then uncaught
  * @param {(error: unknown) => void} fatalException of Node-API
  */
 function throwOn (thrower, fatalException) {
-  // Whoever hears of the error gets no message. Hooks of node:async_hooks would see the call begin and not end.
+  // With a listener no message is printed, so fatalException() is enough; hooks of node:async_hooks would see the JSStream call begin, but not end.
   const isHeard = nodeProcess.listenerCount('uncaughtException') !== 0 || nodeProcess.hasUncaughtExceptionCaptureCallback()
   const caller = isHeard ? null : findCaller()
   if (caller !== null) {

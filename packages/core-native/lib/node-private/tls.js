@@ -1,7 +1,7 @@
 'use strict'
 
-// Functions for the undocumented members of tls.Server and of its contexts. A tls.Server keeps its options as properties; those of
-// setSecureContext() are in kContextFields.
+// Functions for the undocumented members of tls.Server and of its contexts. A tls.Server keeps its options as properties;
+// kContextFields has those of setSecureContext().
 
 const tls = require('node:tls')
 const { InternalsError } = require('../base/errors')
@@ -11,16 +11,16 @@ const { checkLate, kTlsSettings } = require('./private-members')
 /** @typedef {import('node:tls').SecureContext} SecureContext */
 /** @typedef {import('../../types/node-internals').ContextHandle} ContextHandle */
 
-/** The property of a tls.Server that has the context of setSecureContext(). */
+/** Property of a tls.Server with the context made by setSecureContext(). */
 const kSharedContext = '_sharedCreds'
 
-/** Properties that setSecureContext() leaves on a tls.Server. */
+/** Properties that setSecureContext() sets on a tls.Server. */
 const kContextFields = [
   'pfx', 'key', 'passphrase', 'cert', 'clientCertEngine', 'ca', 'ciphers', 'sigalgs', 'ecdhCurve', 'dhparam', 'minVersion',
   'maxVersion', 'secureProtocol', 'secureOptions', 'honorCipherOrder', 'crl', 'sessionIdContext', 'sessionTimeout', 'ticketKeys',
   'privateKeyIdentifier', 'privateKeyEngine'
 ]
-/** Options of a context that no setSecureContext() leaves on a server so far; an application may set them there. */
+/** Options of a context that no version's setSecureContext() sets on the server; an application may set them there. */
 const kOtherContextFields = ['allowPartialTrustChain']
 
 checkLate([
@@ -39,19 +39,19 @@ function sharedContextOf (server) {
   return context
 }
 
-/** @param {PrivateTlsServer} server @returns {PrivateTlsServer['_contexts']} those of addContext() */
+/** @param {PrivateTlsServer} server @returns {PrivateTlsServer['_contexts']} the contexts added by addContext() */
 function contextsOf (server) {
   const { _contexts: contexts } = server
   if (!Array.isArray(contexts)) throw new InternalsError('tls.Server#_contexts')
   return contexts
 }
 
-/** @param {PrivateTlsServer} server @returns {import('node:tls').SecureContextOptions} what setSecureContext() makes its context of */
+/** @param {PrivateTlsServer} server @returns {import('node:tls').SecureContextOptions} the options of its setSecureContext() */
 function contextOptionsOf (server) {
   return Object.fromEntries([...kContextFields, ...kOtherContextFields].map((name) => [name, Reflect.get(server, name)]))
 }
 
-/** @param {PrivateTlsServer} server @returns {() => void} undoes what setSecureContext() does to the server from now on */
+/** @param {PrivateTlsServer} server @returns {() => void} restores the server's present context and its options, after a failed setSecureContext() */
 function keepContext (server) {
   const kept = [...kContextFields, ...kOtherContextFields, kSharedContext].map((name) => /** @type {const} */ ([name, Reflect.get(server, name)]))
   return () => { for (const [name, value] of kept) Reflect.set(server, name, value) }
@@ -67,33 +67,33 @@ function ticketKeysOf (server) {
   return server.ticketKeys
 }
 
-/** @param {PrivateTlsServer} server @returns {string | undefined} what binds sessions to this server */
+/** @param {PrivateTlsServer} server @returns {string | undefined} the id context, which binds sessions to this server */
 function sessionIdContextOf (server) {
   return server.sessionIdContext
 }
 
-/** @param {PrivateTlsServer} server what it asks of clients: a certificate, and one that it trusts */
+/** Reads whether a server asks clients for a certificate, and refuses untrusted ones. @param {PrivateTlsServer} server */
 function clientCheckOf (server) {
   const { requestCert, rejectUnauthorized } = server
   return { requestCert: /** @type {boolean} */ (requestCert), rejectUnauthorized: /** @type {boolean} */ (rejectUnauthorized) }
 }
 
-/** @param {PrivateTlsServer} server @returns {Uint8Array | undefined} the protocols of ALPN, each after its length */
+/** @param {PrivateTlsServer} server @returns {Uint8Array | undefined} protocols for ALPN, each preceded by its length */
 function alpnProtocolsOf (server) {
   return /** @type {Uint8Array | undefined} */ (server.ALPNProtocols)
 }
 
-/** @param {PrivateTlsServer} server @returns {server is PrivateTlsServer & { ALPNCallback: NonNullable<PrivateTlsServer['ALPNCallback']> }} whether the application chooses the protocol of ALPN */
+/** @param {PrivateTlsServer} server @returns {server is PrivateTlsServer & { ALPNCallback: NonNullable<PrivateTlsServer['ALPNCallback']> }} whether the application chooses the ALPN protocol by a callback */
 function choosesAlpn (server) {
   return typeof server.ALPNCallback === 'function'
 }
 
-/** @param {{ ALPNCallback: NonNullable<PrivateTlsServer['ALPNCallback']> }} server that chooses @param {{ servername: string, protocols: string[] }} hello @returns {string | undefined} undefined: none of those offered */
+/** @param {{ ALPNCallback: NonNullable<PrivateTlsServer['ALPNCallback']> }} server for which choosesAlpn() is true @param {{ servername: string, protocols: string[] }} hello @returns {string | undefined} undefined: none of the offered protocols */
 function chooseAlpn (server, hello) {
   return server.ALPNCallback(hello)
 }
 
-/** @param {unknown} context a SecureContext, the handle in it, or whatever an application gave for one @returns {ContextHandle} itself where it has no handle */
+/** @param {unknown} context a SecureContext, the handle in it, or any value that an application passed instead @returns {ContextHandle} `context` itself if it has no handle */
 function handleIn (context) {
   return /** @type {{ context?: ContextHandle } | null | undefined} */ (context)?.context ?? /** @type {ContextHandle} */ (context)
 }
@@ -104,12 +104,12 @@ function certificatesOf (handle) {
 }
 
 /**
- * Gives OpenSSL's context. `_external` and `getIssuer` are not looked for when the package loads: both are of a class of Node's own binding,
- * which only a context shows. Making one initialises OpenSSL, which takes 1 to 6 ms at each start, also of programs without TLS. A server
- * with TLS that finds no `_external` fails with ERR_HTTPSYS_TLS_UNAVAILABLE.
+ * Returns OpenSSL's context. The existence of `_external` and `getIssuer` is not checked when the package loads: both are members of a native
+ * class that only a context reveals, and making a context initializes OpenSSL: 1 to 6 ms at each start, even without TLS. A TLS server
+ * whose context has no `_external` fails with ERR_HTTPSYS_TLS_UNAVAILABLE.
  *
  * @param {{ _external?: unknown } | null | undefined} context the handle in a tls.SecureContext
- * @returns {unknown} undefined where there is none
+ * @returns {unknown} undefined if there is none
  */
 function externalOf (context) {
   return context?._external

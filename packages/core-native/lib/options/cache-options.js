@@ -1,6 +1,6 @@
 'use strict'
 
-// The option cache of createServer(), and the environment variables for servers that are created without it. docs/cache.md explains the names.
+// Reads the option `cache` of createServer(), or environment variables for servers without it. docs/cache.md explains the names.
 
 const { validateHeaderName } = require('node:http')
 const { CapabilityError, variableMustBe, OptionError } = require('../base/errors')
@@ -11,61 +11,61 @@ const { namesGiven } = require('./given-options')
  * Settings of the output cache of one server.
  *
  * @typedef {object} CacheSettings
- * @property {boolean} isRfc9111 otherwise the rules of HTTP.SYS
- * @property {number} bytes of the cache of the process
- * @property {number} portBytes of the caches of all processes of a port; 0 = the default
+ * @property {boolean} isRfc9111 false: the rules of HTTP.SYS
+ * @property {number} bytes maximum size of the process's cache
+ * @property {number} portBytes maximum size of the caches of all processes of a port together; 0 = the default
  * @property {number} entryBytesMax
- * @property {number} duration seconds; 0 = only responses that set one
+ * @property {number} duration default lifetime in seconds; 0 = none, only responses that set a lifetime are stored
  * @property {number} whileRevalidate seconds
  * @property {number} ifError seconds
- * @property {number} refreshMs for which JavaScript may work on a request that the cache makes itself
- * @property {number} coalesceMs for which a request may wait for the answer to another one
+ * @property {number} refreshMs time limit for JavaScript's answer to a request that the cache itself makes
+ * @property {number} coalesceMs maximum time for which a request waits for the answer to another one
  * @property {boolean} heuristics
  * @property {boolean} ignoreReload
  * @property {boolean} status whether answers have Cache-Status
  * @property {boolean} saysWhy whether Cache-Status says why a response was not stored
- * @property {number} codings in which stored answers are compressed: bits of kCodings
+ * @property {number} codings bits of kCodings: the content codings in which stored answers are compressed
  * @property {string[]} harmlessFields in lower case
- * @property {string[]} prefixes canonical; none = all of the server's
+ * @property {string[]} prefixes canonical; empty = all prefixes of the server
  */
 
-/** By their names in the option. A cache of its own has both, HTTP.SYS only the second. */
+/** Values of the option `rules`; the first is the default. The engine's cache has both rule sets, HTTP.SYS only the second. */
 const kRules = ['rfc9111', 'httpsys']
 
 const kMiB = 1024 * 1024
-/** The memory of the cache comes in chunks of 4 MiB, 1024 of them at most (src/cache/arena_layout.h). */
+/** Bounds and default of `cacheBytes`. The cache's memory is 1 to 1024 chunks of 4 MiB (src/cache/arena_layout.h). */
 const kBytesMin = 4 * kMiB
 const kBytesMax = 4096 * kMiB
 const kBytesDefault = 32 * kMiB
-/** Of all members of a port, of which there may be 1024. */
+/** Upper bound of `portCacheBytes`, for the most members that a port can have: 1024. */
 const kPortBytesMax = 1024 * kBytesMax
-/** Half a segment of that memory. */
+/** Upper bound, and default with rfc9111, of `maxEntryBytes`: half a segment of the cache's memory. */
 const kEntryBytesMax = kMiB
-/** UriMaxUriBytes, a parameter of HTTP.SYS. */
+/** Default of `maxEntryBytes` with the rules of HTTP.SYS: the default of its parameter UriMaxUriBytes. */
 const kHttpSysEntryBytes = 256 * 1024
-/** The largest lifetime that RFC 9111, section 1.2.2, asks a cache to know. */
+/** Upper bound of the times of `stale`, in seconds: the largest lifetime that RFC 9111, section 1.2.2, asks a cache to know. */
 const kSecondsMax = 2 ** 31
-/** HTTP.SYS takes 32 bits. */
+/** Upper bound of `duration`, in seconds: HTTP.SYS has 32 bits for it. */
 const kDurationMax = 2 ** 32 - 1
 
-/** As long as proxies wait for the servers behind them. */
+/** Default of `refreshTimeout`: as long as proxies usually wait for the servers behind them. */
 const kRefreshMsDefault = 60_000
-/** As nginx' proxy_cache_lock_timeout: what takes longer is better asked for again. */
+/** Default of `coalesceTimeout`, like nginx' proxy_cache_lock_timeout: after that, each waiting request goes to JavaScript. */
 const kCoalesceMsDefault = 5_000
-/** The longest time of a timer of Node. */
+/** Upper bound of both timeouts: the longest time of a Node timer. */
 const kTimeoutMsMax = 2 ** 31 - 1
 
-/** Those that Windows decides about. */
+/** Options refused with HTTP.SYS, where Windows decides about them. */
 const kOwnNames = ['cacheBytes', 'portCacheBytes', 'maxEntryBytes', 'status', 'prefixes', 'compress', 'refreshTimeout', 'coalesceTimeout']
 const kCommonNames = ['rules', ...kOwnNames]
-/** Options that one of the rule sets would ignore. @type {Record<string, string[]>} */
+/** Options that only the named rule set uses; refused with the other one, which would ignore them. @type {Record<string, string[]>} */
 const kNamesOf = { rfc9111: ['stale', 'heuristics', 'ignoreReload'], httpsys: ['duration', 'harmlessFields'] }
 const kNames = [...kCommonNames, ...kNamesOf.rfc9111, ...kNamesOf.httpsys]
 
-/** In the order of their bits (src/semantics/content_coding.h), which is also that of preference. */
+/** Content codings by bit number (src/semantics/content_coding.h), the preferred one first. */
 const kCodings = ['br', 'zstd', 'gzip']
 
-/** Fields of requests that are never harmless (credentials), and those with which a request never reaches the cache. */
+/** Request fields refused in `harmlessFields`: credentials, and fields with which a request never reaches the cache. */
 const kNeverHarmless = [
   'authorization', 'cookie', 'expect', 'proxy-authorization', 'transfer-encoding', 'upgrade', 'x-http-method', 'x-http-method-override',
   'x-method-override', 'x-original-uri', 'x-original-url', 'x-rewrite-url'
@@ -126,7 +126,7 @@ function readStale (value) {
 function readHarmlessFields (value, duration) {
   if (value === undefined) return []
   if (!Array.isArray(value)) throw wrongType('.harmlessFields', 'an instance of Array', value)
-  // The list is about the default lifetime alone.
+  // harmlessFields concerns only responses that are stored for the default lifetime.
   if (duration === 0) throw new OptionError('cache without "duration"', 'harmlessFields')
   return value.map((name) => {
     if (typeof name !== 'string') throw wrongType('.harmlessFields', 'a list of strings', name)
@@ -155,7 +155,7 @@ function readStatus (value) {
 }
 
 /**
- * @param {unknown} value true: what the running Node has
+ * @param {unknown} value true: all codings whose encoders the running Node has
  * @param {Place['capabilities']} capabilities
  * @returns {number} bits of kCodings
  */
@@ -180,7 +180,7 @@ function readCompress (value, capabilities) {
 }
 
 /**
- * The time of HTTPSYS_CACHE_DURATION.
+ * Reads HTTPSYS_CACHE_DURATION.
  *
  * @param {NodeJS.ProcessEnv} env
  * @returns {number | undefined} seconds; undefined = it is not set, or negative, which turns it off
@@ -195,10 +195,10 @@ function durationOf ({ HTTPSYS_CACHE_DURATION: text }) {
 }
 
 /**
- * Reads the option `cache` of servers that are created without it from environment variables.
+ * Reads from environment variables the `cache` of servers that are created without that option.
  *
  * @param {NodeJS.ProcessEnv} env
- * @returns {unknown} as the option
+ * @returns {unknown} in the form of the option
  * @throws ERR_HTTPSYS_ENVIRONMENT
  */
 function optionOf (env) {
@@ -213,18 +213,18 @@ function optionOf (env) {
 }
 
 /**
- * Surroundings of a server that is created: its backend and its environment.
+ * Backend and environment of a server that is being created.
  *
  * @typedef {object} Place
  * @property {Pick<import('../../types/binding').Capabilities, 'name' | 'caches' | 'cacheRules' | 'cacheCodings'>} capabilities
- * @property {(text: string) => string} canonical of a URL prefix
+ * @property {(text: string) => string} canonical returns the canonical form of a URL prefix
  * @property {NodeJS.ProcessEnv} [env]
  */
 
 /**
- * Reads the option.
+ * Reads and checks the option `cache`.
  *
- * @param {unknown} option undefined: the environment decides
+ * @param {unknown} option undefined: environment variables decide
  * @param {Place} place
  * @returns {CacheSettings | null} null: the server has no cache
  * @throws ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_CAPABILITY, ERR_HTTPSYS_ENVIRONMENT,
@@ -262,6 +262,8 @@ function takeCache (option, { capabilities, canonical, env = process.env }) {
 }
 
 /**
+ * Refuses settings that the backend cannot follow.
+ *
  * @param {CacheSettings} settings
  * @param {Record<string, unknown>} given
  * @param {Place['capabilities']} capabilities
@@ -286,7 +288,7 @@ const kRulesHttpSys = 1
 const kRulesRfc9111 = 2
 
 /**
- * The settings as the lanes read them.
+ * Converts the settings to the form that the lanes read.
  *
  * @param {CacheSettings | null} settings
  * @returns {import('../../types/binding').CacheConfig}

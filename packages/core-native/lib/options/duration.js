@@ -1,6 +1,6 @@
 'use strict'
 
-// Times as people write them, in the words of the package `ms`, which serve-static uses.
+// Reads times such as "2 days", in the format of the package `ms`, which serve-static uses.
 
 const kSecond = 1000
 const kMinute = 60 * kSecond

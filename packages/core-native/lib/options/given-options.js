@@ -1,10 +1,10 @@
 'use strict'
 
-// The options that an object gives. Node reads most of them one by one, so that inherited ones and those of a class's accessors
-// count; whoever looks at the object's own properties alone would ignore the others in silence.
+// Finds all options in an object, including inherited ones and accessors of a class. Node accepts these, because it reads most options
+// one by one; Object.keys() alone would miss them.
 
 /**
- * The names of an object's own and inherited options. Methods of a class are none, nor is anything that every object has.
+ * Returns the names of an object's own and inherited options, without a class's methods and the members of Object.prototype.
  *
  * @param {object} options
  * @returns {string[]} each once, own ones first
@@ -21,7 +21,7 @@ function namesGiven (options) {
 }
 
 /**
- * A copy that has all of them as its own.
+ * Copies an object, with all inherited options as own properties.
  *
  * @template {object} T
  * @param {T} options

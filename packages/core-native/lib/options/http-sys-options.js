@@ -1,20 +1,20 @@
 'use strict'
 
-// The option httpSys: what is asked of HTTP.SYS beside what every backend does. docs/windows.md explains the names.
+// Reads the option `httpSys`: settings that only HTTP.SYS has. docs/windows.md explains the names.
 
 const path = require('node:path')
 const { nearest } = require('../base/nearest')
 const { OptionError } = require('../base/errors')
 
-/** HTTP_AUTH_ENABLE_…  @type {Record<string, number>} */
+/** Bits of authentication schemes: Windows' HTTP_AUTH_ENABLE_… @type {Record<string, number>} */
 const kSchemes = { basic: 1, digest: 2, ntlm: 4, negotiate: 8, kerberos: 16 }
 const kFormats = ['w3c', 'ncsa']
-/** Names by HTTP_LOGGING_ROLLOVER_TYPE. */
+/** Names of the values of Windows' HTTP_LOGGING_ROLLOVER_TYPE, by number. */
 const kRollovers = ['size', 'daily', 'weekly', 'monthly', 'hourly']
 const kMost32 = 2 ** 32 - 1
-// HTTP.SYS refuses less.
+// Least value of maxBandwidth (bytes/s) that HTTP.SYS accepts.
 const kBandwidthMin = 1024
-// Timeouts of HTTP.SYS are 16 bits of seconds, and 0 is its own default.
+// Longest timeout that HTTP.SYS can store, in seconds (16 bits). 0 means its own default.
 const kSecondsMax = 2 ** 16 - 1
 
 /** @param {string} name @param {string} type @param {unknown} value */
@@ -60,7 +60,7 @@ function yesOrNo (value, name, byDefault) {
   return value
 }
 
-/** @param {unknown} value @param {string} name @param {string[]} known @returns {number} which one; the first by default */
+/** @param {unknown} value @param {string} name @param {string[]} known @returns {number} index in `known`; 0 if not given */
 function choice (value, name, known) {
   if (value === undefined) return 0
   const index = known.indexOf(/** @type {string} */ (value))
@@ -68,13 +68,13 @@ function choice (value, name, known) {
   return index
 }
 
-/** @param {number} ms @returns {number} whole seconds; as many as there are when it means for ever */
+/** @param {number} ms @returns {number} whole seconds, rounded up; kSecondsMax for no limit (0, Infinity, not a number) */
 function seconds (ms) {
   if (!(ms > 0) || ms === Infinity) return kSecondsMax
   return Math.min(kSecondsMax, Math.ceil(ms / 1000))
 }
 
-/** @param {number} value @returns {number} of the option, in seconds; 0 = not given */
+/** @param {number} value of an option in ms; 0 = not given @returns {number} seconds; 0 = not given */
 function givenSeconds (value) {
   return value === 0 ? 0 : seconds(value)
 }

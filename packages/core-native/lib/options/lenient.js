@@ -1,21 +1,21 @@
 'use strict'
 
-// A server that asks for Node's lenient parser is Node's own throughout.
+// Recognizes servers that ask for Node's lenient parser: Node's own code serves them.
 
 const { knowsHttpValidation } = require('../node-private/node-internals')
 const { leniencyOf } = require('../node-private/server')
 
-/** Values of httpValidation, and whether the parser is lenient then. Others decide nothing. @type {Map<unknown, boolean>} */
+/** Whether each value of httpValidation makes the parser lenient. Other values are ignored. @type {Map<unknown, boolean>} */
 const kValidations = new Map([['strict', false], ['relaxed', true], ['insecure', true]])
 
-// node --insecure-http-parser
+// Whether the process runs with --insecure-http-parser.
 function isLenientProcess () {
   return [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')].includes('--insecure-http-parser')
 }
 
 /**
  * @param {unknown} options of createServer()
- * @returns {string | null} the one that asks for the lenient parser
+ * @returns {string | null} name of the option that asks for the lenient parser; null: none does
  */
 function lenientOption (options) {
   const given = /** @type {{ httpValidation?: unknown, insecureHTTPParser?: unknown } | null | undefined} */ (options)
@@ -23,7 +23,7 @@ function lenientOption (options) {
   return given?.insecureHTTPParser === true ? 'insecureHTTPParser' : null
 }
 
-/** @param {Pick<import('../../types/node-internals').PrivateServer, 'httpValidation' | 'insecureHTTPParser'>} server with these options as they are now */
+/** @param {Pick<import('../../types/node-internals').PrivateServer, 'httpValidation' | 'insecureHTTPParser'>} server whose current properties decide */
 function isParsedByNode (server) {
   const { httpValidation, insecureHTTPParser } = leniencyOf(server)
   const isLenient = knowsHttpValidation ? kValidations.get(httpValidation) : undefined

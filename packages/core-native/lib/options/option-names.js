@@ -1,7 +1,7 @@
 'use strict'
 
-// Checks of option names: each option of ours has an effect in some places. Given anywhere else, or nearly spelt like that, it would be
-// ignored in silence, as Node ignores what it does not know: that is an error. Names of Node's, and those that nobody knows, are left to Node in Node's own forms.
+// Checks option names. Node silently ignores unknown options, so an option of ours in a place where it has no effect, or a misspelt one,
+// is an error. In calls that Node also has, other names are left to Node: its own options, and unknown names.
 
 const { OptionError } = require('../base/errors')
 const { namesGiven } = require('./given-options')
@@ -12,12 +12,12 @@ const { kSourceOptions, kTlsOptions } = require('./tls-options')
 const { standIn } = require('./stand-in')
 
 const kPrefixOptions = ['prefix', 'prefixes']
-/** Of listen() with prefixes, beside `stripPrefix`, which createServer() takes, too. */
+/** Options of listen() with prefixes only. (`stripPrefix` is an option of createServer(), too.) */
 const kPrefixListenOptions = ['forwardedPrefix']
 const kQueueOptions = ['queueName', 'queueMode']
 const kCloseOptions = ['restart', 'waitMs']
 
-/** Names of ours, and what an error says of each. @type {Map<string, string>} */
+/** Names of our options, each with the hint of an error message about where it belongs. @type {Map<string, string>} */
 const kHintOf = new Map([
   ...kServerOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to createServer() and createAdapter()'])),
   ...kSourceOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to https.createServer(), createAdapter(), and listen() with an https:// prefix'])),
@@ -28,16 +28,16 @@ const kHintOf = new Map([
 ])
 const kOurs = [...kHintOf.keys()]
 
-/** Words that programs may well use for something else, however near to a name of ours they are. */
+/** Names that are never taken for misspelt options of ours, because programs may use them for something else. */
 const kOthersWords = ['certificate', 'certificated', 'prefixed', 'refix', 'restarts', 'waits']
 
 /**
- * Refuses what is ours and has no effect here, and what is nearly spelt like a name of ours. Inherited properties count, too;
+ * Refuses our options that have no effect in this place, and misspelt names of our options. Inherited properties count;
  * undefined ones do not.
  *
  * @param {string} where
- * @param {unknown} options null and what is no object has no options
- * @param {readonly string[]} accepted those of ours that have an effect here
+ * @param {unknown} options ignored unless an object
+ * @param {readonly string[]} accepted our options that have an effect in this place
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseMisplaced (where, options, accepted) {
@@ -52,7 +52,7 @@ function refuseMisplaced (where, options, accepted) {
 }
 
 /**
- * Refuses options of ours in a form of Node's own. Below `register` the caller may know node:http alone, to which these names are unknown.
+ * Refuses our options in a call that Node also has. Accepts them below `register`: a program written for node:http may use the names otherwise.
  *
  * @param {string} where
  * @param {unknown} options
@@ -63,10 +63,10 @@ function refuseIgnored (where, options, accepted) {
   if (!standIn.isRegistered) refuseMisplaced(where, options, accepted)
 }
 
-/** Names that were warned of. @type {Set<string>} */
+/** Names for which warnOfMisspelt() has already warned. @type {Set<string>} */
 const warned = new Set()
 
-/** Warns of what is nearly an option of Node's, which Node ignores, as it ignores everything that it does not know. @param {unknown} options of createServer() */
+/** Warns of misspelt options of Node's, which Node silently ignores. @param {unknown} options of createServer() */
 function warnOfMisspelt (options) {
   if (typeof options !== 'object' || options === null) return
   for (const name of Object.keys(options)) {
@@ -82,7 +82,7 @@ function warnOfMisspelt (options) {
  * Refuses options of ours that a server would ignore.
  *
  * @param {unknown} options of createServer()
- * @param {readonly string[]} [sources] of certificates
+ * @param {readonly string[]} [sources] accepted options for certificates
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseIgnoredByServer (options, sources = []) {
@@ -93,7 +93,7 @@ function refuseIgnoredByServer (options, sources = []) {
 }
 
 /**
- * Refuses options that stand where Node looks for none, such as behind a callback.
+ * Refuses our options in arguments where Node expects none, such as after a callback.
  *
  * @param {string} where
  * @param {readonly unknown[]} args
@@ -104,7 +104,7 @@ function refuseBehind (where, args) {
 }
 
 /**
- * Refuses names that are nearly known ones. Others pass, as with Node's own functions: a newer Node may know them.
+ * Refuses misspelt names of known options. Accepts other unknown names, like Node's own functions: a newer Node may know them.
  *
  * @param {string} where
  * @param {object} options
@@ -119,7 +119,7 @@ function refuseMisspelt (where, options, known) {
 }
 
 /**
- * Refuses every name that is not known, unless its value is undefined: for objects that only we read.
+ * Refuses all unknown names whose value is not undefined. For option objects that only httpsys reads.
  *
  * @param {string} where
  * @param {object} options

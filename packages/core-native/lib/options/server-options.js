@@ -1,11 +1,11 @@
 'use strict'
 
-// Options of ours beside http.createServer's. A value of the wrong kind is refused; lib/options/option-names.js refuses names.
+// Reads our own options of createServer() and refuses wrong values. lib/options/option-names.js refuses wrong names.
 
 const { OptionError } = require('../base/errors')
 const { nearest } = require('../base/nearest')
 
-/** name: default. Units and reasons: types/index.d.ts, docs/options.md. */
+/** Default values by option name. types/index.d.ts and docs/options.md explain units and reasons. */
 const kDefaults = {
   maxRequestBodySize: 0,
   maxRequestBodySizeCeiling: 0,
@@ -22,21 +22,21 @@ const kDefaults = {
   serverHeader: true
 }
 
-/** Bytes per second: HTTP.SYS has 32 bits for them, the largest of which means something else. */
+/** Upper bound of rates, in bytes/s: HTTP.SYS has 32 bits, and the largest value means no limit. */
 const kRateMax = 2 ** 32 - 2
-/** Bytes per second: HTTP_MIN_ALLOWED_BANDWIDTH_THROTTLING_RATE. */
+/** Lower bound of maxBandwidth, in bytes/s: Windows' HTTP_MIN_ALLOWED_BANDWIDTH_THROTTLING_RATE. */
 const kBandwidthMin = 1024
 
-/** The least and the most of a number, where they are not 0 and the largest integer. @type {Record<string, [number, number]>} */
+/** Least and greatest value of number options; default: 0 and the largest safe integer. @type {Record<string, [number, number]>} */
 const kBounds = {
   pipelinedRequestsMax: [1, Number.MAX_SAFE_INTEGER],
   minSendRate: [0, kRateMax],
   maxBandwidth: [kBandwidthMin, kRateMax]
 }
-/** Options whose 0 means no limit, although it is below the least. */
+/** Options that also accept 0, for no limit, although it is below their least value. */
 const kOrNone = ['maxBandwidth']
 
-/** Node's own, of all versions that are supported. */
+/** Node's own options of http.createServer(), in any supported version. */
 const kNodeServerOptions = [
   'IncomingMessage', 'ServerResponse', 'allowHalfOpen', 'connectionsCheckingInterval', 'headersTimeout', 'highWaterMark',
   'httpValidation', 'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout',
@@ -44,10 +44,10 @@ const kNodeServerOptions = [
   'requestTimeout', 'requireHostHeader', 'shouldUpgradeCallback', 'uniqueHeaders'
 ]
 
-/** All that createServer() takes beside Node's. */
+/** Our own options of createServer(). */
 const kServerOptions = [...Object.keys(kDefaults), 'http2', 'httpSys', 'cache']
 
-/** Numbers that the option http2 may have as an object: default, least, most. */
+/** Number properties of the option `http2`: [default, least, greatest value]. */
 const kHttp2Numbers = {
   maxConcurrentStreams: [100, 1, 2 ** 31 - 1],
   initialWindowSize: [128 * 1024, 65535, 2 ** 31 - 1],
@@ -63,11 +63,11 @@ const kHttp2Names = [...Object.keys(kHttp2Numbers), 'allowHTTP1']
 const kVerbosities = ['basic', 'limited', 'full']
 
 /**
- * Reads what the lanes are to do for clients that speak HTTP/2.
+ * Reads the option `http2`.
  *
  * @param {unknown} option true, false, an object, or undefined
  * @throws ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_HTTPSYS_OPTION
- * @returns {{ isWanted: boolean | undefined, settings: import('../../types/binding').Http2Settings }} undefined: only where TLS negotiates it
+ * @returns {{ isWanted: boolean | undefined, settings: import('../../types/binding').Http2Settings }} undefined: HTTP/2 only if TLS negotiates it
  */
 function takeHttp2 (option) {
   const isObject = typeof option === 'object' && option !== null

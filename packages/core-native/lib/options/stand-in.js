@@ -1,12 +1,12 @@
 'use strict'
 
-// Whether this package stands in for node:http in the whole environment (`register`), so that whoever calls it may know
-// node:http alone, and what HTTPSYS_LISTEN has in the place of its ports.
+// State of `register`: whether this package replaces node:http in the whole environment, so that its callers may be programs
+// written for node:http, and the mapping of their ports to prefixes by HTTPSYS_LISTEN.
 
 /**
  * @typedef {object} Mapping of one port
  * @property {string[]} prefixes
- * @property {boolean[]} strips whether the path of the prefix is taken off, whatever `options` say
+ * @property {boolean[]} strips for each prefix, whether its path is removed from request URLs, regardless of `options`
  * @property {Record<string, unknown>} options of listen()
  * @property {number[]} ports of the prefixes
  *

@@ -1,6 +1,6 @@
 'use strict'
 
-// Options of serveFiles(): those of serve-static 2, and ours beside them. docs/static-files.md explains them.
+// Reads the options of serveFiles(): those of serve-static 2, and our own. docs/static-files.md explains them.
 
 const { validateHeaderName, validateHeaderValue } = require('node:http')
 const { OptionError } = require('../base/errors')
@@ -9,14 +9,14 @@ const { refuseUnknown } = require('./option-names')
 const { readDuration } = require('./duration')
 
 /**
- * Options that the engine takes as they are.
+ * Checked options, in the form that the engine reads.
  *
  * @typedef {Omit<import('../../types/binding').StaticMount, 'isBelowAll' | 'ownsPrefix' | 'prefixId' | 'path' | 'root' | 'types'>} StaticSettings
  *
- * @typedef {Record<string, unknown>} Given what a user has given: whether it is that, is found out here
+ * @typedef {Record<string, unknown>} Given options as the user gave them, unchecked
  */
 
-/** name: default. */
+/** Boolean options with their defaults. */
 const kBooleans = {
   acceptRanges: true,
   cacheControl: true,
@@ -29,20 +29,20 @@ const kBooleans = {
 }
 const kNames = [...Object.keys(kBooleans), 'dotfiles', 'extensions', 'headers', 'index', 'maxAge', 'precompressed']
 
-/** Names by number, as the engine has them. */
+/** Values of `dotfiles`; the engine reads the index. */
 const kDotfiles = ['ignore', 'deny', 'allow']
-/** Codings with their bits. @type {Record<string, number>} */
+/** Bits of the content codings in `precompressed`. @type {Record<string, number>} */
 const kCodings = { br: 1, zstd: 2, gzip: 4 }
-/** What people call them, too: the extensions of their files, and the name of a library. @type {Record<string, string>} */
+/** Other words for these codings (file extensions, a library), for the suggestion in an error message. @type {Record<string, string>} */
 const kOtherCodings = { brotli: 'br', zst: 'zstd', gz: 'gzip' }
 
-/** A year, as in serve-static. */
+/** Upper limit of maxAge: a year, as in serve-static. */
 const kMaxAgeSecondsMax = 365 * 24 * 60 * 60
-/** As kFilePathBytesMax of src/static_files/request_path.h. */
+/** Maximum length of a pattern: kFilePathBytesMax of src/static_files/request_path.h. */
 const kPatternBytesMax = 4095
 
 /**
- * Fields that the engine sets, because they say where a response ends, what is in it or when it was made, and those that belong to a
+ * Fields refused in `headers`: the engine sets them (they describe a response's end, content or date), or they belong to the
  * connection.
  */
 const kEnginesFields = [
@@ -81,8 +81,8 @@ function readBoolean (given, name, byDefault) {
  * @param {Given} given
  * @param {string} name
  * @param {string[]} byDefault
- * @param {(text: string) => string | null} problemOf what a text has to be instead, or null
- * @returns {string[]} none for false
+ * @param {(text: string) => string | null} problemOf what a text must be instead; null: it is good
+ * @returns {string[]} empty if the option is false
  */
 function readList (given, name, byDefault, problemOf) {
   const { [name]: value = byDefault } = given
@@ -97,7 +97,7 @@ function readList (given, name, byDefault, problemOf) {
   return [...list]
 }
 
-/** Of a file in a folder: no path, which could lead out of it. @param {string} text */
+/** Checks the name of a file; a path is refused, because it could lead out of the folder. @param {string} text */
 function nameProblem (text) {
   return text === '' || text === '.' || text === '..' || /[/\\\0]/.test(text) ? 'a list of names of files, without any folder' : null
 }
@@ -136,7 +136,7 @@ function readPrecompressed (value = false) {
   return bits
 }
 
-/** @param {string} pattern @returns {string | null} what it has to be, if it would never match a file */
+/** @param {string} pattern @returns {string | null} what a pattern must be instead, if this one would never match a file; null: it is good */
 function patternProblem (pattern) {
   if (pattern === '' || pattern === '.' || Buffer.byteLength(pattern) > kPatternBytesMax || pattern.includes('\0')) {
     return 'an extension such as ".css", a name, or a glob such as "assets/**/*.js"'
@@ -187,7 +187,7 @@ function refuseUseless (where, given) {
  * Reads the options of a folder.
  *
  * @param {string} where the function that was called, for messages
- * @param {unknown} options what is undefined is not given
+ * @param {unknown} options undefined properties count as absent
  * @returns {StaticSettings}
  * @throws ERR_HTTPSYS_OPTION, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE, ERR_INVALID_HTTP_TOKEN, ERR_INVALID_CHAR
  */

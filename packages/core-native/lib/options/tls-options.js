@@ -1,11 +1,11 @@
 'use strict'
 
-// Options of TLS: those of Node's https.createServer, and ours beside them.
+// Names and kinds of TLS options: those of Node's https.createServer(), and our own.
 
 const { TlsOptionError } = require('../base/errors')
 const { withInherited } = require('./given-options')
 
-/** @typedef {import('node:tls').TlsOptions & import('../../types').CertificateOptions} GivenTlsOptions what a user has given: whether it is that, Node and tls/certificate-sources.js find out */
+/** @typedef {import('node:tls').TlsOptions & import('../../types').CertificateOptions} GivenTlsOptions unchecked, as the user gave them */
 
 /** Options of tls.createSecureContext(): Node reads and checks them. */
 const kContextOptions = [
@@ -15,31 +15,35 @@ const kContextOptions = [
   'sessionIdContext', 'sessionTimeout', 'sigalgs', 'ticketKeys'
 ]
 
-/** Node's that lanes do not have: they would be ignored in silence otherwise. @type {Record<string, string>} */
+/**
+ * Options of Node's that the lanes do not support, each with advice: an error refuses them, so that none is ignored silently.
+ *
+ * @type {Record<string, string>}
+ */
 const kUnsupported = {
   enableTrace: 'run openssl s_client -trace against the server',
   pskCallback: 'use certificates',
   pskIdentityHint: 'use certificates'
 }
 
-/** Ours: where certificates come from. */
+/** Our own options: other sources of certificates. */
 const kSourceOptions = /** @type {const} */ (['certificates', 'certificateDirectory', 'devCert'])
 
-/** In the options of createServer() and of listen() on a port: those of TLS that an adapter was given (tls/listen-tls.js). */
+/** Key of an adapter's TLS options within the options of createServer(), and of listen() on a port (tls/listen-tls.js). */
 const kAdapterTls = Symbol('httpsys.adapterTls')
 
-/** Options that are a certificate or its key, as text or bytes. */
+/** Options whose value is a certificate or its key, as text or bytes. */
 const kPairOptions = /** @type {const} */ (['cert', 'key', 'pfx'])
 
-/** Options that bring certificates. */
+/** Options that give a server a certificate. */
 const kCertificateOptions = /** @type {const} */ ([...kPairOptions, 'passphrase', 'SNICallback', 'privateKeyEngine', 'privateKeyIdentifier', ...kSourceOptions])
 
-/** Options that the context of one host may have: its certificate and whom it trusts. Versions and ciphers are those of the server, as on Node. */
+/** Options of a single host's context: its certificate, and its trust in client certificates. As on Node, versions and ciphers are the server's. */
 const kHostOptions = [
   'allowPartialTrustChain', 'ca', 'cert', 'clientCertEngine', 'crl', 'key', 'passphrase', 'pfx', 'privateKeyEngine', 'privateKeyIdentifier'
 ]
 
-/** Options that say whose client certificates are good. */
+/** Options that decide which client certificates are trusted. */
 const kTrustOptions = /** @type {const} */ (['allowPartialTrustChain', 'ca', 'crl'])
 
 const kTlsOptions = [...kContextOptions, ...kSourceOptions, ...Object.keys(kUnsupported)]
@@ -56,8 +60,8 @@ function refuseUnsupported (options) {
 }
 
 /**
- * Whether an option of a certificate says nothing. Node takes an empty text or list for none, and a server that has none fails
- * every handshake.
+ * Whether a certificate option is empty. Node treats an empty text or list like an absent one, and a server without a certificate
+ * fails every handshake.
  *
  * @param {unknown} value of `cert`, `key` or `pfx`
  * @returns {boolean}
@@ -68,7 +72,7 @@ function isBlank (value) {
 }
 
 /**
- * Names, in words for an error, the part of a certificate and its key that options leave out.
+ * Describes, for an error message, which part of a certificate with its key the options lack.
  *
  * @param {import('node:tls').SecureContextOptions} options
  * @returns {string | null} null: nothing
@@ -82,7 +86,7 @@ function missingOf ({ cert, key, pfx, privateKeyIdentifier }) {
 
 /**
  * @param {object} options
- * @returns {{ tls: GivenTlsOptions | null, others: Record<string, unknown> }} null when none of them is one of TLS
+ * @returns {{ tls: GivenTlsOptions | null, others: Record<string, unknown> }} tls null: there are no TLS options
  */
 function splitOptions (options) {
   /** @type {Record<string, unknown>} */

@@ -1,21 +1,21 @@
 'use strict'
 
-// The environment variables whose names begin with HTTPSYS_. Others are probably misspelt: a warning names them, because everything else
-// would ignore them in silence.
+// All known environment variables whose names begin with HTTPSYS_. A warning names any other such variable, which is probably misspelt and
+// would be ignored silently.
 
 const { isMainThread } = require('node:worker_threads')
 const { nearest } = require('../base/nearest')
 
 const kBegin = 'HTTPSYS_'
 
-/** Those of docs/options.md. */
+/** Variables for users, documented in docs/options.md. */
 const kForUsers = [
   'HTTPSYS_ADDON', 'HTTPSYS_ALIGN_AFTER', 'HTTPSYS_APP', 'HTTPSYS_BACKEND', 'HTTPSYS_CACHE', 'HTTPSYS_CACHE_DURATION', 'HTTPSYS_ERROR_LOG',
   'HTTPSYS_HTTPAPI', 'HTTPSYS_IO_THREADS', 'HTTPSYS_LISTEN', 'HTTPSYS_QUEUE_BYTES', 'HTTPSYS_REFUSAL_LINES', 'HTTPSYS_REGISTER_REPORT',
   'HTTPSYS_RUNTIME_DIRECTORY', 'HTTPSYS_SSLCERT', 'HTTPSYS_URLACL'
 ]
 
-/** Those of CONTRIBUTING.md, which tests and scripts of the repository read. */
+/** Variables that tests and scripts of the repository read, documented in CONTRIBUTING.md. */
 const kForDevelopers = [
   'HTTPSYS_CACHE_SEED', 'HTTPSYS_CACHE_STEPS', 'HTTPSYS_CACHE_TESTS', 'HTTPSYS_COMPAT_COUNT', 'HTTPSYS_COMPAT_OVER', 'HTTPSYS_COMPAT_OVER_REPORT',
   'HTTPSYS_COMPAT_RESULTS', 'HTTPSYS_CO_OWNERS_SECONDS', 'HTTPSYS_FUZZ_MS', 'HTTPSYS_FUZZ_SECONDS', 'HTTPSYS_FUZZ_SEED', 'HTTPSYS_HTTPAPI_DOUBLE',
@@ -23,7 +23,7 @@ const kForDevelopers = [
   'HTTPSYS_THOROUGH'
 ]
 
-/** Warns of each variable that nobody reads; once for a process. @param {NodeJS.ProcessEnv} [env] */
+/** Warns of each unknown variable, in the main thread only. @param {NodeJS.ProcessEnv} [env] */
 function warnOfUnknownVariables (env = process.env) {
   if (!isMainThread) return
   for (const name of Object.keys(env)) {
