@@ -1,8 +1,8 @@
 'use strict'
 
-// The ports and addresses at which the prefixes of one server are served: which sockets they need, and where they speak TLS.
+// The ports and addresses of one server's prefixes: which sockets they need, and on which of them the server speaks TLS.
 
-/** What localhost stands for. */
+/** The addresses of a prefix whose host is localhost. */
 const kLoopback4 = '127.0.0.1'
 const kLoopback6 = '::1'
 
@@ -21,13 +21,13 @@ const kLoopback6 = '::1'
 /** @param {Count} count */
 const totalOf = ({ http, https }) => http + https
 
-// Counts prefixes, of which a server may have many thousands at as many addresses: no question looks at each of them.
+// Counts prefixes by port and address. No method except list() visits all of them, because a server may have many thousands.
 class Places {
   /** @type {Map<number, Port>} */
   #ports = new Map()
   #secureCount = 0
 
-  /** @param {UrlPrefix} parsed @returns {SpokenPlace | null} the place where nothing was spoken before, null = it is an old one */
+  /** @param {UrlPrefix} parsed @returns {SpokenPlace | null} the prefix's place if no other prefix was there, otherwise null */
   add (parsed) {
     const { port, scheme } = parsed
     const there = this.#ports.get(port) ?? { all: emptyCount(), wildcard: emptyCount(), loopback: emptyCount(), addresses: new Map() }
@@ -40,7 +40,7 @@ class Places {
     return spokenCount(there, parsed) === 1 ? spokenPlace(parsed, true) : null
   }
 
-  /** @param {UrlPrefix} parsed one that was added @returns {SpokenPlace | null} the place where nothing is spoken any more, null = something is */
+  /** @param {UrlPrefix} parsed one that was added @returns {SpokenPlace | null} the prefix's place if no prefix is left there, otherwise null */
   remove (parsed) {
     const { port, scheme, bind } = parsed
     const there = /** @type {Port} */ (this.#ports.get(port))
@@ -54,7 +54,7 @@ class Places {
     return spoken === 0 ? spokenPlace(parsed, false) : null
   }
 
-  /** Every place where something is spoken. @returns {SpokenPlace[]} */
+  /** Lists every place with a prefix. @returns {SpokenPlace[]} */
   list () {
     /** @type {SpokenPlace[]} */
     const places = []
@@ -71,13 +71,13 @@ class Places {
     return this.#ports.has(port)
   }
 
-  /** @param {number} port @returns {boolean} whether a socket for all addresses of the port serves its prefixes, also those of single addresses */
+  /** @param {number} port @returns {boolean} whether one socket for all addresses serves all prefixes of the port, even those with one address */
   hasWildcard (port) {
     const there = this.#ports.get(port)
     return there !== undefined && totalOf(there.wildcard) > 0
   }
 
-  /** @param {{ host?: string, port: number }} socket without a host: of every address @returns {boolean} whether a prefix needs a socket there */
+  /** @param {{ host?: string, port: number }} socket without host: for all addresses @returns {boolean} whether a prefix needs a socket there */
   needs ({ host, port }) {
     const there = this.#ports.get(port)
     if (there === undefined || host === undefined) return there !== undefined
@@ -85,14 +85,14 @@ class Places {
     return there.addresses.has(host) || ((host === kLoopback4 || host === kLoopback6) && totalOf(there.loopback) > 0)
   }
 
-  /** Whether TLS is spoken anywhere. */
+  /** Whether any prefix is https. */
   get hasTls () {
     return this.#secureCount > 0
   }
 
   /**
-   * As ServerConfig::TlsOf() decides for the lanes. Where a port speaks both, all its prefixes are bound to addresses, and the server may
-   * also accept at those of others.
+   * Whether a socket's connections speak TLS; must decide as ServerConfig::TlsOf() does for the lanes. If a port has http and https
+   * prefixes, all are bound to addresses, and the server may also accept at an address without a prefix of its own.
    *
    * @param {number} port
    * @param {string | undefined} address of a socket
@@ -110,12 +110,12 @@ function emptyCount () {
   return { http: 0, https: 0 }
 }
 
-/** @param {Port} there @param {UrlPrefix} parsed @returns {Count | undefined} of the prefixes that are bound in the same way */
+/** @param {Port} there @param {UrlPrefix} parsed @returns {Count | undefined} count of the prefixes with the same kind of address */
 function countAt (there, { bind: { kind, host } }) {
   return kind === 'ip' ? there.addresses.get(/** @type {string} */ (host)) : there[kind]
 }
 
-// A prefix of http:// tells the lanes its port, one of https:// also its address.
+// Counts the prefixes at a prefix's place. A place is a port for http, and a port with an address for https.
 /** @param {Port} there @param {UrlPrefix} parsed @returns {number} prefixes at the same place */
 function spokenCount (there, parsed) {
   if (parsed.scheme === 'http') return there.all.http

@@ -1,27 +1,27 @@
 'use strict'
 
-// The URL prefixes of one server, and the numbers by which lanes name them.
+// The URL prefixes of one server, with the ids that lanes use for them.
 
 const { Places } = require('./places')
 const { comparablePath } = require('./url-prefix')
 
 /** @typedef {import('./url-prefix').UrlPrefix} UrlPrefix */
 
-// An id is used again only after this many later removals, so that records on their way to JavaScript
-// never name a newer prefix.
+// Number of later removals before an id is reused: records on their way to JavaScript that still have the id
+// must not name a newer prefix.
 const kRetiredIdsKept = 256
 
-/** Bits of how the requests of a prefix look to JavaScript; 0: as their clients have sent them. */
+/** Bits that say how JavaScript sees the requests of a prefix; 0: as the clients sent them. */
 const Way = {
-  /** `url` begins below the prefix. */
+  /** The path of the prefix is removed from `url`. */
   kStrips: 1,
-  /** As behind a proxy that strips: no `originalUrl` and no `baseUrl` tell of it. */
+  /** Requests have no `originalUrl` and `baseUrl` with the removed path, as behind a proxy that strips it. */
   kHides: 2,
-  /** X-Forwarded-Prefix is the server's own. */
+  /** The server sets X-Forwarded-Prefix itself. */
   kForwards: 4
 }
 
-// Prefixes by something that many of them have in common, with how many have it and one of them.
+// Groups of prefixes with a common key; each group has a count and one of its prefixes.
 class Groups {
   #keyOf
   /** @type {Map<string, { count: number, parsed: UrlPrefix }>} */
@@ -51,46 +51,46 @@ class Groups {
     return this.#groups.get(this.#keyOf(parsed))?.count ?? 0
   }
 
-  /** One of each group. @returns {UrlPrefix[]} */
+  /** Lists one prefix of each group. @returns {UrlPrefix[]} */
   list () {
     return Array.from(this.#groups.values(), ({ parsed }) => parsed)
   }
 }
 
 class Prefixes {
-  /** Requests come with the id of a prefix; otherwise the server has everything on its sockets. */
+  /** True if requests come with the id of a prefix; false: the server gets everything on its sockets. */
   haveNames = false
-  /** The prefixes by id, also those that were removed: a record on its way may still name one. @type {string[]} */
+  /** Prefixes by id. Includes removed ones, because a record on its way may still have their ids. @type {string[]} */
   names = []
-  /** The paths of these names. @type {string[]} */
+  /** Paths of the prefixes by id. @type {string[]} */
   paths = []
-  /** Bits of Way for these names. @type {number[]} */
+  /** Bits of Way of the prefixes by id. @type {number[]} */
   ways = []
-  /** Those of a prefix that is added without any. */
+  /** Bits of Way of a prefix that is added without any. */
   #way
   /** @type {Map<string, { id: number, parsed: UrlPrefix }>} */
   #entries = new Map()
   /** Ids without a prefix, the oldest first. @type {number[]} */
   #retired = []
-  /** Taken away by reservations: the server still has their sockets. @type {Map<string, UrlPrefix>} */
+  /** Prefixes that the server lost to a reservation. Their sockets stay open. @type {Map<string, UrlPrefix>} */
   #lost = new Map()
-  /** Where the server's sockets are open, also for lost prefixes. */
+  /** Ports and addresses of all prefixes, including lost ones: the server has sockets there. */
   places = new Places()
-  /** Of the same prefixes, by host. */
+  /** The same prefixes, grouped by scheme, host and port. */
   #hosts = new Groups(hostOf)
   #lostPlaces = new Places()
-  /** What the lanes have not been told, by id; '' is an id that is not in use any more. @type {Map<number, string>} */
+  /** Changes that the lanes do not know yet, by id; '' = the id is no longer in use. @type {Map<number, string>} */
   #untold = new Map()
-  /** Keys of the same prefixes, as keyOf() makes them. @type {Set<string>} */
+  /** Keys (of keyOf()) of the prefixes in #untold. @type {Set<string>} */
   #untoldKeys = new Set()
-  /** Places in the same way, the last change of each. @type {Map<string, import('../../types/binding').SpokenPlace>} */
+  /** Changed places that the lanes do not know yet, each with its last change. @type {Map<string, import('../../types/binding').SpokenPlace>} */
   #untoldPlaces = new Map()
-  /** The lanes know what is not untold. */
+  /** True if the lanes know all prefixes except the #untold changes; false: they know none. */
   #isTold = false
   /** The prefix of a server that was given a port: everything at its address, registered as id 0. @type {UrlPrefix | null} */
   implied = null
 
-  /** @param {number} [way] bits of Way that prefixes have unless they are added with others */
+  /** @param {number} [way] default bits of Way of added prefixes */
   constructor (way = 0) {
     this.#way = way
   }
@@ -99,12 +99,12 @@ class Prefixes {
     return this.#entries.size
   }
 
-  /** Whether no prefix was given: everything on the socket. */
+  /** Whether the server was given no prefix, and so has everything on its socket. */
   get isImplied () {
     return this.#entries.size === 0 && this.#lost.size === 0
   }
 
-  /** In the order in which they were added. @returns {UrlPrefix[]} */
+  /** The prefixes in the order in which they were added. @returns {UrlPrefix[]} */
   list () {
     return [...this.#entries.values()].map(({ parsed }) => parsed)
   }
@@ -120,7 +120,7 @@ class Prefixes {
     return this.#hosts.list()
   }
 
-  /** @param {UrlPrefix} parsed one that was added; true: no other one has its scheme, host and port */
+  /** Whether no other prefix has the scheme, host and port of an added one. @param {UrlPrefix} parsed */
   isOnlyOfHost (parsed) {
     return this.#hosts.countOf(parsed) === 1
   }
@@ -130,7 +130,7 @@ class Prefixes {
     return this.#lostPlaces.hasPort(port)
   }
 
-  /** How they differ from what the lanes know. @returns {import('../../types/binding').ServerPrefixes} */
+  /** The difference between the prefixes and what the lanes know of them. @returns {import('../../types/binding').ServerPrefixes} */
   get changes () {
     const changes = this.#isTold
       ? Array.from(this.#untold, ([id, text]) => ({ id, text }))
@@ -139,12 +139,12 @@ class Prefixes {
     return { isEverything: !this.haveNames, isWhole: !this.#isTold, changes, places }
   }
 
-  /** Of what `changes` is about: prefixes that have come or gone, or have another id. @returns {Iterable<string>} their keys, as keyOf() makes them */
+  /** Keys (of keyOf()) of the prefixes in `changes`: added, removed, or with another id. @returns {Iterable<string>} */
   get changedKeys () {
     return this.#isTold ? this.#untoldKeys : this.#entries.keys()
   }
 
-  /** The lanes know the changes. */
+  /** Must be called when the lanes have received `changes`. */
   told () {
     this.#untoldKeys.clear()
     this.#untold.clear()
@@ -152,7 +152,7 @@ class Prefixes {
     this.#isTold = true
   }
 
-  /** The lanes have forgotten all of them. */
+  /** Must be called when the lanes have forgotten all prefixes of the server. */
   forgotten () {
     this.#untoldKeys.clear()
     this.#untold.clear()
@@ -177,21 +177,21 @@ class Prefixes {
     return this.#entries.get(keyOf(parsed))?.id
   }
 
-  /** @param {UrlPrefix} parsed @param {number} [way] bits of Way @returns {number} its id */
+  /** @param {UrlPrefix} parsed @param {number} [way] bits of Way @returns {number} the prefix's id */
   add (parsed, way = this.#way) {
     const id = this.#retired.length > kRetiredIdsKept ? /** @type {number} */ (this.#retired.shift()) : this.names.length
     this.#set(id, parsed, way)
     return id
   }
 
-  /** From here on the server has prefixes; that of its port is the first of them. @param {UrlPrefix} implied */
+  /** Turns the implied prefix of a server on a port into an ordinary one, before further prefixes are added. @param {UrlPrefix} implied */
   makeExplicit (implied) {
     if (!this.isImplied) return
     this.#retired = this.#retired.filter((id) => id !== 0)
     this.#set(0, implied, this.#way)
   }
 
-  /** @param {UrlPrefix} parsed one of held() @returns {number} the id that it had */
+  /** Removes a prefix that a reservation forbids, but keeps its sockets. @param {UrlPrefix} parsed one of held() @returns {number} its former id */
   lose (parsed) {
     this.makeExplicit(parsed)
     const id = this.idOf(parsed) ?? 0
@@ -204,7 +204,7 @@ class Prefixes {
     return id
   }
 
-  /** @param {UrlPrefix} parsed that is registered, perhaps again */
+  /** Must be called when a prefix is registered: if it was lost before, it no longer is. @param {UrlPrefix} parsed */
   regain (parsed) {
     const lost = this.#lost.get(keyOf(parsed))
     if (lost === undefined) return
@@ -234,7 +234,7 @@ class Prefixes {
     this.#noteChange(entry.id, parsed, '')
   }
 
-  /** @param {number} id @param {UrlPrefix} parsed @param {string} text '' = the id is not in use any more */
+  /** @param {number} id @param {UrlPrefix} parsed @param {string} text '' = the id is no longer in use */
   #noteChange (id, parsed, text) {
     if (!this.#isTold) return
     this.#untold.set(id, text)
@@ -261,13 +261,13 @@ class Prefixes {
   }
 }
 
-// A certificate is bound to a host and port.
+// Key for #hosts: prefixes with the same key have the same bound certificate.
 /** @param {UrlPrefix} parsed */
 function hostOf ({ scheme, host, port }) {
   return `${scheme}://${host.toLowerCase()}:${port}`
 }
 
-// Prefixes that differ in case or in the writing of a path are the same one.
+// Key of a prefix. Equal for prefixes that differ only in case or in percent-encoding of the path.
 /** @param {UrlPrefix} parsed */
 function keyOf ({ scheme, host, port, path }) {
   return `${scheme}://${host}:${port}${comparablePath(path)}`

@@ -1,22 +1,22 @@
 'use strict'
 
-// Principals, which say who asks for a prefix: `user:<name or uid>` and `app:<name>`. The processes on a port are one user's, so
-// the application's name, which each process chooses itself, is what tells them apart.
+// Principals, which name the owner of a prefix in reservations: `user:<name or uid>` and `app:<name>`. All processes on a port belong
+// to one user, so only the application's name, which each process chooses itself, distinguishes them.
 
 const os = require('node:os')
 const { kNameCharsMax, programName } = require('./program-name')
 
 /**
  * @typedef {object} Who
- * @property {number} uid effective; -1 where users have no number
+ * @property {number} uid effective; -1 on Windows
  * @property {string} [userName]
  * @property {string} app
  */
 
 /**
- * This process, or one of its servers.
+ * Returns the identity of this process, or of one of its servers.
  *
- * @param {{ queueName?: string }} [server] the name of a request queue is the application's name
+ * @param {{ queueName?: string }} [server] a server's queueName replaces the program's name as application name
  * @returns {Who}
  */
 function whoAmI ({ queueName } = {}) {
@@ -45,7 +45,7 @@ function isAmong (who, principals) {
   return principalsOf(who).some((principal) => principals.includes(principal))
 }
 
-/** @param {unknown} text @returns {string | null} what is wrong with it */
+/** @param {unknown} text @returns {string | null} the rule that it breaks; null: it is a principal */
 function principalProblem (text) {
   if (typeof text === 'string' && /^(?:app|user):(?!\s)\P{Cc}+(?<!\s)$/u.test(text) &&
     text.length - text.indexOf(':') - 1 <= kNameCharsMax) return null

@@ -1,24 +1,24 @@
 'use strict'
 
-// The name of the running program: in reservations, and for people who look at a port. What starts programs has names for
-// them that its users know; the file alone does not tell two programs apart whose files are called index.js.
+// Finds the name of the running program, for reservations and for the display of a port's state. Prefers the name that users gave
+// the program in PM2, systemd or npm, because a file name such as index.js does not distinguish programs.
 
 const fs = require('node:fs')
 const path = require('node:path')
 
-/** Longest name, as that of a queue. */
+/** Maximum length of a name, the same as for queue names. */
 const kNameCharsMax = 255
 
-/** What systemd escapes in the name of a unit. */
+/** Matches an escaped byte in the name of a systemd unit. */
 const kEscapeExpression = /\\x([\da-f]{2})/g
 
-/** The process that starts the main processes of the system's services. */
+/** Process id of init, the parent of the main processes of system services. */
 const kInit = 1
 
-/** @type {{ file: string, name: string } | null} the name that a main script has got: files are looked at once */
+/** @type {{ file: string, name: string } | null} cached name of a main script, so that files are read only once */
 let named = null
 
-/** @returns {string} of 1 to kNameCharsMax characters, none of them a control character */
+/** @returns {string} 1 to kNameCharsMax characters, none of them a control character */
 function programName () {
   const file = mainFile()
   if (named?.file !== file) named = { file, name: nameOfPm2(file) || nameOfUnit() || nameOfPackage(file) || nameOfFile(file) }
@@ -28,24 +28,24 @@ function programName () {
 
 /** @returns {string} the main script; without one, such as with --eval, the program that runs it */
 function mainFile () {
-  // PM2 starts a file of its own. process.mainModule is known, too, to what was loaded before the main script.
+  // pm_exec_path: PM2 starts a file of its own. process.mainModule is set even in modules that are loaded before the main script.
   return process.env.pm_exec_path || process.mainModule?.filename || process.argv[1] || process.execPath
 }
 
-/** @param {string} file @returns {string | undefined} undefined where PM2 has made the name of the file, too */
+/** @param {string} file @returns {string | undefined} undefined: not below PM2, or PM2's name is only derived from the file's */
 function nameOfPm2 (file) {
   const { pm_id: id, name } = process.env
   return id !== undefined && name !== path.parse(file).name ? name : undefined
 }
 
-/** @returns {string | undefined} that of the systemd service whose main process this is, or whose main process has started it */
+/** @returns {string | undefined} name of the systemd service whose main process is this process or its parent */
 function nameOfUnit () {
   const { INVOCATION_ID: invocation, SYSTEMD_EXEC_PID: main } = process.env
-  // Whatever a service starts has its INVOCATION_ID. systemd before 248 does not say who the main process is.
+  // All descendants of a service inherit its INVOCATION_ID, so check the main process. systemd before 248 does not set SYSTEMD_EXEC_PID.
   const isItsOwn = main === undefined ? process.ppid === kInit : [process.pid, process.ppid].includes(Number(main))
   if (invocation === undefined || !isItsOwn) return undefined
   const [, unit] = /\/([^/]+)\.service$/m.exec(controlGroups()) ?? []
-  // Whatever a user starts in a session is below user@<uid>.service, or in a scope.
+  // Anchored at the line's end: programs of a user session are below user@<uid>.service or in a scope, which must not match.
   return unit?.replace(kEscapeExpression, (_, code) => String.fromCharCode(parseInt(code, 16)))
 }
 
@@ -57,17 +57,17 @@ function controlGroups () {
   }
 }
 
-/** @param {string} file @returns {string | undefined} that of the package whose script npm runs, if the file belongs to it */
+/** @param {string} file @returns {string | undefined} name of the package whose script npm runs, if the file belongs to that package */
 function nameOfPackage (file) {
   const { npm_package_name: name, npm_package_json: description } = process.env
   return name !== undefined && description !== undefined && rootOf(file) === path.dirname(description) ? name : undefined
 }
 
-/** @param {string} file @returns {string} the file from the name of its application's folder on */
+/** @param {string} file @returns {string} path of the file, from the name of its application's folder on */
 function nameOfFile (file) {
   if (file === process.execPath) return path.basename(file)
   const root = rootOf(file)
-  // A tool that runs many applications is told apart by their folders.
+  // For a tool in node_modules, which may run several applications, use its base name below the application's folder.
   const rest = isDependency(file) ? path.basename(file) : path.relative(root, file)
   return [path.basename(root), ...rest.split(path.sep)].filter((part) => part !== '').join('/')
 }
@@ -78,8 +78,8 @@ function isDependency (file) {
 }
 
 /**
- * The folder of the application that a file belongs to: the nearest one with a package.json; that of the application which has
- * installed it; the working directory for a tool that is installed globally; otherwise its own.
+ * Returns the folder of the application to which a file belongs: for a file in node_modules, the folder of the application that
+ * installed it, or the working directory if it is installed globally; otherwise the nearest folder with a package.json, or the file's own.
  *
  * @param {string} file
  * @returns {string}

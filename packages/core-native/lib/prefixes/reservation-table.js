@@ -1,13 +1,13 @@
 'use strict'
 
-// Reservations in the order of the file, found by prefix: registering a thousand prefixes beside ten thousand
-// reservations takes a thousand walks up a path.
+// Reservations in the order of the file, with an index by prefix: the check of a prefix walks up its path
+// and does not visit every reservation, of which there may be ten thousand.
 
 const { comparablePath, parseUrlPrefix } = require('./url-prefix')
 
 /** @typedef {import('./reservations-file').Reservation} Reservation */
 
-/** Equal for prefixes that are one: case and escapes of the path do not count. @param {string} prefix */
+/** Returns an equal key for equivalent prefixes: case and escapes of the path do not matter. @param {string} prefix */
 function reservationKey (prefix) {
   const { scheme, host, port, path } = parseUrlPrefix(prefix)
   return `${scheme}://${host}:${port}${comparablePath(path)}`
@@ -37,7 +37,7 @@ class ReservationTable {
   }
 
   /**
-   * The longest reservation at or above a prefix; of the same scheme, host and port, and with that of the same category.
+   * Finds the longest reservation at or above a prefix, with the same scheme, host (so also of the same kind) and port.
    *
    * @param {string} prefix
    * @returns {Reservation | undefined}
@@ -58,7 +58,11 @@ class ReservationTable {
     return undefined
   }
 
-  /** A port speaks one scheme. @param {string} prefix @returns {string | undefined} a reserved prefix that speaks another */
+  /**
+   * Finds a conflict of schemes, because a port speaks one scheme.
+   *
+   * @param {string} prefix @returns {string | undefined} a reserved prefix of that port with the other scheme
+   */
   ofOtherScheme (prefix) {
     const { port, scheme } = parseUrlPrefix(prefix)
     return this.#byPort.get(port)?.find((reserved) => reserved.scheme !== scheme)?.prefix

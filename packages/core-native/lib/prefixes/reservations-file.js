@@ -1,6 +1,6 @@
 'use strict'
 
-// The file of the reservations: read with every field checked, because people edit it; written whole.
+// Reads and writes the reservations file. Every field is checked, because people edit the file; a write replaces all of it.
 // docs/reservations.md describes the format.
 
 const fs = require('node:fs')
@@ -17,13 +17,13 @@ const { parseUrlPrefix } = require('./url-prefix')
 /**
  * @typedef {object} Reservation
  * @property {string} prefix canonical
- * @property {string[]} register who may register it and what lies below
- * @property {string[]} delegate who may reserve below it
+ * @property {string[]} register principals that may register the prefix and prefixes below it
+ * @property {string[]} delegate principals that may reserve prefixes below it
  * @property {string} [comment]
  */
 
 const kVersion = 1
-// Reading takes milliseconds at these sizes; listen() waits for it.
+// Limits of the file, of its number of reservations, and of the fields of each. Reading then takes only milliseconds, for which listen() waits.
 const kFileBytesMax = 1024 * 1024
 const kReservationsMax = 10_000
 const kPrincipalsMax = 64
@@ -33,7 +33,7 @@ const kCommentCharsMax = 1000
 function reservationsFile () {
   const { HTTPSYS_URLACL: chosen, XDG_CONFIG_HOME: config } = process.env
   if (chosen) {
-    // Relative, every working directory would have reservations of its own.
+    // With a relative path each working directory would have reservations of its own.
     if (!path.isAbsolute(chosen)) throw variableMustBe('HTTPSYS_URLACL', chosen, 'an absolute path')
     return chosen
   }
@@ -45,7 +45,7 @@ function reservationsFile () {
 }
 
 /**
- * Changes whenever the content may have changed.
+ * Returns a stamp of the file, which differs whenever its content may have changed.
  *
  * @param {string} file
  * @returns {string} '' when there is no such file
@@ -66,8 +66,8 @@ function isMissing (error) {
 }
 
 /**
- * In a folder of somebody else, such as the home of the user that the process was before setuid(): these are not its
- * user's reservations. Who has named the file hears of it.
+ * Whether the default file is in a folder that this user cannot enter, such as the home of the user that the process had before setuid():
+ * then it counts as missing. For a file that HTTPSYS_URLACL names, EACCES stays an error.
  *
  * @param {unknown} error of stat()
  */
@@ -83,7 +83,7 @@ function unreadable (file, error) {
 
 /**
  * @param {string} file
- * @returns {Reservation[]} none when there is no such file
+ * @returns {Reservation[]} empty if there is no such file
  * @throws ERR_HTTPSYS_URLACL
  */
 function readReservations (file) {
@@ -150,7 +150,7 @@ function readReservation (entry, where, refuse) {
   if (comment !== undefined && (typeof comment !== 'string' || comment.length > kCommentCharsMax)) {
     refuse(`${where}.comment is ${brief(comment)}`, `Make it a string of at most ${kCommentCharsMax} characters`)
   }
-  const principals = /** @type {{ register: string[], delegate: string[] }} */ ({ register, delegate }) // As the loop has found.
+  const principals = /** @type {{ register: string[], delegate: string[] }} */ ({ register, delegate }) // The loop has checked the types.
   return { prefix: readPrefix(prefix, where, refuse), ...principals, ...(comment === undefined ? {} : { comment }) }
 }
 
@@ -167,7 +167,7 @@ function readPrefix (text, where, refuse) {
 /**
  * @param {unknown} value
  * @param {string} where
- * @param {Record<string, boolean>} fields name: whether it must be there
+ * @param {Record<string, boolean>} fields by name, whether the field is required
  * @param {(problem: string, cure: string) => never} refuse
  */
 function checkFields (value, where, fields, refuse) {
@@ -192,11 +192,11 @@ function brief (value) {
 }
 
 /**
- * Reads the file, has it changed and puts the result in its place, alone among the writers that come here.
+ * Reads the file and replaces it by the result of change(), under a lock that excludes other callers of this function.
  *
  * @param {string} file
  * @param {(reservations: Reservation[], owner: number | undefined) => Reservation[]} change
- *   `owner` is the uid of the file's owner, undefined when there is no file; may be asked again when the file has changed
+ *   `owner` is the uid of the file's owner, undefined if there is no file; called again if the lock was lost to another writer
  */
 function rewriteReservations (file, change) {
   rewriteFile(file, ReservationFileError, (target, owner) => {

@@ -1,11 +1,11 @@
 'use strict'
 
-// Reservations: who may register which URL prefix. They keep applications of one user out of each other's way and
-// are no security boundary: every process of that user can write the file and can choose its name.
+// Reservations decide which application may register which URL prefix. They keep one user's applications apart and
+// are no security boundary: every process of that user can write the file and choose its application name.
 //
-// Registering needs the longest reservation that covers the prefix, with the same scheme, host and port, to name the
-// application; where none does, everybody may. Reserving below a reservation needs its delegate right; where none
-// covers the prefix, only the administrator may, who owns the file. docs/reservations.md is the reference.
+// A prefix can be registered if the longest reservation that covers it (same scheme, host and port) names the
+// application, or if no reservation covers it. A prefix can be reserved by an application with the delegate right of the
+// longest reservation above it; if there is none, only by the owner of the file. docs/reservations.md is the reference.
 
 const os = require('node:os')
 const { ReservationFileError } = require('../base/errors')
@@ -19,13 +19,13 @@ const { watchPath } = require('../base/watch-path')
 /** @typedef {import('./reservations-file').Reservation} Reservation */
 /** @typedef {import('./principals').Who} Who */
 
-/** The content of one file, read again when it has changed. */
+/** Cache of the content of one file, which it reads again when the file has changed. */
 class Store {
-  /** Grows with every change that was noticed. */
+  /** Counts the changes of the file that were noticed. */
   generation = 0
-  /** @type {Error | null} why the file as it is now cannot be used */
+  /** @type {Error | null} why the present file is invalid; null: it is valid */
   error = null
-  /** The reservations of the last content of the file that could be used. */
+  /** Reservations from the last valid version of the file. */
   inForce = new ReservationTable()
   /** @type {string | null} */
   #stamp = null
@@ -78,11 +78,11 @@ function systemError (code, message, details) {
 }
 
 /**
- * Why a prefix may not be registered.
+ * Returns the error for a prefix that reservations forbid to register.
  *
  * @param {string} prefix
  * @param {Who} [who] default: this process
- * @returns {Error | null} with code EACCES and the properties `prefix`, `reservation`, `file`; null when it may be
+ * @returns {Error | null} with code EACCES and the properties `prefix`, `reservation`, `file`; null: registering is permitted
  * @throws ERR_HTTPSYS_URLACL, ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_ENVIRONMENT
  */
 function findRefusal (prefix, who = whoAmI()) {
@@ -101,11 +101,11 @@ function findRefusal (prefix, who = whoAmI()) {
 }
 
 /**
- * Called before a prefix is registered.
+ * Throws if reservations forbid a prefix. Must be called before the prefix is registered.
  *
  * @param {string} prefix
  * @param {Who} [who] default: this process
- * @throws EACCES when it is reserved for others; ERR_HTTPSYS_URLACL when the file cannot be used
+ * @throws EACCES if the prefix is reserved for other applications; ERR_HTTPSYS_URLACL if the file is invalid
  */
 function checkRegistration (prefix, who) {
   const refusal = findRefusal(prefix, who)
@@ -113,8 +113,8 @@ function checkRegistration (prefix, who) {
 }
 
 /**
- * The reserved prefixes of a port, canonical, of the last content of the file that could be used. A request that
- * matches one of them best is answered with 503 while nobody has registered that prefix.
+ * Lists the reserved prefixes of a port, canonical, from the last valid version of the file. If a request's longest
+ * matching prefix is reserved but not registered by any server, it gets 503.
  *
  * @param {number} port
  * @returns {string[]}
@@ -129,11 +129,11 @@ function listReservations () {
 }
 
 /**
- * Calls back after every change of the file, until it is ended. Does not keep the process running.
+ * Calls onChange() after every change of the file. Does not keep the process running.
  *
- * @param {(error: Error | null) => void} onChange with ERR_HTTPSYS_URLACL when the file cannot be used as it is now:
- *   what was in force stays so for what is registered, and nothing further can be registered
- * @returns {() => void} ends it
+ * @param {(error: Error | null) => void} onChange with ERR_HTTPSYS_URLACL if the file is now invalid: for registered prefixes
+ *   the previous reservations stay in force, and no further prefix can be registered
+ * @returns {() => void} ends the watch
  */
 function watchReservations (onChange) {
   const watched = store()
@@ -154,7 +154,7 @@ function watchReservations (onChange) {
  * @param {{ register: string[], delegate?: string[], comment?: string }} rights
  * @param {{ as?: Who }} [options] by default as the administrator, who owns the file
  * @returns {Reservation}
- * @throws EEXIST when it is reserved; EACCES without the right to; ERR_HTTPSYS_URLACL, ERR_HTTPSYS_PREFIX_SYNTAX
+ * @throws EEXIST if it is already reserved; EACCES without the right to reserve it; ERR_HTTPSYS_URLACL, ERR_HTTPSYS_PREFIX_SYNTAX
  */
 function addReservation (prefix, rights, { as } = {}) {
   refuseUnknown('addReservation()', rights, ['register', 'delegate', 'comment'])
@@ -182,12 +182,12 @@ function addReservation (prefix, rights, { as } = {}) {
 }
 
 /**
- * Takes a reservation back; what lies below it stays reserved. Needs the right that reserving it needs.
+ * Deletes a reservation; reservations below it stay. Needs the same right as to make it.
  *
  * @param {string} prefix
  * @param {{ as?: Who }} [options] by default as the administrator, who owns the file
  * @returns {Reservation}
- * @throws ENOENT when it is not reserved; EACCES without the right to; ERR_HTTPSYS_URLACL, ERR_HTTPSYS_PREFIX_SYNTAX
+ * @throws ENOENT if it is not reserved; EACCES without that right; ERR_HTTPSYS_URLACL, ERR_HTTPSYS_PREFIX_SYNTAX
  */
 function deleteReservation (prefix, { as } = {}) {
   const canonical = parseUrlPrefix(prefix).prefix
@@ -223,7 +223,11 @@ function changeReservations (prefix, as, change) {
   })
 }
 
-/** Says why this user may not write the file: a write renames a new file into its place, which would belong to this user. @param {number | undefined} owner */
+/**
+ * Refuses other users than root and the file's owner: a write replaces the file, and the new file would belong to this user.
+ *
+ * @param {number | undefined} owner
+ */
 function ownerProblem (owner) {
   const uid = process.geteuid?.()
   if (owner === undefined || uid === undefined || uid === owner || uid === 0) return null

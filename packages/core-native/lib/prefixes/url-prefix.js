@@ -1,7 +1,7 @@
 'use strict'
 
-// URL prefixes as people write them, and their paths as requests are compared with them. Matching of
-// requests to prefixes is native (src/url/url_prefix_table.h); docs/url-prefixes.md is the reference.
+// Parses URL prefixes, and converts paths to the form in which they are compared. Native code matches
+// requests with prefixes (src/url/url_prefix_table.h); docs/url-prefixes.md is the reference.
 
 const net = require('node:net')
 const { domainToASCII } = require('node:url')
@@ -16,13 +16,13 @@ const { PrefixSyntaxError } = require('../base/errors')
  * @property {'http' | 'https'} scheme
  * @property {string} host `+`, `*`, a name in lower case (IDN as punycode), an IPv4 address or `[IPv6]`
  * @property {number} port
- * @property {string} path as written, begins and ends with `/`
- * @property {string} prefix the canonical string
+ * @property {string} path as written; begins and ends with `/`
+ * @property {string} prefix the whole prefix in canonical form
  * @property {Bind} bind
  */
 
 const kDefaultPort = { http: 80, https: 443 }
-// The limits of src/url/url_prefix.h.
+// Maximum lengths of path and host name, the same as in src/url/url_prefix.h.
 const kPrefixPathBytesMax = 2048
 const kHostNameBytesMax = 253
 const kName = /^(?:[a-z0-9_-]{1,63}\.)*(?!\d+$)[a-z0-9_-]{1,63}$/
@@ -59,11 +59,11 @@ function isBareIpv6 (authority) {
 }
 
 /**
- * The prefix that was probably meant, for a message: an address without its scheme, a scheme in upper case or with wrong slashes, an IPv6
+ * Guesses the intended prefix, for a message, from an address without scheme, a scheme in upper case or with wrong slashes, or an IPv6
  * address without brackets.
  *
  * @param {string} text that is no prefix, such as `localhost:8080` and `http:/*:8080/shop`
- * @returns {string | null} null: it resembles none, such as the path of a Unix socket
+ * @returns {string | null} null: the text does not resemble a prefix (the path of a Unix socket, for example)
  */
 function prefixLike (text) {
   const [, scheme, rest] = /^(https?)(?::\/*|\/\/+)(.+)$/is.exec(text) ?? ['', 'http', kAddress.test(text) ? text : '']
@@ -79,10 +79,10 @@ function prefixLike (text) {
   }
 }
 
-/** A host and a port, perhaps with a path. */
+/** Matches a host and a port, optionally with a path. */
 const kAddress = /^[^/\\\0]*:\d+(?:\/.*)?$/s
 
-/** @param {string} text @returns {boolean} whether it looks like an address, and not like the path of a Unix socket */
+/** @param {string} text @returns {boolean} whether it looks like an address rather than like the path of a Unix socket */
 function isAddressLike (text) {
   return kAddress.test(text) || prefixLike(text) !== null
 }
@@ -98,7 +98,7 @@ function readHost (host, refuse) {
   if (host.startsWith('[') || net.isIPv4(host)) return readAddress(host, refuse)
   const wildcard = host.startsWith('*.') ? '*.' : ''
   const written = host.slice(wildcard.length)
-  // domainToASCII() reads a URL's host and would cut `h?x` short.
+  // Check the characters first: domainToASCII() would cut `h?x` short, because it parses like a URL.
   const ascii = /^[\w.\-\u0080-\uffff]+$/.test(written) ? domainToASCII(written) : ''
   if (!kName.test(ascii) || ascii.length > kHostNameBytesMax) {
     refuse(`"${host}" is not a host; it can be "*", "+", a name, "*.name" or an IP address`)
@@ -121,7 +121,7 @@ function readAddress (text, refuse) {
   if (!net.isIPv6(inner) || inner.includes('%')) refuse(`"${text}" is not an IPv6 address`)
   const [, canonical] = /** @type {RegExpExecArray} */ (/^\[(.*)\]$/.exec(new URL(`http://${text}`).hostname))
   if (canonical === '::') refuse('no connection has the local address ::; "*" stands for every address')
-  // An IPv4-mapped address is the IPv4 address.
+  // Treat an IPv4-mapped IPv6 address as the IPv4 address.
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical)
   if (mapped === null) return { host: `[${canonical}]`, bind: { kind: 'ip', host: canonical } }
   const [high, low] = [parseInt(mapped[1], 16), parseInt(mapped[2], 16)]
@@ -151,7 +151,7 @@ function parsePath (text) {
   return readPath(text, refuse)
 }
 
-/** @param {string} text that is no path @returns {string} the path that was probably meant, for a message */
+/** @param {string} text that is no path @returns {string} the probably intended path, for a message */
 function pathLike (text) {
   const [inner] = /[^?#\p{Cc}]*/u.exec(text.replace(/^[./]+/, '')) ?? ['']
   const name = inner.replace(/\/+$/, '')
@@ -168,8 +168,8 @@ function readPath (text, refuse) {
 }
 
 /**
- * The path of a request or prefix in the form in which the two are compared: percent-decoded except
- * `%2F`, without dot segments and query, case folded, with a final slash. The same as
+ * Converts the path of a request or prefix to the form in which both are compared: percent-decoded except
+ * `%2F`, without dot segments and query, case folded, with a final slash. Must give the same result as
  * src/url/url_path.h.
  *
  * @param {string} target a request target or a path
@@ -180,7 +180,7 @@ function comparablePath (target) {
 }
 
 /**
- * The same in the letters in which it was written. Folding changes the length of no path in bytes.
+ * As comparablePath(), but without case folding (which never changes a path's length in bytes).
  *
  * @param {string} target a request target or a path
  * @returns {string} begins and ends with `/`
@@ -202,7 +202,7 @@ function decodedPath (target) {
 /** @param {string} path */
 function decode (path) {
   return path.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
-    // Character by character: one that does not decode leaves its neighbours alone.
+    // Decode each character by itself, so that an invalid sequence stays as it is without affecting its neighbours.
     let text = ''
     for (let at = 0; at < escapes.length;) {
       const lead = parseInt(escapes.slice(at + 1, at + 3), 16)
@@ -225,7 +225,7 @@ function decodeSequence (sequence) {
   }
 }
 
-// Simple case folding of the letters that url_path.h lists; others compare exactly there, so here too.
+// Folds the case of exactly those letters that url_path.h folds.
 /** @param {string} text */
 function fold (text) {
   return text
@@ -244,18 +244,18 @@ function matchesPath (prefixPath, target) {
 }
 
 /**
- * Parts a request target where the path of its prefix ends, as a router mounted there sees it. The parts
- * are as the client wrote them; an absolute-form target keeps its scheme and authority in `rest`.
+ * Splits a request target at the end of its prefix's path, like a router that is mounted there. Both parts
+ * stay as the client wrote them; the scheme and authority of an absolute-form target go to `rest`.
  *
  * @param {string} prefixPath
  * @param {string} target that the prefix matches
- * @returns {{ base: string, rest: string }} `base` is '' when nothing is cut off, and has no final slash
+ * @returns {{ base: string, rest: string }} `base` has no final slash; '' if the prefix's path is `/`
  */
 function splitTarget (prefixPath, target) {
   const depth = comparablePath(prefixPath).split('/').length - 2
   const [, origin, path, query] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)?(\/[^?#]*)?(.*)$/is.exec(target) ?? []
   if (depth === 0 || path === undefined) return { base: '', rest: target }
-  // After the last time that the path was above the prefix, it enters it for good.
+  // `end`: the last position at which the path (with its ".." segments) goes from above the prefix to its depth.
   let end = 0
   let level = 0
   for (let at = 0; at < path.length;) {

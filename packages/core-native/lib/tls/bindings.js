@@ -1,7 +1,7 @@
 'use strict'
 
-// Certificates bound to host and port for all applications of this user, as HTTP.SYS has them for a machine. The
-// file names files; processes that listen read these, so that keys are where they were.
+// Bindings of certificates to host and port, for all applications of this user (HTTP.SYS has them per machine). The bindings
+// file has only paths of certificates and keys, so that no key is copied; listening processes read those files.
 
 const fs = require('node:fs')
 const os = require('node:os')
@@ -26,7 +26,7 @@ const kBindingsMax = 1000
 function bindingsFile () {
   const { HTTPSYS_SSLCERT: chosen, XDG_CONFIG_HOME: config } = process.env
   if (chosen) {
-    // Relative, every working directory would have bindings of its own.
+    // With a relative path each working directory would have bindings of its own.
     if (!path.isAbsolute(chosen)) throw variableMustBe('HTTPSYS_SSLCERT', chosen, 'an absolute path')
     return chosen
   }
@@ -43,7 +43,7 @@ function listBindings () {
   return file === null ? [] : readBindings(file)
 }
 
-/** @param {string} file @returns {Binding[]} none where there is no file @throws ERR_HTTPSYS_SSLCERT */
+/** @param {string} file @returns {Binding[]} empty if there is no file @throws ERR_HTTPSYS_SSLCERT */
 function readBindings (file) {
   let text
   try {
@@ -62,7 +62,7 @@ function readBindings (file) {
     throw problem(file, `it is no { "version": ${kVersion}, "bindings": [ … ] } of at most ${kBindingsMax}`)
   }
   return content.bindings.map((/** @type {Binding} */ binding, /** @type {number} */ at) => {
-    // Whether it is one shows here.
+    // Check the element, which the file may have in any form.
     for (const name of /** @type {const} */ (['endpoint', 'cert', 'key'])) {
       if (typeof binding?.[name] !== 'string') throw problem(file, `bindings[${at}].${name} is no string`)
     }
@@ -87,7 +87,7 @@ function readEndpoint (text) {
 
 /**
  * @param {Binding} binding
- * @param {string} cure of what is wrong with its files
+ * @param {string} cure advice for an error about the binding's files
  * @returns {{ key: string, cert: string }} PEM
  * @throws ERR_HTTPSYS_SSLCERT
  */
@@ -110,22 +110,22 @@ function readPem (file, cure) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
     throw new CertificateFileError(file, code === 'ENOENT' ? 'no such file' : message, cure, error)
   }
-  // Node takes an empty text for no certificate, without an error.
+  // Refuse an empty file, because Node would treat it like an absent certificate, without an error.
   if (text === '') throw new CertificateFileError(file, 'it is empty', cure)
   return text
 }
 
 /**
- * Finds what is bound to the hosts and ports of prefixes.
+ * Finds and reads the certificates bound to the hosts and ports of prefixes.
  *
  * @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes
- * @returns {{ host: string, pair: { key: string, cert: string } }[]} host '*' = every one
+ * @returns {{ host: string, pair: { key: string, cert: string } }[]} host '*' = every host
  */
 function bindingsFor (prefixes) {
   return meant(prefixes).map((binding) => ({ host: readEndpoint(binding.endpoint).host, pair: readPair(binding) }))
 }
 
-/** @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes @returns {string[]} the files of what is bound to their hosts and ports */
+/** @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes @returns {string[]} the files of the certificates bound to their hosts and ports */
 function filesFor (prefixes) {
   return meant(prefixes).flatMap(({ cert, key }) => [cert, key])
 }
@@ -141,7 +141,7 @@ function meant (prefixes) {
 
 /** @typedef {{ cert: string, key: string, comment?: string }} BindingFiles */
 
-/** @param {string} endpoint @param {BindingFiles} files @param {string} cure @returns {Binding} whose files can be used */
+/** @param {string} endpoint @param {BindingFiles} files @param {string} cure @returns {Binding} with valid files @throws ERR_HTTPSYS_SSLCERT */
 function makeBinding (endpoint, { cert, key, comment }, cure) {
   const { host, port } = readEndpoint(endpoint)
   const made = { endpoint: `${host}:${port}`, cert: path.resolve(cert), key: path.resolve(key), ...(comment === undefined ? {} : { comment }) }
@@ -154,7 +154,7 @@ function noBinding (endpoint) {
   return Object.assign(new Error(`${endpoint} has no certificate`), { code: 'ENOENT' })
 }
 
-/** @param {string} endpoint @param {BindingFiles} how @returns {Binding} @throws when it is bound already */
+/** @param {string} endpoint @param {BindingFiles} how @returns {Binding} @throws EEXIST if the endpoint has a binding already */
 function addBinding (endpoint, how) {
   const added = makeBinding(endpoint, how, 'Nothing was bound')
   change((bindings) => {
@@ -168,12 +168,12 @@ function addBinding (endpoint, how) {
 }
 
 /**
- * Replaces a binding in one step: whoever listens there, or begins to, has a certificate all the time.
+ * Replaces a binding in one step, so that servers on the endpoint have a certificate at every moment.
  *
  * @param {string} endpoint
- * @param {BindingFiles} how without a comment, that of before stays
+ * @param {BindingFiles} how without a comment, the previous comment stays
  * @returns {Binding}
- * @throws when nothing is bound there
+ * @throws ENOENT if the endpoint has no binding
  */
 function updateBinding (endpoint, how) {
   let updated = makeBinding(endpoint, how, 'Nothing was changed')
@@ -187,7 +187,7 @@ function updateBinding (endpoint, how) {
   return updated
 }
 
-/** @param {string} endpoint @returns {Binding} what was bound */
+/** @param {string} endpoint @returns {Binding} the deleted binding */
 function deleteBinding (endpoint) {
   const { host, port } = readEndpoint(endpoint)
   /** @type {Binding | undefined} */
@@ -200,7 +200,7 @@ function deleteBinding (endpoint) {
   return /** @type {Binding} */ (/** @type {unknown} */ (found))
 }
 
-/** @param {(bindings: Binding[]) => Binding[]} make gives what is bound then */
+/** Rewrites the bindings file. @param {(bindings: Binding[]) => Binding[]} make returns the new bindings */
 function change (make) {
   const file = bindingsFile()
   if (file === null) throw problem('this user', 'there is no home directory', undefined)

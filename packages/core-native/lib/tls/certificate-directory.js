@@ -1,8 +1,8 @@
 'use strict'
 
 // Certificates in a folder, one per host: `shop.example.pem` has key and certificate, or `shop.example.key` and
-// `shop.example.crt` have one each; `_.example` stands for `*.example`, `default` for every other host. Changes
-// count when all is in order, otherwise a warning tells, and what was in force stays.
+// `shop.example.crt` have one each; `_.example` stands for `*.example`, `default` for every other host. A change
+// takes effect if all files are valid; otherwise there is a warning, and the previous certificates stay in use.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -11,7 +11,7 @@ const { clearTimeout, setTimeout } = require('node:timers')
 const { CertificateFileError } = require('../base/errors')
 const { watchPath } = require('../base/watch-path')
 
-/** A renewal writes several files one after the other. */
+/** Delay (ms) from the last event to reading the folder: a renewal writes several files one after the other. */
 const kSettleMs = 200
 const kFilesMax = 10_000
 const kFileBytesMax = 256 * 1024
@@ -20,7 +20,7 @@ const kFileBytesMax = 256 * 1024
 
 /**
  * @param {string} folder
- * @returns {Map<string, Pair>} by host pattern, 'default' too
+ * @returns {Map<string, Pair>} by host pattern, or 'default'
  * @throws ERR_HTTPSYS_SSLCERT
  */
 function readDirectory (folder) {
@@ -42,7 +42,7 @@ function readDirectory (folder) {
     const [, host, kind] = found
     const file = path.join(folder, name)
     if (kind === 'key') {
-      // Half of a renewal, or of a removal: without an error its host would lose its certificate.
+      // A key alone is half of a renewal or removal. Without this error its host would lose its certificate.
       if (!present.has(`${host}.crt`) && !present.has(`${host}.pem`)) throw refuse(file, `there is no ${host}.crt beside it`, undefined)
       continue
     }
@@ -63,7 +63,7 @@ function readDirectory (folder) {
 function readText (file) {
   if (fs.statSync(file).size > kFileBytesMax) throw new Error(`${path.basename(file)} is longer than ${kFileBytesMax} bytes`)
   const text = fs.readFileSync(file, 'latin1')
-  // Named here, because a host may have two files.
+  // The message names the file, because a host may have two.
   if (text === '') throw new Error(`${path.basename(file)} is empty`)
   return text
 }
@@ -71,7 +71,7 @@ function readText (file) {
 /**
  * @param {string} folder
  * @param {(pairs: Map<string, Pair>) => void} onChange
- * @returns {() => void} ends it
+ * @returns {() => void} ends the watch
  */
 function watchDirectory (folder, onChange) {
   /** @type {NodeJS.Timeout | undefined} */

@@ -1,6 +1,6 @@
 'use strict'
 
-// Finds the certificates of a server in its options, a folder, the bindings of this user, or one made
+// Finds the certificates of a server: in its options, in a folder, in the bindings of this user, or a certificate made
 // for development.
 
 const { OptionError, TlsCertificateError } = require('../base/errors')
@@ -20,15 +20,15 @@ const { isBlank, kHostOptions, kPairOptions, kTlsOptions, kTrustOptions, missing
  * @typedef {object} Sources
  * @property {TlsOptions} options for a tls.Server of Node's
  * @property {{ pattern: string, options: SecureContextOptions }[]} hosts for addContext(), in this order, with trustedBy()
- * @property {Sources['hosts']} named those of `hosts` that do not come from the folder
- * @property {string | null} directory to be watched
- * @property {GivenTlsOptions} given the options without what is bound
- * @property {import('../prefixes/url-prefix').UrlPrefix[] | null} bound whose bindings were used; null: there is another certificate
+ * @property {Sources['hosts']} named the part of `hosts` that does not come from the folder
+ * @property {string | null} directory the folder, to be watched for changes
+ * @property {GivenTlsOptions} given the options without bound certificates
+ * @property {import('../prefixes/url-prefix').UrlPrefix[] | null} bound prefixes whose bindings were used; null: the certificates come from elsewhere
  */
 
 /**
- * @param {GivenTlsOptions} given options of TLS, ours among them
- * @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes with https; none: the server listens on ports
+ * @param {GivenTlsOptions} given TLS options, Node's and ours
+ * @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes the https prefixes; empty: the server listens on ports
  * @returns {Sources}
  * @throws ERR_HTTPSYS_TLS_CERTIFICATE, ERR_HTTPSYS_SSLCERT, ERR_INVALID_ARG_TYPE
  */
@@ -61,7 +61,7 @@ function findCertificates (given, prefixes) {
   }
   hosts.push(...named)
   const hasOwn = options.cert !== undefined || options.pfx !== undefined || options.SNICallback !== undefined || certificates.length > 0
-  // The folder's certificate for hosts without one of their own comes first.
+  // A `default` certificate of the folder takes precedence over the one for development.
   if (devCert) Object.assign(options, options.cert === undefined ? devCertificate() : null)
   const usesBindings = !devCert && !hasOwn && certificateDirectory === null && prefixes.length > 0
   if (prefixes.length > 0) refuseHalf(options, prefixes[0].prefix)
@@ -73,7 +73,7 @@ function findCertificates (given, prefixes) {
  * Refuses a certificate without its key, and a key without its certificate: every handshake would fail.
  *
  * @param {TlsOptions} options
- * @param {string} place that needs them
+ * @param {string} place that needs the certificate, for the error
  * @throws ERR_HTTPSYS_TLS_CERTIFICATE
  */
 function refuseHalf (options, place) {
@@ -92,7 +92,7 @@ function useBindings (options, hosts, prefixes) {
   if (bound.length === 0) throw new TlsCertificateError(prefixes[0].prefix, 'none was given, and none is bound to its host and port')
 }
 
-// The host of a prefix, for a certificate of its own.
+// Returns the host of the `prefix` of an element of `certificates`.
 /** @param {unknown} prefix */
 function hostOf (prefix) {
   if (prefix === undefined) throw invalid('An element of "certificates" needs "host" or "prefix"')
@@ -101,10 +101,10 @@ function hostOf (prefix) {
 }
 
 /**
- * Options of one host's context. A host that does not say whose client certificates are good has the server's authorities and
- * lists of revoked certificates: without any, Node would trust every authority that it brings.
+ * Returns the options of one host's context. A host without options about trust in client certificates gets the server's `ca` and
+ * `crl`: without any, Node would trust every authority of its built-in list.
  *
- * @param {Trust} server its options
+ * @param {Trust} server options of the server
  * @param {SecureContextOptions} options of the host
  * @returns {SecureContextOptions}
  */

@@ -1,7 +1,7 @@
 'use strict'
 
-// The certificate for development: made when it is first asked for, and kept for the next time, so that a
-// browser has to be told only once. Nobody else can read its key.
+// The certificate for development. It is made when first needed and stored in a file, so that a developer must
+// accept it in the browser only once. Other users cannot read its key.
 
 const { X509Certificate } = require('node:crypto')
 const fs = require('node:fs')
@@ -11,7 +11,7 @@ const { loadBinding } = require('../backend/binding')
 const { TlsUnavailableError } = require('../base/errors')
 
 const kDays = 365
-/** Made anew so long before it ends: no server runs longer on a developer's machine. */
+/** A stored certificate with less validity (ms) is replaced. No server on a developer's machine is expected to run longer. */
 const kLeftMsMin = 30 * 86_400_000
 const kOwnerOnly = 0o600
 
@@ -29,7 +29,7 @@ function kept () {
   }
 }
 
-/** @param {string} text PEM of both @returns {{ key: string, cert: string } | null} null when it does not serve any more */
+/** @param {string} text PEM of both @returns {{ key: string, cert: string } | null} null: it expires soon, or lacks a name of this machine */
 function read (text) {
   try {
     const certificate = new X509Certificate(text)
@@ -59,7 +59,7 @@ function devCertificate () {
     const fresh = `${file}.${process.pid}`
     fs.writeFileSync(fresh, made.key + made.cert, { mode: kOwnerOnly, flag: 'wx' })
     fs.renameSync(fresh, file)
-  } catch {} // It serves this process, and the next one makes its own.
+  } catch {} // If it cannot be stored, only this process uses it, and the next one makes its own.
   return made
 }
 

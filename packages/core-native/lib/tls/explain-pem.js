@@ -1,15 +1,15 @@
 'use strict'
 
-// OpenSSL's errors about certificates and keys name neither the option nor what was found in it.
+// Improves OpenSSL's errors about certificates and keys, which name neither the option nor its content.
 
 const { Buffer } = require('node:buffer')
 
-/** The first byte of DER: certificates and keys are sequences. */
+/** First byte of a certificate or key in DER: the tag of a sequence. */
 const kDerSequence = 0x30
 const kShownChars = 24
 
 /**
- * Makes something of options of TLS. The error of a certificate or key that is none says which option it was, and what it has.
+ * Calls make(), which uses TLS options. If that throws because `cert` or `key` is no PEM, adds to the error which option it was, and why.
  *
  * @template T
  * @param {object} options
@@ -32,7 +32,7 @@ function explained (options, make) {
   }
 }
 
-/** @param {string} name @param {unknown} value @returns {string | null} what is wrong with it; null: it looks like PEM */
+/** @param {string} name @param {unknown} value @returns {string | null} what is wrong with the option; null: it looks like PEM */
 function hintOf (name, value) {
   if (Array.isArray(value)) return value.map((element) => hintOf(name, element?.pem ?? element)).find((hint) => hint !== null) ?? null
   if (typeof value !== 'string' && !ArrayBuffer.isView(value)) return null
@@ -42,7 +42,7 @@ function hintOf (name, value) {
   const begin = JSON.stringify(text.slice(0, kShownChars) + (text.length > kShownChars ? '…' : ''))
   if (isPath(text)) return `"${name}" begins with ${begin}: that is a path. Pass fs.readFileSync(path)`
   if (bytes[0] === kDerSequence) return `"${name}" is DER. Convert it to PEM: openssl ${name === 'key' ? 'pkey' : 'x509'} -inform der -in <file>`
-  // What is no certificate may be a secret.
+  // Do not quote the value: it may be a secret.
   return `"${name}" is no PEM, which begins with "-----BEGIN "`
 }
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// Facts that a lane tells of a connection's TLS; they are taken apart when somebody asks.
+// Facts about a connection's TLS, from a lane's record. They are parsed when the application reads them.
 
 const { Buffer } = require('node:buffer')
 const { X509Certificate } = require('node:crypto')
@@ -9,13 +9,13 @@ const R = require('../records/records')
 const { protocolName, verifyError } = require('./names')
 
 const { Mask, Shift, Word } = R
-/** The words with the sizes of the texts, in the order of the texts. */
+/** Words of the record with the sizes of its texts, in the order of the texts. */
 const kTexts = [
   Word.kSecureServernameBytes, Word.kSecureAlpnBytes, Word.kSecureCipherBytes, Word.kSecureCipherStandardBytes, Word.kSecureCipherVersionBytes
 ]
 
 class TlsFacts {
-  /** Whether the handshake is done. JavaScript may hear of it before that, or after it has failed. */
+  /** Whether the handshake has succeeded. JavaScript may get the facts before that, or after a failure. */
   isEstablished = true
   isForeign = false
   /** @type {string[] | null} */
@@ -27,12 +27,12 @@ class TlsFacts {
   /** @type {Buffer | null} */
   #certificates
 
-  /** @param {Int32Array} words @param {Buffer} bytes @param {number} at where they stand in the record */
+  /** @param {Int32Array} words @param {Buffer} bytes @param {number} at offset of the facts, in bytes */
   constructor (words, bytes, at) {
     const w = at >>> 2
     this.version = words[w + Word.kSecureProtocol] & Mask.kSecureProtocol
     this.isReused = (words[w + Word.kSecureIsReused] >>> Shift.kSecureIsReused & 1) !== 0
-    /** Whether the peer was asked for a certificate. */
+    /** Whether the client was asked for a certificate. */
     this.hasAsked = (words[w + Word.kSecureHasAsked] >>> Shift.kSecureHasAsked & 1) !== 0
     this.verifyResult = words[w + Word.kSecureVerifyResult]
     this.#sizes = kTexts.map((word) => words[w + word])
@@ -44,10 +44,10 @@ class TlsFacts {
   }
 
   /**
-   * The facts as a server may know them: one that asks for no certificate sees nothing of the one that a connection has shown to
-   * another server, whose rules it was checked by.
+   * Returns the facts as a server may see them. A server that does not ask for client certificates must not see a certificate that the
+   * client has shown to another server on the same connection, because it was checked by that server's rules.
    *
-   * @param {{ readonly asksForCertificate: boolean } | null | undefined} own of that server; null where the system has the certificates
+   * @param {{ readonly asksForCertificate: boolean } | null | undefined} own TLS settings of the server; null if the system has the certificates
    * @returns {TlsFacts | ForeignFacts}
    */
   seenBy (own) {
@@ -66,7 +66,7 @@ class TlsFacts {
     return this.#texts[index]
   }
 
-  /** Adds the certificates that a peer has shown which was asked later on. @param {number} verifyResult @param {Buffer} certificates */
+  /** Sets the certificates of a client that was asked for them after the handshake. @param {number} verifyResult @param {Buffer} certificates */
   setPeer (verifyResult, certificates) {
     this.hasAsked = true
     this.verifyResult = verifyResult
@@ -80,7 +80,7 @@ class TlsFacts {
   get protocol () { return protocolName(this.version) }
   get authorizationError () { return verifyError(this.verifyResult) }
 
-  /** The peer's certificates, its own first. */
+  /** The client's certificates, its own first. */
   get chain () {
     if (this.#chain !== null) return this.#chain
     /** @type {X509Certificate[]} */
@@ -94,7 +94,7 @@ class TlsFacts {
   }
 }
 
-/** The facts that a server may know of a connection whose client was asked for a certificate by another server. */
+/** Facts about a connection whose client was asked for a certificate by another server: as TlsFacts, without the certificate. */
 class ForeignFacts {
   #whole
   isForeign = true
@@ -117,7 +117,11 @@ class ForeignFacts {
   /** @returns {X509Certificate[]} */
   get chain () { return [] }
 
-  /** A stream of the connection may be another server's. @param {{ readonly asksForCertificate: boolean } | null | undefined} own */
+  /**
+   * As TlsFacts.seenBy(), for a stream of the connection that belongs to another server.
+   *
+   * @param {{ readonly asksForCertificate: boolean } | null | undefined} own
+   */
   seenBy (own) { return this.#whole.seenBy(own) }
 }
 
@@ -126,7 +130,7 @@ class ForeignFacts {
  */
 
 /**
- * A certificate as `getPeerCertificate()` gives it.
+ * Converts a certificate to the form that `getPeerCertificate()` returns.
  *
  * @param {X509Certificate} certificate
  * @returns {LegacyCertificate}
@@ -144,7 +148,7 @@ function legacyCertificate (certificate) {
 }
 
 /**
- * With each certificate's issuer, the last one its own.
+ * Converts a chain to nested certificates: each has its issuer as `issuerCertificate`, and a self-signed last one has itself.
  *
  * @param {X509Certificate[]} chain
  * @returns {LegacyCertificate}

@@ -1,6 +1,6 @@
 'use strict'
 
-// Errors of TLS as Node makes them.
+// Makes the errors that Node would make for TLS failures, from a lane's record.
 
 const os = require('node:os')
 const R = require('../records/records')
@@ -8,14 +8,14 @@ const { systemError } = require('../base/system-error')
 
 const { ECONNRESET, EPROTO, ETIMEDOUT, ECANCELED } = os.constants.errno
 const { Word } = R
-/** The words with the sizes of the texts, in the order of the texts. */
+/** Words of the record with the sizes of its texts, in the order of the texts. */
 const kTexts = [Word.kTlsFailureTextBytes, Word.kTlsFailureLibraryBytes, Word.kTlsFailureFunctionBytes, Word.kTlsFailureReasonBytes]
 
-/** Errors of callbacks, by the text that stands for them in a record. @type {Map<string, Error>} */
+/** Errors of application callbacks, by the text that represents them in a record. @type {Map<string, Error>} */
 const callbackErrors = new Map()
 let nextCallbackError = 1
 
-/** @param {Error} error that a callback of the application gave @returns {string} what to tell the lane */
+/** @param {Error} error from an application's callback @returns {string} text for the lane, which returns it in a record */
 function rememberError (error) {
   const name = `callback ${nextCallbackError++}`
   callbackErrors.set(name, error)

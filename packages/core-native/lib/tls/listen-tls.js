@@ -1,6 +1,6 @@
 'use strict'
 
-// The options of TLS that listen() finds: its own, those of createServer() and createAdapter(), and what is bound to host and port.
+// Combines the TLS options for listen(): its own, those of createServer() and createAdapter(), and certificates bound to host and port.
 
 const net = require('node:net')
 const { TlsCertificateError } = require('../base/errors')
@@ -14,14 +14,14 @@ const { isBlank, kAdapterTls, kCertificateOptions, kPairOptions, missingOf, spli
 
 const kCertificateFields = /** @type {const} */ ([...kPairOptions, 'privateKeyIdentifier'])
 
-/** The options of TLS that a server was created with. */
+/** TLS options of createServer() or createAdapter(). */
 class CreatedTls {
   /** @param {unknown} options of createServer() */
   constructor (options) {
     const given = /** @type {{ [kAdapterTls]?: unknown }} */ (typeof options === 'object' && options !== null ? options : {})
-    // Node's constructor takes own properties alone.
+    // Copy own properties only, because Node's constructor ignores inherited ones.
     this.options = splitOptions({ ...given }).tls ?? {}
-    /** An adapter is asked for HTTPS: without any certificate it does not listen, where Node would refuse each handshake. */
+    /** True for an adapter with TLS: without a certificate listen() must fail, whereas a server of Node would listen and refuse each handshake. */
     this.isAdapter = given[kAdapterTls] !== undefined
   }
 
@@ -36,7 +36,7 @@ class CreatedTls {
   }
 
   /**
-   * With those of listen(), which count more. Who names a certificate in listen() means no other.
+   * Merges in the options of listen(), which take precedence. If they name a certificate, all certificate options of createServer() are dropped.
    *
    * @param {GivenTlsOptions} given
    * @returns {GivenTlsOptions}
@@ -44,7 +44,7 @@ class CreatedTls {
   with (given) {
     const created = { ...this.options }
     if (namesCertificate(given)) for (const name of kCertificateOptions) delete created[name]
-    // Node takes one of them.
+    // Node accepts only one of ALPNCallback and ALPNProtocols.
     if (given.ALPNCallback !== undefined) delete created.ALPNProtocols
     if (given.ALPNProtocols !== undefined) delete created.ALPNCallback
     return { ...created, ...given }
@@ -57,14 +57,14 @@ function namesCertificate (options) {
   return kCertificateOptions.some((name) => pairs.includes(name) ? !isBlank(options[name]) : options[name] !== undefined && options[name] !== false)
 }
 
-/** @param {GivenTlsOptions} options @returns {boolean} whether a server with these alone has a certificate to show */
+/** @param {GivenTlsOptions} options @returns {boolean} whether a server with only these options has a certificate */
 function bringsCertificate (options) {
   const { SNICallback, certificates, certificateDirectory, devCert } = options
   return missingOf(options) === null || SNICallback !== undefined || !isBlank(certificates) || !isBlank(certificateDirectory) || devCert === true
 }
 
 /**
- * The certificates for a port that an adapter is to listen on with TLS.
+ * Finds the certificates for an adapter that listens with TLS on a port.
  *
  * @param {GivenTlsOptions} options
  * @param {unknown[]} args of listen()
@@ -81,14 +81,14 @@ function certificatesForPort (options, args) {
   return sources
 }
 
-// Names the place of a server that nothing can be bound to, for an error.
+// Names, for an error, the place of a server to which no certificate can be bound (a Unix socket, or port 0).
 /** @param {unknown[]} args */
 function placeOf ([first]) {
   const path = typeof first === 'object' && first !== null ? /** @type {{ path?: unknown }} */ (first).path : first
   return typeof path === 'string' ? path : 'https://*:0/'
 }
 
-// The prefix that listen(port, host) stands for; null: no port that something could be bound to.
+// Returns the prefix equivalent to listen(port, host); null: there is no port to which a certificate could be bound.
 /** @param {unknown[]} args @returns {UrlPrefix | null} */
 function impliedPrefix ([first, second]) {
   const { port, host } = /** @type {{ port?: unknown, host?: string }} */ (typeof first === 'object' && first !== null ? first : { port: first, host: typeof second === 'string' ? second : undefined })
@@ -97,7 +97,7 @@ function impliedPrefix ([first, second]) {
   try {
     return parseUrlPrefix(`https://${name}:${Number(port)}/`)
   } catch {
-    return null // Node says what is wrong with it.
+    return null // An invalid host: Node's listen() reports it.
   }
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 
-// Bindings act on running servers: what `httpsys add sslcert` and `delete sslcert` change counts for connections from then on, and
-// so does a file that is renewed in its place. What cannot be used is told by a warning, and what was in force stays.
+// Applies changed bindings to running servers. A change by `httpsys add sslcert` or `delete sslcert`, or a renewed certificate file, takes
+// effect for new connections. If it is invalid, there is a warning, and the previous certificates stay in use.
 
 const fs = require('node:fs')
 const { clearTimeout, setTimeout } = require('node:timers')
@@ -12,26 +12,26 @@ const { findCertificates } = require('./certificate-sources')
 /** @typedef {import('./certificate-sources').Sources} Sources */
 /** @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix */
 
-/** A renewal writes several files one after the other. */
+/** Delay (ms) from the last event to reading the files: a renewal writes several files one after the other. */
 const kSettleMs = 200
 
 class LiveBindings {
   #prefixes
   #onChange
-  /** Options of TLS without what is bound. @type {Sources['given']} */
+  /** TLS options without bound certificates. @type {Sources['given']} */
   #given
-  /** The stamp of the bindings that are in force. */
+  /** Stamp of the certificates in use; a new stamp means a change. */
   #stamp
   #warned = ''
   #hasStopped = false
-  /** @type {Map<string, () => void>} what ends it, by file */
+  /** @type {Map<string, () => void>} for each watched file, the function that ends its watch */
   #watched = new Map()
   /** @type {NodeJS.Timeout | undefined} */
   #settling
 
   /**
    * @param {Sources} sources in force
-   * @param {() => UrlPrefix[]} prefixes that a binding may be meant for, now
+   * @param {() => UrlPrefix[]} prefixes returns the present https prefixes, whose bindings count
    * @param {(sources: Sources) => void} onChange
    */
   constructor (sources, prefixes, onChange) {
@@ -40,11 +40,11 @@ class LiveBindings {
     this.#onChange = onChange
     this.#stamp = stampOf(sources)
     this.#watch()
-    // The bindings may have changed since they were read, when nobody watched them.
+    // Read once more: the files may have changed between the first reading and the start of the watch.
     this.#schedule()
   }
 
-  /** Reads them now. */
+  /** Reads the bindings now, and calls onChange() if they have changed. */
   look () {
     if (this.#hasStopped) return
     try {
@@ -81,7 +81,7 @@ class LiveBindings {
     try {
       named = filesFor(this.#prefixes())
     } catch {
-      return // While the file cannot be read those of before are watched.
+      return // While the bindings file is invalid, keep watching the same files.
     }
     const files = new Set([file, ...named].flatMap((name) => [name, behind(name)]))
     for (const [name, end] of this.#watched) {
@@ -95,7 +95,7 @@ class LiveBindings {
   }
 }
 
-// Renewals change what a link points to, or the link.
+// Returns the target of a symbolic link, which is watched beside the link: a renewal may replace either.
 /** @param {string} file */
 function behind (file) {
   try {

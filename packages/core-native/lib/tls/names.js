@@ -1,8 +1,8 @@
 'use strict'
 
-// Numbers of OpenSSL that Node has words for.
+// Node's names for numbers of OpenSSL.
 
-/** X509_V_ERR_… as `authorizationError` says it. @type {Record<number, string>} */
+/** Values of `authorizationError` by OpenSSL's X509_V_ERR_… number. @type {Record<number, string>} */
 const kVerifyErrors = {
   2: 'UNABLE_TO_GET_ISSUER_CERT',
   3: 'UNABLE_TO_GET_CRL',
@@ -37,7 +37,7 @@ const kVerifyErrors = {
 /** @type {Record<number, string>} */
 const kProtocols = { 0x0301: 'TLSv1', 0x0302: 'TLSv1.1', 0x0303: 'TLSv1.2', 0x0304: 'TLSv1.3' }
 
-/** Signature algorithms by OpenSSL's number, as getSharedSigalgs() says them. @type {Record<number, string>} */
+/** Signature algorithms by OpenSSL's number, as getSharedSigalgs() names them. @type {Record<number, string>} */
 const kSignatures = { 6: 'RSA', 116: 'DSA', 408: 'ECDSA', 912: 'RSA-PSS', 1087: 'Ed25519', 1088: 'Ed448' }
 
 /** @param {number} result of a verification @returns {string | null} */

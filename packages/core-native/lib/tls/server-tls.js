@@ -1,7 +1,7 @@
 'use strict'
 
-// The TLS of one server. A tls.Server of Node's (the server itself, or one that never listens) holds the
-// options and makes contexts of them; what lanes need is taken from there whenever it changes.
+// The TLS settings of one server. A tls.Server of Node's (the server itself, or one that never listens) holds the
+// options and makes contexts from them; the lanes' settings are derived from it whenever it changes.
 
 const { Buffer } = require('node:buffer')
 const { createHash } = require('node:crypto')
@@ -23,20 +23,20 @@ const { Server: StockServer } = tls
 /** @typedef {import('../../types/node-internals').ContextHandle} ContextHandle */
 /** @typedef {import('../../types/node-internals').PrivateTlsServer} PrivateTlsServer */
 /** @typedef {tls.SecureContext} SecureContext */
-/** @typedef {SecureContext | ContextHandle} ChosenContext what SNICallback gave, or addContext() was given: the former, or the handle in it */
+/** @typedef {SecureContext | ContextHandle} ChosenContext result of SNICallback, or argument of addContext(): a SecureContext, or the handle in it */
 
-// Each protocol after its length (RFC 7301, section 3.1).
+// ALPN protocols h2 and http/1.1, each preceded by its length (RFC 7301, section 3.1).
 const kHttp2First = Buffer.from('\x02h2\x08http/1.1', 'latin1')
 const kHandshakeMsMax = 0xffffffff
 
-/** Copies for lanes, by the context of Node's: those that tell of their secrets are others. */
+/** The lanes' copies of contexts, by Node's context; separate copies for servers that log TLS secrets ('keylog'). */
 const kCopies = { quiet: /** @type {WeakMap<object, unknown>} */ (new WeakMap()), logging: /** @type {WeakMap<object, unknown>} */ (new WeakMap()) }
 
-/** Events of a tls.Server for which handshakes wait, or tell of their secrets. */
+/** Events of a tls.Server that change the lanes' handshakes while they have listeners: handshakes wait for them, or report secrets. */
 const kTlsEvents = ['newSession', 'resumeSession', 'OCSPRequest', 'keylog']
 
 /**
- * @typedef {object} Hello what a ClientHello asks for
+ * @typedef {object} Hello the parts of a ClientHello that concern the application
  * @property {string} servername '' = none
  * @property {string[]} protocols that the client speaks
  * @property {Buffer} sessionId
@@ -45,18 +45,22 @@ const kTlsEvents = ['newSession', 'resumeSession', 'OCSPRequest', 'keylog']
  */
 
 class ServerTls {
-  /** Handle of the native settings; null = they have changed. @type {unknown} */
+  /** Handle of the native settings; null: they have changed, and must be made anew. @type {unknown} */
   #handle = null
-  /** Made for lanes alone: Node's own code uses the server's, and changes it. @type {SecureContext | null} */
+  /** Context for the lanes only: Node's own code uses and changes the server's context. @type {SecureContext | null} */
   #context = null
   #ticketKeys
-  /** The kTlsEvents that had listeners when the context was made. */
+  /** The names of the kTlsEvents that had listeners when #context was made. */
   #heard = ''
-  /** Hosts of the options, folders and bindings. @type {import('./certificate-sources').Sources['hosts']} */
+  /** Hosts from the options, folders and bindings. @type {import('./certificate-sources').Sources['hosts']} */
   #sources = []
-  /** The server's kTrustOptions when the contexts of these hosts were made. @type {import('./certificate-sources').Trust} */
+  /** The server's kTrustOptions when the contexts of #sources were made. @type {import('./certificate-sources').Trust} */
   #trust = {}
-  /** Hosts of the options, and those that a program has added: the latter count before the others. @type {{ pattern: string, context: ChosenContext }[]} */
+  /**
+   * Contexts of the hosts in #sources. Hosts added by addContext() (#hosts) take precedence.
+   *
+   * @type {{ pattern: string, context: ChosenContext }[]}
+   */
   #givenHosts = []
   /** @type {{ pattern: string, context: ChosenContext }[]} */
   #hosts = []
@@ -67,17 +71,17 @@ class ServerTls {
   constructor (owner, offersHttp2, server) {
     this.owner = owner
     this.server = server
-    /** By the settings that lanes have. */
+    /** Whether the lanes ask clients for certificates, by the settings of the last handle. */
     this.asksForCertificate = false
     this.offersHttp2 = offersHttp2
-    /** The application has called setSecureContext(): folders and bindings leave that context alone. */
+    /** True if the application has called setSecureContext(): folders and bindings no longer replace the context. */
     this.hasOwnContext = false
     const keys = ticketKeysOf(owner)
     this.#ticketKeys = keys === undefined ? undefined : loadBinding().createTicketKeys(bytesOf(keys))
   }
 
   /**
-   * Changes settings. When that throws, everything is as it was before.
+   * Runs a change of settings. If it throws, restores all settings.
    *
    * @param {() => void} change
    */
@@ -93,7 +97,7 @@ class ServerTls {
     }
   }
 
-  /** Other certificates or other settings: connections from now on have them. */
+  /** Must be called when certificates or other settings have changed, so that the next handle has them. */
   contextChanged () {
     this.#context = null
     this.#handle = null
@@ -101,7 +105,7 @@ class ServerTls {
     if (kTrustOptions.some((name) => trust[name] !== this.#trust[name])) this.setHosts(this.#sources)
   }
 
-  /** Other settings than those the owner was created with. @param {boolean} offersHttp2 */
+  /** Must be called when the owner got other settings than it was created with. @param {boolean} offersHttp2 */
   settingsChanged (offersHttp2) {
     const keys = ticketKeysOf(this.owner)
     this.offersHttp2 = offersHttp2
@@ -109,7 +113,11 @@ class ServerTls {
     this.contextChanged()
   }
 
-  /** Takes over what a folder or a binding has for hosts without a certificate of their own. @param {import('node:tls').SecureContextOptions} options */
+  /**
+   * Sets the default certificate, for hosts without one of their own, from a folder or a binding.
+   *
+   * @param {import('node:tls').SecureContextOptions} options
+   */
   follow (options) {
     if (this.hasOwnContext) return
     StockServer.prototype.setSecureContext.call(this.owner, options)
@@ -143,7 +151,7 @@ class ServerTls {
   }
 
   /**
-   * Follows what happens in a folder of certificates.
+   * Watches a folder of certificates and applies its changes.
    *
    * @param {import('./certificate-sources').Sources} sources
    * @param {() => void} changed
@@ -170,7 +178,7 @@ class ServerTls {
     const { owner, server } = this
     const heard = kTlsEvents.filter((event) => server.listenerCount(event) > 0).join(' ')
     if (this.#handle !== null && heard === this.#heard) return this.#handle
-    // Lanes use the one that there is, so that another one gets what was asked for.
+    // Lanes still use the old context, so other listeners need a new one.
     if (heard !== this.#heard) this.#context = null
     this.#heard = heard
     const logsKeys = heard.includes('keylog')
@@ -198,7 +206,7 @@ class ServerTls {
   }
 
   /**
-   * Asks the application what it makes of a ClientHello, in Node's order: sessions, certificate, its status, protocol.
+   * Asks the application's callbacks about a ClientHello, in Node's order: session, certificate, its OCSP status, protocol.
    *
    * @param {import('node:http').Server} server
    * @param {Hello} hello
@@ -236,7 +244,7 @@ class ServerTls {
       once((error, response) => error ? refuse(error) : next(response || undefined)))
   }
 
-  /** @param {Hello} hello @returns {string | undefined} undefined = none of those offered */
+  /** @param {Hello} hello @returns {string | undefined} undefined = none of the offered protocols */
   #chooseProtocol ({ servername, protocols }) {
     const { owner } = this
     if (!choosesAlpn(owner) || protocols.length === 0) return undefined
@@ -247,8 +255,8 @@ class ServerTls {
 }
 
 /**
- * The sessionIdContext that an application has chosen. Node's own choice tells programs by their command line; the processes of a port are
- * several programs, and sessions are bound to certificates and trust in any case.
+ * Returns the application's sessionIdContext, '' if it is Node's default. Node derives the default from the command line, but processes of a port
+ * may be different programs; sessions are bound to certificates and trust in any case.
  *
  * @param {PrivateTlsServer} owner
  * @returns {string}
@@ -259,7 +267,7 @@ function contextIdOf (owner) {
   return sessionIdContext === chosenByNode ? '' : String(sessionIdContext ?? '')
 }
 
-// Asks the application for the session of a ClientHello. A session with a ticket needs nobody who looks it up.
+// Asks the application for the session of a ClientHello, unless the client has sent a ticket, which contains its session.
 /** @param {import('node:http').Server} server @param {Hello} hello @param {(error: Error) => void} refuse @param {(session?: Buffer) => void} next */
 function findSession (server, { sessionId, hasTicket }, refuse, next) {
   if (sessionId.length === 0 || hasTicket) return next()
@@ -284,7 +292,7 @@ function matchesHost (pattern, host) {
   return new RegExp(`^${source}$`, 'i').test(host)
 }
 
-/** @param {ChosenContext} context what SNICallback gave: a SecureContext, or the handle in it @param {boolean} [logsKeys] */
+/** Returns the lanes' copy of a context. @param {ChosenContext} context @param {boolean} [logsKeys] */
 function hostOf (context, logsKeys = false) {
   const handle = handleIn(context)
   const copies = logsKeys ? kCopies.logging : kCopies.quiet

@@ -1,6 +1,6 @@
 'use strict'
 
-// https:// prefixes where the operating system has the certificates: what is bound to a host and port there.
+// Checks certificates for https:// prefixes with HTTP.SYS, where they are bound to host and port in Windows.
 
 const net = require('node:net')
 const { loadBinding } = require('../backend/binding')
@@ -8,9 +8,9 @@ const { SystemCertificateError } = require('../base/errors')
 
 /** @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix */
 
-/** The system's error code. */
+/** Windows' error code for a missing binding. */
 const kFileNotFound = 2
-// netsh wants one, and shows it beside the binding.
+// Application id for netsh, which requires one and shows it beside the binding.
 const kAppId = '{6d1c2f4e-3b7a-4c58-9e21-5a0d8f6347b2}'
 
 /** @param {UrlPrefix} prefix @returns {string} the command that binds a certificate */
@@ -21,13 +21,13 @@ function bindingCommand ({ host, port }) {
   return `netsh http add sslcert ${where} certhash=<thumbprint> appid=${kAppId}${isName ? ' certstorename=MY' : ''}`
 }
 
-/** @param {UrlPrefix} prefix @throws ERR_HTTPSYS_SYSTEM_CERTIFICATE when clients would be refused in their handshakes */
+/** @param {UrlPrefix} prefix @throws ERR_HTTPSYS_SYSTEM_CERTIFICATE if no certificate is bound: every handshake would fail */
 function requireCertificate (prefix) {
   const { systemConfig } = loadBinding()
   if (prefix.scheme !== 'https' || systemConfig === undefined) return
   const name = prefix.host.replace(/^\[|\]$/g, '')
   const hosts = name === '*' || name === '+' ? [''] : [name, '']
-  // A user who may not look hears of a missing certificate from the clients.
+  // Other errors, such as a lack of rights to look, do not count: a missing certificate then shows in the clients' handshakes.
   const isMissing = hosts.every((host) => systemConfig.findCertificate(host, prefix.port) === kFileNotFound)
   if (isMissing) throw new SystemCertificateError(prefix.prefix, 'HTTP.SYS has no certificate for', bindingCommand(prefix))
 }
