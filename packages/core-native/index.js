@@ -1,6 +1,6 @@
 'use strict'
 
-// The drop-in face: everything that node:http exports, with servers on the engine.
+// The drop-in replacement for node:http: exports everything that node:http exports, with servers on the engine.
 //   const http = require('@httpsys/core-native')   // was: require('node:http')
 
 const http = require('node:http')
@@ -9,7 +9,7 @@ const { OptionError, WsInternalsError, variableMustBe } = require('./lib/base/er
 const { checkRuntime } = require('./lib/base/runtime')
 const { warnOfUnknownVariables } = require('./lib/options/variables')
 
-// HTTPSYS_BACKEND=node chooses stock Node explicitly; it is the reference column of every suite.
+// HTTPSYS_BACKEND=node chooses stock Node, with which every test suite compares the engine.
 const backend = process.env.HTTPSYS_BACKEND || 'engine'
 if (backend !== 'node' && backend !== 'engine') {
   throw variableMustBe('HTTPSYS_BACKEND', backend, '"engine" or "node"')
@@ -35,7 +35,8 @@ const { kAdapterTls, kTlsOptions, splitOptions } = require('./lib/options/tls-op
 const { matchesPath, parsePath, parseUrlPrefix } = require('./lib/prefixes/url-prefix')
 
 /**
- * Node loads what some exports are, such as WebSocket, when they are first read, and others follow a setting: a copy reads none.
+ * Copies the properties of a module without reading them: some are getters, which load the export (such as WebSocket) when first read, or
+ * follow a setting.
  *
  * @template {object} M
  * @param {M} module

@@ -4,10 +4,10 @@
 //
 //   node --require @httpsys/core-native/register app.js
 //
-// or --import, which has compile hooks of CommonJS skip the program on Node 20 (docs/register.md).
+// or --import, with which compile hooks of CommonJS skip the program on Node 20 (docs/register.md).
 //
-// Replaces what node:http and node:https export for servers, `Server` and `createServer`. Everything else stays
-// Node's: requests and responses are Node's classes anyway, and node:http2 has servers of its own, of which a warning tells.
+// Replaces the exports `Server` and `createServer` of node:http and node:https. Everything else stays Node's:
+// requests and responses are Node's classes anyway, and servers of node:http2 stay Node's, with a warning.
 
 const fs = require('node:fs')
 const os = require('node:os')
@@ -30,21 +30,25 @@ const kFaces = [
   { of: https, ours: core.https, StockServer: https.Server }
 ]
 
-// Their handlers get other requests and responses than those of node:http.
+// Functions of node:http2 that only warn; they cannot be replaced, because their handlers get requests and responses of other classes.
 const kHttp2Names = /** @type {const} */ (['createServer', 'createSecureServer'])
-// What ends a process that does not handle it.
+// Signals that end a process without a handler; reportSignals() writes the report before that.
 const kSignals = /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'])
 
-/** What was there before; null when it still is. @type {{ face: any, name: string, original: PropertyDescriptor }[] | null} */
+/**
+ * Node's replaced exports, for unregister(); null: nothing is replaced.
+ *
+ * @type {{ face: any, name: string, original: PropertyDescriptor }[] | null}
+ */
 let originals = null
 
 /**
- * Puts our servers in the place of Node's, for `require`, `import` and what has already been imported.
- * Idempotent. Servers that exist already stay what they are.
+ * Replaces Node's servers by ours, for `require`, `import` and names that are already imported.
+ * Idempotent. Existing servers do not change.
  */
 function register () {
   if (originals !== null) return
-  // Before anything is replaced: a value that cannot be used ends the process.
+  // Read the variable before anything is replaced, because an invalid value throws.
   standIn.mappings = readListenVariable()
   originals = []
   standIn.isRegistered = true
@@ -55,7 +59,7 @@ function register () {
       originals.push({ face, name, original })
       Object.defineProperty(face.of, name, { ...original, value: face.ours[name] })
     }
-    // Servers of the time before are still servers; so are those of libraries that kept Node's class.
+    // Earlier servers, and those of libraries that kept Node's class, must still be `instanceof Server`.
     Object.defineProperty(face.ours.Server, Symbol.hasInstance, { configurable: true, value: isServer })
   }
   if (core.backend === 'engine') {
@@ -72,7 +76,7 @@ function register () {
 let isWarned = false
 
 /**
- * A function of node:http2 that warns of what it does; once for the whole process.
+ * Makes a replacement for a function of node:http2: it warns that Node's own code serves, once per process, and calls Node's.
  *
  * @param {typeof kHttp2Names[number]} name
  */
@@ -92,10 +96,10 @@ function warning (name) {
 }
 
 /**
- * Undoes register(); idempotent. What another program has put over ours meanwhile, such as
- * instrumentation, is left alone.
+ * Undoes register(); idempotent. An export that other code (such as instrumentation) has replaced
+ * meanwhile stays.
  *
- * @returns {boolean} whether nothing of ours is left
+ * @returns {boolean} false: such an export stays, which may still use ours
  */
 function unregister () {
   if (originals === null) return true
@@ -119,21 +123,21 @@ function isServer (value) {
   return Function.prototype[Symbol.hasInstance].call(this, value)
 }
 
-/** Appends what this process or worker has served. @param {string} file */
+/** Appends the counters of what this process or worker has served to a file. @param {string} file */
 function reportTo (file) {
   fs.appendFileSync(file, `${JSON.stringify({ pid: process.pid, threadId, backend: core.backend, ...served })}\n`)
 }
 
 /**
- * Reports when a signal is about to end the process, and lets it. A program that listens for the signal decides by itself.
+ * Makes the process write the report before a signal ends it. If the program listens for the signal, the program decides what happens.
  *
  * @param {string} file
  */
 function reportSignals (file) {
   const { watchSignal } = loadBinding()
   if (watchSignal === undefined) return
-  // A signal is watched while nobody listens for it. A watch beside a listener of once() would find nobody there either: who hears a signal
-  // is decided when it comes.
+  // Watch a signal only while the program has no listener for it. To watch always, and check for listeners when the signal comes, would
+  // fail with once(): its listener is removed before the watch runs.
   /** @type {Map<string | symbol, (() => void) | undefined>} */
   const watches = new Map()
   const watch = (/** @type {typeof kSignals[number]} */ name) => {
@@ -153,8 +157,8 @@ function reportSignals (file) {
     const signal = kSignals.find((one) => one === name)
     if (signal !== undefined && !watches.has(signal) && process.listenerCount(signal) === 0) watch(signal)
   })
-  // A program may send the signal to itself as the last thing that it does. The watch takes the signal, and keeps no loop running: the loop
-  // turns once more for it.
+  // If the program's last action is to send the signal to itself, the event loop must turn once more for the watch to run: the watch
+  // takes the signal, but does not keep the loop alive.
   let hasTurned = false
   process.on('beforeExit', () => {
     hasTurned = !hasTurned
@@ -162,11 +166,11 @@ function reportSignals (file) {
   })
 }
 
-// A run that never reached the engine must not pass for one that did.
+// With HTTPSYS_REGISTER_REPORT each process reports what it served, so that a test run that never used the engine is noticed.
 const { HTTPSYS_REGISTER_REPORT: report } = process.env
 if (report) {
   process.on('exit', () => reportTo(report))
-  // Signals are the main thread's.
+  // Only the main thread can watch signals.
   if (isMainThread && core.backend === 'engine') reportSignals(report)
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 
-// As `require('ws')`: the WebSocket class with everything else on it. Servers read and write frames on the I/O
-// threads.
+// Exports the same as `require('ws')`: the WebSocket class, with all other exports as properties. The frames of servers are
+// read and written on the I/O threads.
 
 const ws = require('ws')
 const { attach } = require('./lib/attach')

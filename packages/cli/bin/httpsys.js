@@ -3,13 +3,13 @@
 
 const { run } = require('../lib/program')
 
-// `httpsys show servicestate | head` ends early on purpose.
+// Exit silently if the reader of the output ends first, as in `httpsys show servicestate | head`.
 process.stdout.on('error', (error) => {
   if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EPIPE') throw error
   process.exit()
 })
 
 run(process.argv.slice(2)).then((code) => {
-  // A port that did not answer may have left something open; what was written goes out first.
+  // exit(), because a port that did not answer may have left a handle open; the callback waits until the output is written.
   process.stdout.write('', () => process.exit(code))
 })

@@ -1,13 +1,13 @@
 'use strict'
 
-// The commands about output caches: what they have stored, and that they forget it.
+// The commands about output caches: `show cachestate` lists stored answers, and `delete cache` removes them.
 
 const { formatTable } = require('./table')
 
 /** @typedef {import('./context').Context} Context */
 /** @typedef {import('@httpsys/core-native/service-state').CacheMember} CacheMember */
 
-// Nobody is there, or nobody any more.
+// Error codes of a port on which no process listens, or no longer.
 const kGone = ['ECONNREFUSED', 'ENOENT']
 const kPorts = { http: 80, https: 443 }
 
@@ -50,7 +50,7 @@ async function deleteCache (context, url, { port, recursive = false }) {
   return problems.length === 0
 }
 
-/** @param {string} url @returns {number} its port @throws ERR_INVALID_ARG_VALUE */
+/** @param {string} url @returns {number} the URL's port @throws ERR_INVALID_ARG_VALUE */
 function portOf (url) {
   const [, scheme, port] = /^(https?):\/\/(?:\[[^\]/?#]+\]|[^:/?#[\]]+)(?::([1-9]\d{0,4}))?(?:[/?]|$)/i.exec(url) ?? []
   if (scheme === undefined || Number(port ?? 1) > 65535) {
@@ -66,7 +66,7 @@ function portOf (url) {
  * @param {(port: number) => Promise<CacheMember[]>} ask
  */
 async function askPorts ({ portsInUse }, url, port, ask) {
-  // A server may be behind a proxy with another port: --port names its own.
+  // --port takes precedence over the URL's port, which may be that of a proxy before the server.
   const named = port ?? (url === undefined ? undefined : portOf(url))
   const ports = named === undefined ? portsInUse().own : [named]
   /** @type {(CacheMember & { port: number })[]} */

@@ -1,6 +1,6 @@
 'use strict'
 
-// The commands, their help and their exit codes: 0 done, 1 failed, 2 not understood.
+// Defines the commands, their help and their exit codes: 0 done, 1 failed, 2 not understood.
 
 const { Command, CommanderError, InvalidArgumentError } = require('commander')
 const { version } = require('../package.json')
@@ -17,7 +17,7 @@ const {
 
 const kFailed = 1
 const kNotUnderstood = 2
-/** Codes of errors about what was typed. */
+/** Codes of errors about the typed command; they lead to the exit code kNotUnderstood. */
 const kMistakes = [
   'ERR_HTTPSYS_OPTION', 'ERR_HTTPSYS_PREFIX_SYNTAX', 'ERR_INVALID_ARG_VALUE', 'ERR_INVALID_CHAR', 'ERR_INVALID_HTTP_TOKEN', 'ERR_OUT_OF_RANGE'
 ]
@@ -37,7 +37,7 @@ async function run (args, context = {}) {
     await program.parseAsync(args, { from: 'user' })
     return code
   } catch (error) {
-    // commander has written its message already.
+    // commander has already printed this error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : kNotUnderstood
     const { code: name, message } = /** @type {NodeJS.ErrnoException} */ (error)
     err(`httpsys: ${message}\n`)
@@ -46,10 +46,10 @@ async function run (args, context = {}) {
 }
 
 /**
- * Prints the help of a command below another one: commander looks at the first word alone.
+ * Prints the help of a command with several words; commander's own help command reads only the first word.
  *
  * @param {Command} program
- * @param {string[]} path such as add sslcert
+ * @param {string[]} path words of the command, such as add, sslcert
  * @returns {never}
  */
 function showHelp (program, path) {
@@ -151,7 +151,7 @@ function describe (context, exitWith) {
 }
 
 /**
- * A command that binds a certificate.
+ * Defines a command that binds a certificate.
  *
  * @param {Command} parent
  * @param {string} summary

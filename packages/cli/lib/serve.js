@@ -1,6 +1,6 @@
 'use strict'
 
-// httpsys serve: the files of a folder, answered by the I/O threads until somebody ends the command.
+// The command `httpsys serve`: the I/O threads serve the files of a folder until the user ends the command.
 
 const path = require('node:path')
 const { once } = require('node:events')
@@ -10,7 +10,7 @@ const http = require('@httpsys/core-native')
 /** @typedef {import('@httpsys/core-native').StaticFilesOptions} StaticFilesOptions */
 
 /**
- * @typedef {object} ServeOptions as commander has them: what may be negated is true unless it is
+ * @typedef {object} ServeOptions as commander parses them: an option with a --no- form is true unless negated
  * @property {string[] | false} [index]
  * @property {string} [dotfiles]
  * @property {string[]} [extensions]
@@ -28,7 +28,7 @@ const http = require('@httpsys/core-native')
  */
 
 const kDefaultPrefix = 'http://*:8080/'
-/** What to do about errors of listen(), beside what they say themselves. @type {Record<string, string>} */
+/** Advice for errors of listen(), by code; appended to their messages. @type {Record<string, string>} */
 const kCures = {
   EADDRINUSE: 'Name another prefix, such as http://*:8081/, behind the folder',
   EACCES: 'Name a prefix with a port that this user may listen on, such as http://*:8080/, behind the folder',
@@ -38,7 +38,7 @@ const kCures = {
 const kCertificateCure = '. Give --dev-cert to try it, bind one with "httpsys add sslcert", or name an http:// prefix'
 
 /**
- * Serves until the context says that it is enough.
+ * Serves the folder until untilStopped() resolves.
  *
  * @param {Context} context
  * @param {string} folder
@@ -50,7 +50,7 @@ async function serve ({ out, untilStopped }, folder, prefix = kDefaultPrefix, op
   if (options.devCert === true && scheme === 'http') throw mistake(`--dev-cert needs an https:// prefix, and ${at} is none`)
   refuseUseless(options)
   const server = http.createServer()
-  // First: no request finds a server without the folder.
+  // Add the folder before listen(), so that no request finds the server without it.
   await server.serveFiles('/', folder, filesOptions(options))
   try {
     server.listen(at, options.devCert === true ? { devCert: true } : {})
@@ -71,19 +71,23 @@ function readPrefix (text) {
   return http.internals.parseUrlPrefix(text)
 }
 
-/** Refuses options that serveFiles() would refuse by names that nobody wrote. @param {ServeOptions} options */
+/**
+ * Refuses options that have no effect together, by the names that the user typed; serveFiles() would name its own options.
+ *
+ * @param {ServeOptions} options
+ */
 function refuseUseless ({ cacheControl, maxAge, immutable }) {
   if (cacheControl) return
   const useless = maxAge !== undefined ? '--max-age' : immutable === true ? '--immutable' : null
   if (useless !== null) throw mistake(`${useless} has no effect beside --no-cache-control`)
 }
 
-/** @param {string} message about what was typed */
+/** @param {string} message about the typed command */
 function mistake (message) {
   return Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_VALUE' })
 }
 
-// Errors name what a program could write, which the command has other words for, or none.
+// Replaces advice for programs in an error's message by advice for users of the command.
 /** @param {NodeJS.ErrnoException} error */
 function withCure (error) {
   if (error.code === 'ERR_HTTPSYS_TLS_CERTIFICATE') error.message = error.message.replace(/\. Give listen\(\) .*$/, kCertificateCure)
@@ -94,12 +98,12 @@ function withCure (error) {
   return error
 }
 
-/** What a browser takes: no "*". @param {string} prefix */
+/** Returns, for a prefix for every host, a URL that a browser accepts. @param {string} prefix */
 function hintOf (prefix) {
   return /:\/\/[*+]:/.test(prefix) ? ` (here: ${prefix.replace(/:\/\/[*+]:/, '://localhost:')})` : ''
 }
 
-/** @param {ServeOptions} options @returns {StaticFilesOptions} what was not given is undefined */
+/** @param {ServeOptions} options @returns {StaticFilesOptions} absent options are undefined */
 function filesOptions (options) {
   const { index, dotfiles, extensions, maxAge, immutable, cacheControl, etag, lastModified, ranges, redirect, precompressed, symlinks, header } = options
   return {
@@ -128,7 +132,7 @@ function headersOf (list) {
 }
 
 /**
- * Resolves at the first Ctrl+C or SIGTERM. A second one ends the process as ever.
+ * Resolves at the first Ctrl+C or SIGTERM. A second one ends the process.
  *
  * @returns {Promise<void>}
  */

@@ -7,7 +7,7 @@ const { formatTable } = require('./table')
 /** @typedef {import('@httpsys/core-native/service-state').Member} Member */
 /** @typedef {{ port: number, code: string | undefined, message: string }} Problem */
 
-// Nobody is there, or nobody any more.
+// Error codes of a port on which no process listens, or no longer.
 const kGone = ['ECONNREFUSED', 'ENOENT']
 
 const kColumns = [
@@ -42,7 +42,7 @@ function findPorts ({ portsInUse }) {
   try {
     return portsInUse()
   } catch (error) {
-    // The error names an environment variable that every look at ports depends on, also one at --port.
+    // A wrong environment variable also affects --port, so do not advise that option.
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ERR_HTTPSYS_ENVIRONMENT') throw error
     throw new Error(`The ports in use cannot be found here (${/** @type {Error} */ (error).message}); name one with --port`)
   }
@@ -51,7 +51,7 @@ function findPorts ({ portsInUse }) {
 /**
  * @param {Context} context
  * @param {number[]} ports
- * @param {boolean} named a port that nobody holds is a problem
+ * @param {boolean} named true: the user named the port, so it is a problem if no process listens there
  */
 async function askPorts ({ readServiceState }, ports, named) {
   /** @type {ServiceState[]} */
@@ -82,7 +82,7 @@ function describeStates (states) {
 function describeMember (port, { pid, thread, program, registrations, connections, handedOver }) {
   const who = [thread === 0 ? pid : `${pid}/${thread}`, program]
   if (registrations.length === 0) return [[port, '-', ...who, '', '', '', '', connections, handedOver]]
-  // Counted once for the member, so that the column can be added up.
+  // Print the member's connections in its first row only, so that the column's sum is right.
   return registrations.map(({ prefix, queue, requests, queued, queueLimit, refused }, at) => [
     port, prefix, ...who, queue, requests, `${queued}/${queueLimit}`, refused, at === 0 ? connections : '', at === 0 ? handedOver : ''
   ])

@@ -8,7 +8,7 @@ const { formatTable } = require('./table')
 
 /** @typedef {import('./context').Context} Context */
 
-/** The file is edited by hand, and no character of it is to command the terminal. @param {string} text */
+/** Replaces control characters, which could command the terminal: users edit the bindings file by hand. @param {string} text */
 const printable = (text) => text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, '\ufffd')
 
 /** @typedef {{ cert: string, key: string, comment?: string }} Options */
@@ -35,7 +35,7 @@ function bind (change, endpoint, { cert, key, comment }) {
 }
 
 /**
- * Has an error about a file name the option that the file was given with.
+ * Changes the message of an error about a file: it then names the option with which the file was given.
  *
  * @param {Error & { file?: string }} error
  * @param {Record<string, string>} files by option
@@ -52,7 +52,7 @@ function deleteSslcert ({ out }, endpoint) {
   out(`Deleted the binding of ${printable(deleted.endpoint)}, which was ${printable(deleted.cert)}.\n`)
 }
 
-/** @param {string} file @returns {{ subject: string, until: string }} what is in it, or why not */
+/** @param {string} file @returns {{ subject: string, until: string }} of the certificate; if unreadable, `subject` is the reason */
 function describe (file) {
   try {
     const certificate = new X509Certificate(fs.readFileSync(file))

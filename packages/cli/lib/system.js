@@ -1,6 +1,6 @@
 'use strict'
 
-// The commands sslcert and urlacl where the operating system has an HTTP server: its certificates and reservations.
+// The commands sslcert and urlacl on Windows, where HTTP.SYS stores the certificates and reservations.
 
 const system = require('@httpsys/core-native/system-config')
 const { formatTable } = require('./table')

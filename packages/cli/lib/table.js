@@ -5,11 +5,11 @@
  */
 
 /**
- * Text in columns, two spaces apart.
+ * Formats rows as text in columns, two spaces apart.
  *
  * @param {Column[]} columns
  * @param {(string | number)[][]} rows one cell for each column
- * @returns {string} with the titles above, each line ended
+ * @returns {string} a line of titles, then the rows; each line ends with a newline
  */
 function formatTable (columns, rows) {
   const lines = [columns.map(({ title }) => title), ...rows.map((row) => row.map(String))]
@@ -20,7 +20,7 @@ function formatTable (columns, rows) {
   }).join('  ').trimEnd() + '\n').join('')
 }
 
-/** In characters, not in UTF-16. @param {string} text */
+/** Counts characters (code points), not UTF-16 units. @param {string} text */
 function length (text) {
   return [...text].length
 }

@@ -6,7 +6,7 @@ const { formatTable } = require('./table')
 
 /** @typedef {import('./context').Context} Context */
 
-/** The file is edited by hand, and no character of it is to command the terminal. @param {string} text */
+/** Replaces control characters, which could command the terminal: users edit the reservations file by hand. @param {string} text */
 const printable = (text) => text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, '\ufffd')
 
 /** @param {string | undefined} app */

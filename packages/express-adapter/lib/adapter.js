@@ -15,13 +15,13 @@ const { kAdapterTls } = core.internals
 /** @typedef {import('../types').AdapterOptions} AdapterOptions */
 /** @typedef {import('../types').Adapter} PublicAdapter */
 
-// Events beside 'request' whose listeners get a request. None of them belongs to the application.
+// Events other than 'request' whose listeners get a request. The application listens to none of them.
 const kForeignEvents = new Set(['upgrade', 'connect', 'checkContinue', 'checkExpectation', 'dropRequest'])
 
 const kOptions = [
   ...core.internals.kNodeServerOptions, ...core.internals.kServerOptions, ...core.internals.kTlsOptions
 ]
-// Options of listen(), beside those of TLS.
+// Options of listen(), without TLS options.
 const kListenOptions = [
   'backlog', 'exclusive', 'fd', 'host', 'ipv6Only', 'path', 'port', 'prefix', 'prefixes', 'queueMode', 'queueName', 'readableAll', 'reusePort',
   'signal', 'writableAll'
@@ -31,10 +31,10 @@ const kListenOptions = [
 class Adapter {
   /** @type {core.AlignedPrototypes | null} */
   #prototypes = null
-  /** An option of TLS that the adapter was created with. @type {string | undefined} */
+  /** Name of the first TLS option given to createAdapter(); undefined: none. @type {string | undefined} */
   #tlsName
 
-  /** @param {Application} app @param {AdapterOptions} options all of them its own */
+  /** @param {Application} app @param {AdapterOptions} options as own properties only */
   constructor (app, options) {
     this.app = app
     const hasClasses = options.IncomingMessage !== undefined || options.ServerResponse !== undefined
@@ -53,10 +53,10 @@ class Adapter {
 
   /** @param {unknown[]} args @returns {core.Server} */
   listen (...args) {
-    // Mounting may have put another application's prototypes above this one's since.
+    // Align again: mounting may have changed the application's prototypes since createAdapter().
     this.#prototypes?.install()
     if (this.#tlsName !== undefined) refuseWithoutTls(this.#tlsName, args)
-    return this.server.listen(...(/** @type {[options: import('@httpsys/core-native').PortListenOptions]} */ (listenArgs(args)))) // It finds out what they are.
+    return this.server.listen(...(/** @type {[options: import('@httpsys/core-native').PortListenOptions]} */ (listenArgs(args)))) // listen() checks them.
   }
 
   /** @param {string} path @param {string | URL} root @param {StaticFilesOptions} [options] */
@@ -69,12 +69,12 @@ class Adapter {
         new TypeError(`The argument 'path' must be a path, below each prefix of the adapter; server.serveFiles() takes a URL prefix. Received '${path}'`),
         { code: 'ERR_INVALID_ARG_VALUE' })
     }
-    // For a path it has been done when serveFiles() returns.
+    // The promise is not needed: for a path serveFiles() is done when it returns.
     this.server.serveFiles(path, root, withFallthrough(options))
     return this
   }
 
-  /** @param {...unknown} args those of the server's close() */
+  /** @param {...unknown} args for the server's close() */
   close (...args) {
     return this.server.close(...(/** @type {[callback?: () => void]} */ (args)))
   }
@@ -84,7 +84,7 @@ class Adapter {
   }
 }
 
-/** @param {StaticFilesOptions} options @returns {StaticFilesOptions} of a folder whose misses are the application's. What is no object is refused elsewhere */
+/** @param {StaticFilesOptions} options @returns {StaticFilesOptions} with `fallthrough: true` as default: missing files go to the application */
 function withFallthrough (options) {
   if (typeof options !== 'object' || options === null || options.fallthrough !== undefined) return options
   return { ...core.internals.withInherited(options), fallthrough: true }
@@ -92,7 +92,7 @@ function withFallthrough (options) {
 
 /** @param {core.Server} server @param {core.AlignedPrototypes} prototypes */
 function watch (server, prototypes) {
-  // Not a listener: their number is visible, and for 'upgrade' it decides what a request means.
+  // Override emit() instead of adding a listener: listenerCount() is visible, and for 'upgrade' it decides how a request is handled.
   Object.defineProperty(server, 'emit', {
     configurable: true,
     writable: true,
@@ -105,7 +105,7 @@ function watch (server, prototypes) {
 }
 
 /**
- * `(port | path, options, callback)` is ours; everything else is the server's own form. Options of TLS mean HTTPS in both.
+ * Converts the adapter's form `(port | path, options, callback)` to a form of the server's listen(). TLS options are allowed in each form.
  *
  * @param {unknown[]} args
  * @returns {unknown[]}
@@ -123,8 +123,8 @@ function listenArgs (args) {
   return args
 }
 
-// Node looks at no options there, and the adapter takes those for a port from one place.
-/** @param {unknown[]} args of listen() that are not read for options of TLS @throws ERR_HTTPSYS_OPTION */
+// Refuses TLS options in later arguments of listen(), where neither Node nor the adapter reads options.
+/** @param {unknown[]} args of listen() in which no options are read @throws ERR_HTTPSYS_OPTION */
 function refuseTlsBehind (args) {
   for (const options of args) {
     if (typeof options !== 'object' || options === null) continue
@@ -139,7 +139,7 @@ function isPrefixForm (where) {
     (typeof where === 'object' && where !== null && (/** @type {PrefixListenOptions} */ (where).prefix !== undefined || /** @type {PrefixListenOptions} */ (where).prefixes !== undefined))
 }
 
-// Checks the options of listen() for a port. An object that is no plain one is a handle, or has properties of its own that Node looks at.
+// Checks the options of listen() for a port. Leaves a handle (or an object with one) as it is, for Node.
 /** @param {object} options @returns {object} */
 function portOptions (options) {
   if (core.internals.hasHandle(options)) return options
@@ -148,13 +148,13 @@ function portOptions (options) {
   return Object.keys(tls).length === 0 ? options : { ...others, [kAdapterTls]: tls }
 }
 
-/** @param {object} options @returns {{ tls: Record<string, unknown>, others: Record<string, unknown> }} what is undefined is not given */
+/** @param {object} options @returns {{ tls: Record<string, unknown>, others: Record<string, unknown> }} without undefined TLS options */
 function splitTls (options) {
   const { tls, others } = core.internals.splitOptions(options)
   return { tls: Object.fromEntries(Object.entries(tls ?? {}).filter(([, value]) => value !== undefined)), others }
 }
 
-/** @param {string} name of an option of TLS @param {unknown[]} args of listen() @throws ERR_HTTPSYS_OPTION where none of them would use it */
+/** @param {string} name of a TLS option @param {unknown[]} args of listen() @throws ERR_HTTPSYS_OPTION if all prefixes are http:// */
 function refuseWithoutTls (name, [where]) {
   if (!isPrefixForm(where)) return
   const given = /** @type {string | PrefixListenOptions} */ (where)
@@ -164,7 +164,7 @@ function refuseWithoutTls (name, [where]) {
   }
 }
 
-/** @param {unknown} app that is no function @returns {string} what it is, and what to do with it */
+/** @param {unknown} app not a function @returns {string} text for an error: what was received, and what to pass instead */
 function receivedInstead (app) {
   if (app === null || typeof app !== 'object') {
     const what = app === undefined || app === null ? String(app) : typeof app

@@ -1,6 +1,6 @@
 'use strict'
 
-// Requests and responses of an adapter's server have the prototypes of its application from the beginning.
+// Makes an adapter's server construct requests and responses with the prototypes of its application.
 
 const core = require('@httpsys/core-native')
 
@@ -8,15 +8,15 @@ const { AlignedPrototypes, IncomingMessage, ServerResponse } = core.internals
 
 /**
  * @param {import('../types').Application} app
- * @returns {{ prototypes: core.AlignedPrototypes, useServer (server: core.Server): void } | null} null when the application has no prototypes of its own
+ * @returns {{ prototypes: core.AlignedPrototypes, useServer (server: core.Server): void } | null} null: the application has no prototypes of its own
  */
 function alignmentOf (app) {
   const pair = AlignedPrototypes.pairOf(app)
   if (pair === null) return null
   /** @type {core.Server} */
   let server
-  // Other listeners of 'request' must not meet Express' prototypes: its getters without setters (req.query)
-  // would swallow what they assign.
+  // Use Express' prototypes only while the application is the only 'request' listener: if another listener assigned to a
+  // property that is a getter without setter in Express (req.query), the assignment would be lost.
   const applies = () => {
     const listeners = server.listeners('request')
     return listeners.length === 1 && listeners[0] === app

@@ -1,7 +1,7 @@
 'use strict'
 
-// A WebSocket of `ws` whose frames are read and written by the I/O threads. States, events and their order are
-// those of ws' own websocket.js; what is no socket of the engine gets that one's code.
+// A WebSocket of `ws` whose frames are read and written by the I/O threads. States, events and their order are the
+// same as in websocket.js of `ws`, whose code also serves all sockets that are not the engine's.
 
 const { Buffer, Blob } = require('node:buffer')
 const { clearTimeout, setTimeout } = require('node:timers')
@@ -39,11 +39,11 @@ const kStates = ['CONNECTING', 'OPEN', 'CLOSING', 'CLOSED']
 
 /** @typedef {import('../types/ws-internals').WsServer} WsServer */
 /** @typedef {import('../types/ws-internals').WsServerOptions} WsServerOptions */
-/** @typedef {string | Uint8Array | Blob} Sent what is sent, once it is known to be that; a Blob is read before */
-/** @typedef {{ queue: { flags: number, data: Sent, callback: Callback | undefined }[], bytes: number }} Pending what waits for a Blob */
+/** @typedef {string | Uint8Array | Blob} Sent checked data to send; a Blob must be read first */
+/** @typedef {{ queue: { flags: number, data: Sent, callback: Callback | undefined }[], bytes: number }} Pending messages behind an unread Blob */
 
 /**
- * A WebSocket, with the members of its that are no one else's business. Without a channel ws' own code serves it.
+ * A WebSocket with its private members. Without a channel, ws' own code serves it.
  *
  * @typedef {WebSocket & {
  *   [kChannel]?: Channel, [kSocket]?: Duplex | null, [kPending]?: Pending | undefined, [kIsFirstFragment]?: boolean, [kLost]?: number, [kServer]?: WsServer
@@ -55,9 +55,9 @@ const kStates = ['CONNECTING', 'OPEN', 'CLOSING', 'CLOSED']
 const hidden = (self) => self
 
 class WebSocket extends ws.WebSocket {
-  /** @param {unknown} address null: of a server @param {unknown} [protocols] @param {WsServerOptions} [options] */
+  /** @param {unknown} address null: a WebSocket of a server @param {unknown} [protocols] @param {WsServerOptions} [options] */
   constructor (address, protocols, options) {
-    // A server gives them.
+    // Cast: a server always passes options; for a client they are not used below.
     const given = /** @type {WsServerOptions} */ (options)
     super(address, protocols, address === null ? quietly(given) : options)
     isBare = false
@@ -72,7 +72,7 @@ class WebSocket extends ws.WebSocket {
   }
 
   /**
-   * @param {Duplex} socket of the engine, as soon as it has a channel
+   * @param {Duplex} socket
    * @param {Buffer} head
    * @param {WsServerOptions} options
    */
@@ -90,7 +90,7 @@ class WebSocket extends ws.WebSocket {
       super.setSocket(socket, head, options)
       return
     }
-    self[kChannel] = channel // From here on `_socket` is the channel's.
+    self[kChannel] = channel // From here on, the getter `_socket` asks the channel.
     const own = /** @type {import('node:net').Socket} */ (socket)
     own.setNoDelay()
     self._readyState = kOpen
@@ -98,8 +98,9 @@ class WebSocket extends ws.WebSocket {
     opened = this
   }
 
-  // The first listener of a server's WebSocket is the server's own, a function and its scope for each: see emitClose().
-  /** @param {string | symbol} event @param {(...args: any[]) => void} listener any: of every event, as in Node's types */
+  // Drops the 'close' listener that ws' server adds first to each WebSocket, which would cost a function and its scope: emitClose()
+  // calls forgetClient() instead.
+  /** @param {string | symbol} event @param {(...args: any[]) => void} listener of any event, typed as in Node */
   on (event, listener) {
     if (opened === this) {
       opened = null
@@ -147,7 +148,7 @@ class WebSocket extends ws.WebSocket {
     let flags = (typeof data === 'string' ? kText : kBinary) | kFrameFin | kFrameCompress
     if (options) flags = flagsOf(flags, options)
     if (self[kIsFirstFragment] === false) flags &= ~(0xf | kFrameCompress)
-    // A value that counts as false makes an empty message, as in ws.
+    // A falsy value makes an empty message, as in ws.
     if (typeof data !== 'string' && !(data instanceof Uint8Array)) data = data ? toBytes(data) : kEmpty
     if ((flags & kFrameFin) === 0) self[kIsFirstFragment] = false
     else if (self[kIsFirstFragment] === false) self[kIsFirstFragment] = true
@@ -184,7 +185,7 @@ class WebSocket extends ws.WebSocket {
     }
     const payload = closePayload(code, data)
     const sent = (/** @type {Error | null | undefined} */ error) => {
-      // The socket's own listeners handle it.
+      // The socket's listeners handle an error.
       if (error) return
       self._closeFrameSent = true
       if (self._closeFrameReceived || self._errorEmitted) /** @type {Native} */ (self)[kChannel].end()
@@ -241,10 +242,11 @@ class WebSocket extends ws.WebSocket {
   }
 }
 
-/** While ws' constructor gives a WebSocket of a server what nearly all have. */
+/** True while ws' constructor of a server's WebSocket runs, which sets default values that are not stored. */
 let isBare = false
 
-// Gives all WebSockets a member by accessors: fields of each that nearly all have alike would be most of an idle one's memory.
+// Defines a member of all WebSockets by accessors, which store only a value other than the default: as fields, such members
+// would be most of an idle WebSocket's memory.
 /** @param {string | symbol} name @param {(self: State) => unknown} get @param {(value: unknown) => boolean} isDefault */
 function define (name, get, isDefault) {
   Object.defineProperty(WebSocket.prototype, name, {
@@ -257,7 +259,7 @@ function define (name, get, isDefault) {
 }
 
 const kNoExtensions = Object.freeze({})
-// Stands for ws' sender: some programs look whether it is there.
+// Value of `_sender` in place of ws' sender, because some programs check that it exists.
 const kSenderStub = Object.freeze({ _bufferedBytes: 0 })
 
 for (const [name, initial] of kDefaults) define(name, () => initial, (value) => value === initial)
@@ -265,9 +267,9 @@ define('_sender', (self) => self[kChannel] === undefined ? null : kSenderStub, (
 define('_extensions', () => kNoExtensions, () => isBare)
 Object.defineProperty(WebSocket.prototype, '_autoPong', { value: true, writable: true, configurable: true })
 
-/** The server whose handshake is going on. @type {WsServer | null} */
+/** The server whose handshake is being completed; null: none. @type {WsServer | null} */
 let upgrading = null
-/** The WebSocket that was opened last, until something listens to it. @type {WebSocket | null} */
+/** The WebSocket that was just opened, until its first listener is added or the handshake ends. @type {WebSocket | null} */
 let opened = null
 
 /** @param {WsServer} server @param {() => void} run */
@@ -284,7 +286,7 @@ function whileUpgrading (server, run) {
 
 /** @param {WsServer} server @param {WebSocket} webSocket */
 function forgetClient (server, webSocket) {
-  const clients = /** @type {Set<WebSocket>} */ (server.clients) // It was one of them.
+  const clients = /** @type {Set<WebSocket>} */ (server.clients) // kServer is set only if the server has `clients`.
   clients.delete(webSocket)
   if (server._shouldEmitClose && clients.size === 0) nodeProcess.nextTick(emitServerClose, server)
 }
@@ -295,10 +297,10 @@ function emitServerClose (server) {
   server.emit('close')
 }
 
-/** Options by those of a server. @type {WeakMap<WsServerOptions, WsServerOptions>} */
+/** Cache of quietly(): options for ws' constructor, by the server's options. @type {WeakMap<WsServerOptions, WsServerOptions>} */
 const quietOptions = new WeakMap()
 
-// Without autoPong, for which ws would make a function per WebSocket.
+// Returns the options for ws' constructor, without autoPong, for which ws would make a function per WebSocket.
 /** @param {WsServerOptions} options */
 function quietly (options) {
   let quiet = quietOptions.get(options)
@@ -310,7 +312,7 @@ function quietly (options) {
   return quiet
 }
 
-// -- What the I/O thread tells ---------------------------------------------------------------------
+// -- Events from the I/O thread --------------------------------------------------------------------
 
 /** @type {import('@httpsys/core-native').WebSocketHandlers<Native>} */
 const handlers = {
@@ -338,7 +340,7 @@ const handlers = {
   error (owner, kind, detail, zlibCode, zlibText) {
     const error = createReadError(kind, detail, zlibCode, zlibText)
     const wasEmitted = owner._errorEmitted
-    // From here on a sent close frame ends the socket.
+    // From here on, close() ends the socket once its close frame is sent.
     owner._errorEmitted = true
     owner.close(closeCodeOf(kind))
     if (!wasEmitted) owner.emit('error', error)
@@ -390,7 +392,7 @@ function flagsOf (flags, options) {
 function toBytes (data) {
   if (data instanceof ArrayBuffer) return new Uint8Array(data)
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-  return isBlob(data) ? data : Buffer.from(/** @type {string | number[]} */ (data)) // Which says what is wrong with others.
+  return isBlob(data) ? data : Buffer.from(/** @type {string | number[]} */ (data)) // Throws for any other type.
 }
 
 /** @param {unknown} value @returns {value is Blob} */
@@ -441,7 +443,7 @@ function closePayload (code, data) {
   if (typeof code !== 'number' || !isCloseCode(code)) {
     throw new TypeError('First argument must be a valid error code number')
   }
-  const reason = /** @type {string | Uint8Array | undefined} */ (data) // What else it may be is refused below.
+  const reason = /** @type {string | Uint8Array | undefined} */ (data) // Other types are refused below.
   if (reason === undefined || !reason.length) {
     const payload = Buffer.allocUnsafe(2)
     payload.writeUInt16BE(code, 0)
@@ -457,7 +459,7 @@ function closePayload (code, data) {
   return payload
 }
 
-// RFC 6455, section 7.4, and the registry for 1012 to 1014.
+// Whether an endpoint may send a close code: RFC 6455, section 7.4, and IANA's registry for 1012 to 1014.
 /** @param {number} code */
 function isCloseCode (code) {
   return (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999)
@@ -471,7 +473,7 @@ function sendAfterClose (self, data, callback) {
   nodeProcess.nextTick(callback, error)
 }
 
-// -- Blobs: what is sent behind one waits until it has been read -----------------------------------
+// -- Blobs: later messages wait until a Blob has been read ----------------------------------------
 
 /** @param {Native} self @param {number} flags @param {Sent} data @param {Callback | undefined} callback */
 function enqueue (self, flags, data, callback) {

@@ -8,9 +8,9 @@ const { NativeWebSocket, whileUpgrading } = require('./native-websocket')
 const { completeUpgrade } = ws.WebSocketServer.prototype
 
 const kOpen = 1
-// A filter by another name would have the message sent to everybody.
+// Options of broadcast(). Others are refused: with a misspelt `filter` every client would get the message.
 const kBroadcastOptions = ['filter', 'binary', 'compress', 'fin', 'mask']
-// Longer text may go by reference, and is then the same for all only as bytes.
+// Text with more UTF-16 units is converted to bytes once: it may be sent by reference, which all clients share only as bytes.
 const kLongText = 16 * 1024
 
 class WebSocketServer extends ws.WebSocketServer {
@@ -25,28 +25,28 @@ class WebSocketServer extends ws.WebSocketServer {
     const server = core.createServer(refuse)
     server.listen(given.port, given.host, given.backlog, callback)
     super({ ...given, port: null, server })
-    // From here on the options are as if ws itself had made the HTTP server: ws then closes that in close().
+    // Set the options as if ws itself had made the HTTP server, so that close() closes it.
     Object.assign(this.options, { port: given.port, server: null })
   }
 
-  /** @param {...unknown} args the handshake's */
+  /** @param {...unknown} args as in ws */
   completeUpgrade (...args) {
     whileUpgrading(this, () => Reflect.apply(completeUpgrade, this, args))
   }
 
   /**
-   * Sends the same to all clients that are open.
+   * Sends the same data to all open clients.
    *
-   * @param {unknown} data which send() checks
+   * @param {unknown} data checked by send()
    * @param {import('../types').BroadcastOptions} [options]
-   * @returns {number} how many
+   * @returns {number} number of these clients
    */
   broadcast (data, options = {}) {
     core.internals.refuseUnknown('broadcast()', options, kBroadcastOptions)
     const { filter, ...how } = options
     if (!this.clients) throw new Error('broadcast() needs the option clientTracking')
     let count = 0
-    // Converted once: what is the same for all is framed once.
+    // Convert the data once: the same object for all clients is framed only once.
     let bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : typeof data === 'number' ? String(data) : data
     let sendOptions = Object.keys(how).length === 0 ? undefined : how
     if (typeof bytes === 'string' && bytes.length > kLongText) {

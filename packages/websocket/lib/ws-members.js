@@ -1,8 +1,8 @@
 'use strict'
 
-// The members of ws' classes that its documentation does not promise and that this package reads, writes or overrides, by name.
-// ws-internals.js looks for each when the package loads; types/ws-internals.d.ts says what each one is. ESLint refuses any other name
-// that begins with an underscore in this package, and what is private to Node.
+// Names of the undocumented members of ws' classes that this package reads, writes or overrides. ws-internals.js checks when the package
+// loads that each exists; types/ws-internals.d.ts explains each. In this package ESLint refuses any other name that begins with an
+// underscore, and private names of Node.
 
 /** Fields of a WebSocket made for a server. */
 const kWebSocketMembers = [
@@ -19,7 +19,7 @@ const kDeflateMembers = ['_options', '_threshold', 'params']
 /** Fields of a Sender. */
 const kSenderMembers = ['_bufferedBytes']
 
-/** Every name that begins with an underscore. */
+/** All known private names that begin with an underscore. */
 const kWsNames = [...kWebSocketMembers, ...kServerMembers, ...kDeflateMembers, ...kSenderMembers].filter((name) => name.startsWith('_'))
 
 module.exports = { kDeflateMembers, kSenderMembers, kServerMembers, kServerMethods, kWebSocketMembers, kWebSocketMethods, kWsNames }
