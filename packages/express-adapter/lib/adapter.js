@@ -44,7 +44,7 @@ class Adapter {
     const given = { ...options, ...alignment?.prototypes.constructors }
     this.server = this.#tlsName === undefined
       ? core.createServer(given, /** @type {RequestListener} */ (app))
-      : /** @type {core.Server} */ (/** @type {unknown} */ (core.https.createServer({ ...given, [kAdapterTls]: true }, /** @type {RequestListener} */ (app)))) // As types/index.d.ts says.
+      : /** @type {core.Server} */ (/** @type {unknown} */ (core.https.createServer({ ...given, [kAdapterTls]: true }, /** @type {RequestListener} */ (app)))) // Cast as types/index.d.ts declares.
     if (alignment === null) return
     alignment.useServer(this.server)
     this.#prototypes = alignment.prototypes

@@ -246,7 +246,7 @@ function withLimit (start) {
 /** @param {number} most maximum of the backend */
 function laneCount (most) {
   const text = process.env.HTTPSYS_IO_THREADS
-  // One I/O thread feeds several JavaScript threads' worth of requests; half the cores, at most four.
+  // Default: half the cores, at most four, because one I/O thread handles more requests than a JavaScript thread can answer.
   if (!text) return Math.min(4, most, Math.max(1, availableParallelism() >> 1))
   const wanted = Number(text)
   if (Number.isInteger(wanted) && wanted >= 1 && wanted <= most) return wanted

@@ -65,7 +65,7 @@ const kListed = 1000
  * Lists the ports on which httpsys listens, from the names of the sockets at which members meet. Linux only.
  *
  * @param {{ file?: string, uid?: number, start?: string }} [options]
- * @returns {PortsInUse} `others`: ports of other users, of other protocol versions, or with another runtime directory
+ * @returns {PortsInUse} `others`: ports of other users or protocol versions; with HTTPSYS_RUNTIME_DIRECTORY, all abstract names
  */
 function portsInUse ({ file = kProcNetUnix, uid = process.geteuid?.() ?? -1, start = startOfFiles() } = {}) {
   const own = new Set()

@@ -34,7 +34,7 @@ function config (what) {
   return systemConfig
 }
 
-/** @template T @param {string} what @param {T} answer @returns {Exclude<T, number>} the answer when it is no error code */
+/** @template T @param {string} what @param {T} answer @returns {Exclude<T, number>} the answer, unless it is an error code, which is thrown */
 function checked (what, answer) {
   if (typeof answer !== 'number' || answer === 0) return /** @type {Exclude<T, number>} */ (answer)
   const [code, meaning] = kMeanings[answer] ?? ['UNKNOWN', `error ${answer}; what it means is shown by: net helpmsg ${answer}`]

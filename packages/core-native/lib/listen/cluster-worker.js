@@ -3,7 +3,7 @@
 // listen(port) in a worker of node:cluster. The worker asks its primary first, as on Node, and shares the port with other
 // processes if the primary grants it or other members have it: docs/port-sharing.md.
 
-const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // Cast as in node-internals.js.
 const fs = require('node:fs')
 const os = require('node:os')
 const { setImmediate } = require('node:timers')

@@ -593,7 +593,7 @@ function closeUnneeded (server, gone) {
   const next = beside.first()
   if (next === undefined || isNeeded(ownEndpoint(server))) return
   // The first socket beside it becomes server._handle, which address() reports and close() closes.
-  const handle = /** @type {ListenHandle} */ (handleOf(server)) // It listens.
+  const handle = /** @type {ListenHandle} */ (handleOf(server)) // Not null, because the server listens.
   beside.delete(next)
   setHandle(server, next.handle)
   handle.close()

@@ -42,7 +42,7 @@ function placeGiven (endpoints, fd) {
   return { endpoints: [given, ...endpoints.filter((endpoint) => endpoint.port !== port)], port }
 }
 
-/** @param {number} fd @returns {ListenHandle | undefined} undefined: none, or the descriptor has become that of another socket */
+/** @param {number} fd @returns {ListenHandle | undefined} undefined: none, or the descriptor now belongs to another socket */
 function keptHandle (fd) {
   const found = kept.get(fd)
   if (found === undefined) return undefined

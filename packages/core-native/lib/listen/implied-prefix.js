@@ -26,7 +26,7 @@ function planForPort (server, address, port, flags) {
   return { endpoints: [endpoint], prefixes: [{ id: 0, port, text }], isPlain: true }
 }
 
-/** True for listen(0), which needs no check of reservations: nobody can reserve a port that the system chooses. @param {Plan} plan */
+/** True for listen(0), which needs no check of reservations: none can name a port that the system chooses. @param {Plan} plan */
 function isAnyPort ({ isPlain, prefixes: [{ port }] }) {
   return isPlain && port === 0
 }

@@ -2,7 +2,7 @@
 
 // Names of implied queues, for servers without `queueName`: one per node:cluster, and one per process whose ports HTTPSYS_LISTEN maps.
 
-const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // Cast as in node-internals.js.
 const fs = require('node:fs')
 
 /** Start of the names of implied queues. listen() refuses it in `queueName`. */

@@ -2,7 +2,7 @@
 
 // Reads the arguments of listen(): URL prefixes, or Node's own kinds of addresses.
 
-const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // Cast as in node-internals.js.
 const os = require('node:os')
 const { whoAmI } = require('../prefixes/reservations')
 const { namesGiven, withInherited } = require('../options/given-options')
@@ -254,7 +254,7 @@ function readRest (rest, parsed) {
   return { options, callback }
 }
 
-/** @template {{ parsed: UrlPrefix }} T @param {T[]} places @returns {T[]} those whose prefixes differ in more than case */
+/** @template {{ parsed: UrlPrefix }} T @param {T[]} places @returns {T[]} without equivalent prefixes (same key) */
 function distinct (places) {
   const seen = new Set()
   return places.filter(({ parsed }) => !seen.has(keyOf(parsed)) && seen.add(keyOf(parsed)))

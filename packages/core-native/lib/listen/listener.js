@@ -62,7 +62,7 @@ function leaveToKernel ({ own, kernel }, options) {
   if (kernel.maxBandwidth === 0) kernel.maxBandwidth = own.maxBandwidth
 }
 
-/** Options that need a backend with lanes, which count the connections. */
+/** Options that need the engine, whose lanes count the connections. */
 const kOnSockets = /** @type {const} */ (['maxConnectionsPerAddress', 'maxConnectionsPerPrefix'])
 /** Default of `queueLimit` with HTTP.SYS, in requests. */
 const kKernelQueueLimit = 1000
@@ -223,7 +223,7 @@ class Listener {
     this.endsWithPrimary = false
     /**
      * Set while a closed server may still get requests of connections that JavaScript does not know yet. `holdsClose`: 'close' waits for
-     * them, at most until the next listen(). `endsIn`: the async context for 'close', that of the last connection's end.
+     * them, at most until the next listen(). `endsIn` runs 'close' in the async context of the last connection's end.
      * @type {{ holdsClose: boolean, endsIn: Listener['endsIn'] } | null}
      */
     this.leaving = null
@@ -235,7 +235,7 @@ class Listener {
     this.isResourceUsed = false
     /** The options of listen() and close() about sharing ports. */
     this.sharing = { queueName: '', queueMode: 'create', exclusive: false, isImplied: false, restartMs: 0 }
-    /** Made in listen(): errors of that call get its stack. @type {Error | null} */
+    /** Error object made in listen(), whose stack errors of that call get; null: none is under way. @type {Error | null} */
     this.origin = null
     /** Error of listen() that was found before the host look-up and is emitted after it. @type {Error | null} */
     this.failure = null
@@ -532,7 +532,7 @@ class Listener {
     this.#stayClosed()
   }
 
-  // Must be called when a listen() has failed.
+  // Must be called when a listen() has failed: the server is closed as before, and forgotten if it has no connections.
   listenFailed () {
     this.#stayClosed()
     this.forgetIfUnused()
@@ -543,14 +543,14 @@ class Listener {
     if (this.isClosed && this.id !== 0) this.configure()
   }
 
-  // Makes the engine forget a closed server without connections. Connections that JavaScript does not know yet are refused from then on.
+  // Makes the engine forget a server that neither listens nor has connections. Connections that JavaScript does not know yet are then refused.
   forgetIfUnused () {
     if (handleOf(this.server) || this.opening !== null) return
     // Stop watching certificate files, also after a failed listen().
     this.tls?.stopWatching()
     this.bindings?.stop()
     if (this.id === 0 || connectionsOf(this.server) > 0 || this.leaving !== null) return
-    // Again: if a setting has changed since unlisten(), the lanes know the server again.
+    // Tell the lanes once more to forget it: a setting changed since unlisten() would have made the server known to them again.
     this.#unlistenNative()
     servers.delete(this.id)
     this.id = 0
@@ -593,7 +593,7 @@ class Listener {
       return [known]
     })
     withdraw(this)
-    // With ports, go on even if nothing listens: on a shared port the engine may already have accepted for this server.
+    // If the server has ports, continue although it does not listen: the engine may have accepted for it on a shared port.
     if (this.listening === 0 && ports.size === 0) return
     const wasListening = this.listening !== 0
     this.listening = 0

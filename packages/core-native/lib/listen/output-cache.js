@@ -1,7 +1,7 @@
 'use strict'
 
 // The JavaScript side of a server's output cache, which answers requests before they reach JavaScript. On the engine the lanes store
-// responses, by the rules that createServer() was given. With HTTP.SYS the kernel stores what it is told to, and cannot list it.
+// responses, by the rules that createServer() was given. With HTTP.SYS the kernel stores the responses, and cannot list them.
 
 const http = require('node:http')
 const R = require('../records/records')

@@ -34,7 +34,11 @@ const { EACCES, EADDRINUSE, ECANCELED, EINVAL, ENOENT, ENOSPC, EPROTO, ETIMEDOUT
 const pending = new Map()
 let lastToken = 0
 
-/** Called by the addon with the answer of other members. @param {RegistrationResult} result token 0: of no call, a registration was lost */
+/**
+ * Called by the addon with the answer of other members.
+ *
+ * @param {RegistrationResult} result token 0: no answer, but the loss of an existing registration
+ */
 function onRegistered (result) {
   if (result.token === 0) {
     if (result.error !== -EACCES) return warnOfLoss(result)

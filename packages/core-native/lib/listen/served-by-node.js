@@ -8,7 +8,7 @@ const { kListener } = require('../http/symbols')
 
 /** @typedef {import('../../types/internal').ListenServer} ListenServer */
 
-/** Must be called when the listeners of a server have changed. @param {ListenServer} server */
+/** Finds out whether one of our listeners is missing. Must be called when the listeners of a server have changed. @param {ListenServer} server */
 function lookForOwnListeners (server) {
   const listener = server[kListener]
   listener.removedEvent = listener.ownListeners.find(([event, own]) => !server.listeners(event).includes(own))?.[0]

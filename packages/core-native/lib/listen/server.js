@@ -183,7 +183,7 @@ function methodsOf (Base) {
       await isEverywhere
     }
 
-    /** @param {string} where a URL prefix, or a path below each of the server's @param {string | URL} root @param {object} [options] those of serve-static, and ours */
+    /** @param {string} where a URL prefix, or a path below each prefix @param {string | URL} root @param {object} [options] serve-static's and ours */
     serveFiles (where, root, options) {
       return serveFiles(this, where, root, options)
     }
@@ -234,7 +234,7 @@ function methodsOf (Base) {
     closeAllConnections () {
       super.closeAllConnections()
       const sockets = Array.from(this[kListener]?.sockets ?? [])
-      // First the connections that closeIdleConnections() is closing: on Node they have already ended, and none of them ends last.
+      // First destroy connections that closeIdleConnections() is already closing: on Node they would have ended, so none of them is the last.
       for (const socket of sockets) if (socket[kEndsIn] !== null) socket.destroy()
       for (const socket of sockets) socket.destroy()
       if (sockets.length > 0) theEngine().drain(kCloseMs, 'handled')
@@ -279,7 +279,7 @@ function methodsOf (Base) {
 /**
  * @constructor
  * @this {ListenServer}
- * @param {ServerOptions | http.RequestListener} [options] those of http.createServer, and maxRequestBodySize, pipelinedRequestsMax
+ * @param {ServerOptions | http.RequestListener} [options] of Node's http.createServer(), and our own
  * @param {http.RequestListener} [requestListener]
  */
 function Server (options, requestListener) {

@@ -37,18 +37,18 @@ class SocketsBeside {
     if (hosts.size === 0) this.#ports.delete(port)
   }
 
-  /** @returns {SocketBeside | undefined} the one that was opened first */
+  /** @returns {SocketBeside | undefined} the socket that was opened first */
   first () {
     return this.#all.values().next().value
   }
 
-  /** @param {Endpoint} endpoint @returns {boolean} whether one of them accepts for it */
+  /** @param {Endpoint} endpoint @returns {boolean} whether one of the sockets accepts for the endpoint */
   covers ({ host = '', port }) {
     const hosts = this.#ports.get(port)
     return hosts !== undefined && (hosts.has('') || hosts.has(host))
   }
 
-  /** @param {Endpoint} endpoint @returns {SocketBeside[]} those with this endpoint */
+  /** @param {Endpoint} endpoint @returns {SocketBeside[]} the sockets with this endpoint */
   at ({ host = '', port }) {
     return [...this.#ports.get(port)?.get(host) ?? []]
   }

@@ -106,12 +106,12 @@ class StaticMounts {
     return false
   }
 
-  /** Must be called when the lanes have received the result of changes(). */
+  /** Must be called when the lanes have received the result of changes(); afterwards changes() returns null until folders change. */
   told () {
     this.#isTold = true
   }
 
-  /** Must be called when the lanes have forgotten the server's folders. */
+  /** Must be called when the lanes have forgotten the server's folders; afterwards changes() lists all of them. */
   forgotten () {
     this.#isTold = false
   }

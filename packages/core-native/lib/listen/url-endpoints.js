@@ -3,7 +3,7 @@
 // Listening with the operating system's own HTTP server (HTTP.SYS), which takes URLs instead of sockets. Node's
 // listen() has run up to the point where it would bind; a UrlHandle replaces the libuv handle.
 
-const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // Cast as in node-internals.js.
 const net = require('node:net')
 const { setImmediate } = require('node:timers')
 const { loadBinding } = require('../backend/binding')
@@ -79,7 +79,7 @@ class UrlHandle {
 /**
  * @param {Listener} listener
  * @returns {boolean} whether the server attached to a queue that another process had made and whose URLs that process registers
- * @throws what listen() is to emit
+ * @throws the error that listen() must emit
  */
 function openQueue (listener) {
   const { sharing } = listener
@@ -99,7 +99,7 @@ function openQueue (listener) {
  * @param {number} id
  * @param {string} url
  * @param {object} [members] of the error
- * @throws what listen() is to emit
+ * @throws the error that listen() must emit
  */
 function register (listener, id, url, members) {
   const { native } = theEngine()
@@ -119,7 +119,7 @@ function register (listener, id, url, members) {
  * @param {ListenServer} server
  * @param {Plan} plan
  * @returns {UrlHandle}
- * @throws what listen() is to emit
+ * @throws the error that listen() must emit
  */
 function openUrls (server, plan) {
   const listener = server[kListener]
@@ -141,7 +141,7 @@ function openUrls (server, plan) {
  * @param {Listener} listener
  * @param {Plan} plan
  * @param {number} at the port that replaces port 0 of the plan
- * @throws what listen() is to emit; nothing is registered then
+ * @throws the error that listen() must emit; nothing is registered then
  */
 function registerAll (listener, { endpoints: [{ host, port }], prefixes, isPlain }, at) {
   /** @type {number[]} */

@@ -92,8 +92,8 @@ function found () {
 }
 
 /**
- * Finds a function of a stream, of node:fs or of its binding that the application has replaced. Without one, nobody would notice if
- * native code read the file.
+ * Finds a function of a stream, of node:fs or of its binding that the application has replaced. If there is none, the application
+ * cannot notice that native code reads the file.
  *
  * @param {PrivateFileStream} stream
  * @returns {string} which function was replaced; '' = none

@@ -72,7 +72,7 @@ function sessionIdContextOf (server) {
   return server.sessionIdContext
 }
 
-/** Reads whether a server asks clients for a certificate, and refuses untrusted ones. @param {PrivateTlsServer} server */
+/** Reads whether a server asks clients for certificates, and whether it refuses untrusted ones. @param {PrivateTlsServer} server */
 function clientCheckOf (server) {
   const { requestCert, rejectUnauthorized } = server
   return { requestCert: /** @type {boolean} */ (requestCert), rejectUnauthorized: /** @type {boolean} */ (rejectUnauthorized) }

@@ -115,7 +115,7 @@ class Prefixes {
     return this.implied === null ? [] : [this.implied]
   }
 
-  /** One prefix for each scheme, host and port. @returns {UrlPrefix[]} */
+  /** Lists one prefix for each scheme, host and port. @returns {UrlPrefix[]} */
   hosts () {
     return this.#hosts.list()
   }
@@ -144,7 +144,7 @@ class Prefixes {
     return this.#isTold ? this.#untoldKeys : this.#entries.keys()
   }
 
-  /** Must be called when the lanes have received `changes`. */
+  /** Must be called when the lanes have received `changes`, which is then empty. */
   told () {
     this.#untoldKeys.clear()
     this.#untold.clear()
@@ -152,7 +152,7 @@ class Prefixes {
     this.#isTold = true
   }
 
-  /** Must be called when the lanes have forgotten all prefixes of the server. */
+  /** Must be called when the lanes have forgotten the server's prefixes; afterwards `changes` has all of them. */
   forgotten () {
     this.#untoldKeys.clear()
     this.#untold.clear()
