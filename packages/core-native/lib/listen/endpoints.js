@@ -55,7 +55,7 @@ const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
 const kElectionMs = 200
 const kElectionRetryMs = 5
 const kBacklogDefault = 511 // Node's.
-// libuv's flags of a bind.
+// Flags of libuv's bind functions.
 const kBindIpv6Only = 1
 const kBindReusePort = 2
 

@@ -418,7 +418,7 @@ class Listener {
       idleMs: this.idleMs,
       keepAliveMs: Math.max(0, Math.min(Math.floor(server.keepAliveTimeout) || 0, kMsMax)),
       maxRequestsPerSocket: Math.max(0, ~~(server.maxRequestsPerSocket ?? 0)),
-      // An application that looks at connections may listen to their sockets' errors.
+      // Also if the application listens for connections: it may listen for errors of their sockets.
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||
         server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
       hearsUpgrades: server.listenerCount('upgrade') > 0,
@@ -598,7 +598,7 @@ class Listener {
     const wasListening = this.listening !== 0
     this.listening = 0
     this.#unlistenNative()
-    // With TLS wait for handshakes, too: the lanes must first report those under way.
+    // Handshakes (TLS) delay 'close', too: the lanes must first report the ones under way.
     if ((isKnown.length > 0 || this.tls !== null) && wasListening) this.#leave(Promise.all(isKnown))
   }
 

@@ -153,7 +153,7 @@ function methodsOf (Base) {
       } catch (error) {
         prefixes.delete(parsed)
         listener.configure()
-        // Meanwhile the prefix whose socket both would have used may have been removed.
+        // Close a socket that no prefix needs now: the prefix that opened it may have been removed meanwhile.
         if (handleOf(this)) closeUnneeded(this, parsed)
         catchUpWithReservations(listener)
         throw error

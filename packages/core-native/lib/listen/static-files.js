@@ -131,9 +131,9 @@ async function openPrefix (server, mount) {
 }
 
 /**
- * @param {PrefixServer} server
  * Ends the serving of a folder.
  *
+ * @param {PrefixServer} server
  * @param {unknown} where as serveFiles() was given it
  * @returns {Promise<void>} resolves when the other processes of the port know
  */
