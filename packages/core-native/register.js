@@ -30,7 +30,7 @@ const kFaces = [
   { of: https, ours: core.https, StockServer: https.Server }
 ]
 
-// Functions of node:http2 that only warn; they cannot be replaced, because their handlers get requests and responses of other classes.
+// Functions of node:http2 to which register() only adds a warning, because their handlers get requests and responses of other classes.
 const kHttp2Names = /** @type {const} */ (['createServer', 'createSecureServer'])
 // Signals that end a process without a handler; reportSignals() writes the report before that.
 const kSignals = /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'])

@@ -83,7 +83,7 @@ function closesUnserved () {
 }
 
 // Whether the end of a connection destroys responses that wait behind another one, as since Node 24. In older
-// versions they stay as they were. Tested in the same way.
+// versions they stay as they were. Tested with a connection that never sees the network.
 function destroysQueued () {
   /** @type {http.ServerResponse[]} */
   const responses = []
