@@ -1,10 +1,10 @@
 'use strict'
 
-// The two ends of a connection; the objects that Node hands out are made when asked for.
+// The addresses of the two ends of a connection. The address objects that Node's API returns are made on demand.
 
-/** Our end of connections: many have it in common. */
+/** The server's end of a connection. Many connections share one NearEnd. */
 class NearEnd {
-  /** @param {import('../../types/internal').EngineServer | undefined} server undefined: it was closed @param {number} family @param {string} address @param {number} port */
+  /** @param {import('../../types/internal').EngineServer | undefined} server undefined: the server was closed @param {number} family @param {string} address @param {number} port */
   constructor (server, family, address, port) {
     this.server = server
     this.family = family

@@ -1,7 +1,7 @@
 'use strict'
 
-// Express gives every request and response another prototype, which costs V8 its fast paths for the rest
-// of the request. Objects that are constructed with that very prototype make the change a no-op.
+// Express changes the prototype of every request and response, which costs V8 its fast paths for the rest
+// of the request. If the objects are constructed with Express' prototype, the change does nothing.
 
 const http = require('node:http')
 const { EngineIncomingMessage } = require('./incoming')
@@ -17,11 +17,11 @@ const freshRequest = new http.IncomingMessage(/** @type {Socket} */ (/** @type {
 const kRequest = { prototype: http.IncomingMessage.prototype, keys: keysOf(freshRequest) }
 const kResponse = { prototype: http.ServerResponse.prototype, keys: keysOf(new http.ServerResponse(freshRequest)) }
 
-/** @param {object} object @returns {Set<string | symbol>} what it and its prototypes have, but for `constructor` and what all objects have */
+/** @param {object} object @returns {Set<string | symbol>} the keys of the object and its prototypes, without `constructor` and the keys of Object.prototype */
 function keysOf (object) {
   /** @type {Set<string | symbol>} */
   const keys = new Set()
-  // The last one is what all objects have, perhaps those of another realm.
+  // The loop stops before the last prototype, which is Object.prototype, perhaps that of another realm.
   for (let layer = object; Object.getPrototypeOf(layer) !== null; layer = Object.getPrototypeOf(layer)) {
     for (const key of Reflect.ownKeys(layer)) keys.add(key)
   }
@@ -29,7 +29,7 @@ function keysOf (object) {
   return keys
 }
 
-/** The prototypes of an application, and constructors of requests and responses that have them at once. */
+/** The prototypes of an application, and constructors that give these prototypes to new requests and responses. */
 class AlignedPrototypes {
   #isEnabled = true
   /** @type {(() => void)[]} */
@@ -38,8 +38,8 @@ class AlignedPrototypes {
   #plain
 
   /**
-   * @param {unknown} holder perhaps an application with `request` and `response`, which may run code of its own
-   * @returns {Pair | null} null when it has none that can be aligned
+   * @param {unknown} holder perhaps an application with `request` and `response`; reading them may run its code
+   * @returns {Pair | null} null: the holder has no prototypes that can be aligned
    */
   static pairOf (holder) {
     if (typeof holder !== 'function' && (typeof holder !== 'object' || holder === null)) return null
@@ -53,8 +53,8 @@ class AlignedPrototypes {
 
   /**
    * @param {Pair} pair
-   * @param {Constructors} plain what requests and responses are constructed with otherwise
-   * @param {() => boolean} [applies] asked for each request whether it gets the prototypes; without it, all do
+   * @param {Constructors} plain constructors for requests and responses that do not get the prototypes
+   * @param {() => boolean} [applies] called for each request: true if the request gets the prototypes; default: every request does
    */
   constructor (pair, plain, applies = () => true) {
     this.pair = pair
@@ -68,7 +68,7 @@ class AlignedPrototypes {
     }
     /** @this {http.ServerResponse} @param {http.IncomingMessage} req @param {object} options */
     function Response (req, options) {
-      // Both or none: a request that was made plain gets a plain response.
+      // A plain request gets a plain response: both have the application's prototypes, or neither.
       if (Object.getPrototypeOf(req) !== pair.request) return new ServerResponse(req, options)
       Reflect.apply(ServerResponse, this, [req, options])
     }
@@ -92,20 +92,20 @@ class AlignedPrototypes {
     this.#removals = removals
   }
 
-  /** The same for good: it is what unregister() takes back. Idempotent. */
+  /** Does the same as install(), but until unregister(). Idempotent. */
   pin () {
     const { request, response } = this.pair
     pinPrototype(request, this.#plain.IncomingMessage.prototype, http.IncomingMessage.prototype)
     pinPrototype(response, this.#plain.ServerResponse.prototype, http.ServerResponse.prototype)
   }
 
-  /** Requests are plain from here on. */
+  /** Undoes install(). Afterwards new requests and responses are plain. */
   uninstall () {
     this.#isEnabled = false
     this.#removals.splice(0).forEach((remove) => remove())
   }
 
-  /** Makes them plain, for those whose listeners know nothing of the application. @param {object} req @param {object | undefined} res a response, a socket or nothing */
+  /** Gives a request and its response plain prototypes, for listeners other than the application. @param {object} req @param {object | undefined} res a response, a socket or nothing */
   undo (req, res) {
     const { IncomingMessage, ServerResponse } = this.#plain
     if (Object.getPrototypeOf(req) === this.pair.request) Object.setPrototypeOf(req, IncomingMessage.prototype)
@@ -114,12 +114,12 @@ class AlignedPrototypes {
 }
 
 /**
- * Whether an object adds to Node's prototype and replaces nothing: constructors and the server's own calls would meet what it
- * replaces before the application has begun. Express adds.
+ * Whether an object only adds properties to Node's prototype, as Express does. If it replaced one, constructors and the server
+ * would use the replacement before the application has begun.
  *
  * @template {object} T
  * @param {unknown} object
- * @param {{ prototype: T, keys: Set<string | symbol> }} of Node's objects
+ * @param {{ prototype: T, keys: Set<string | symbol> }} of Node's prototype and its keys
  * @returns {object is T}
  */
 function extend (object, { prototype, keys }) {

@@ -1,7 +1,7 @@
 'use strict'
 
-// Decides which prototypes the requests and responses of a server are constructed with: those of the application that is its
-// only listener (Express), or those that its listener has given them for a while, such as a function around an application.
+// Decides which prototypes a server's requests and responses are constructed with: those of the application that is the only
+// listener (Express), or those that the only listener, such as a function around an application, has set on several requests in a row.
 
 const { variableMustBe } = require('../base/errors')
 const { AlignedPrototypes } = require('./aligned-prototypes')
@@ -10,8 +10,8 @@ const { EngineIncomingMessage } = require('./incoming')
 const { watchPinning } = require('./insert-prototype')
 const { EngineServerResponse } = require('./outgoing')
 
-// Requests in a row that a listener has to give the same prototypes: fewer might be chance. Each leaves hidden classes in V8's
-// caches for good, so that after 16 all later requests cost a tenth more.
+// Default number of requests in a row on which the listener must set the same prototypes before new requests get them; fewer might
+// be chance. Each of these requests leaves hidden classes in V8's caches for good: after 16, all later requests cost a tenth more.
 const kRequestsDefault = 8
 const kVariable = 'HTTPSYS_ALIGN_AFTER'
 
@@ -23,7 +23,7 @@ const kVariable = 'HTTPSYS_ALIGN_AFTER'
 
 const kPlain = /** @type {Constructors} */ (/** @type {unknown} */ ({ IncomingMessage: EngineIncomingMessage, ServerResponse: EngineServerResponse }))
 
-/** @returns {number} requests; 0: prototypes are never aligned @throws ERR_HTTPSYS_ENVIRONMENT */
+/** @returns {number} requests in a row, see kRequestsDefault; 0: prototypes are never aligned @throws ERR_HTTPSYS_ENVIRONMENT */
 function requestsWanted () {
   const text = process.env[kVariable]
   if (text === undefined || text === '') return kRequestsDefault
@@ -35,13 +35,13 @@ const kWanted = requestsWanted()
 
 /** The prototypes of one server's requests and responses. */
 class Alignment {
-  /** Those that the next request and response are constructed with. @type {object} */
+  /** The prototype of the next request; `response` is that of the next response. @type {object} */
   request = kPlain.IncomingMessage.prototype
   /** @type {object} */
   response = kPlain.ServerResponse.prototype
-  /** Requests in a row that the listener has given the prototypes of #last. */
+  /** Number of requests in a row on which the listener has set the prototypes of #last. */
   count = 0
-  /** How often look() was called: what a listener of before did says nothing of those of now. */
+  /** Number of calls of look(). If it changes while a listener runs, the listeners have changed, and note() must not be called. */
   looks = 0
 
   #listener
@@ -49,19 +49,19 @@ class Alignment {
   #last = null
   /** @type {AlignedPrototypes | null} */
   #aligned = null
-  /** The prototypes in use are those that the listener gave, not its own. */
+  /** True if the prototypes in use were learned from requests; false if they are the listener's own `request` and `response`. */
   #isLearned = false
-  /** Nothing changes until other listeners come. */
+  /** True: the prototypes stay as they are until the server's listeners change. */
   #isOver = true
-  /** The only listener. @type {unknown} */
+  /** The first listener of 'request'. Used only if there is no other one. @type {unknown} */
   #only = null
 
-  /** @param {Pick<EngineListener, 'IncomingMessage' | 'ServerResponse'>} listener whose classes this decides */
+  /** @param {Pick<EngineListener, 'IncomingMessage' | 'ServerResponse'>} listener its two classes are set by this object */
   constructor (listener) {
     this.#listener = listener
   }
 
-  /** The server's listeners may have changed. @param {unknown[]} listeners of 'request' */
+  /** Must be called when the server's 'request' listeners may have changed: begins anew. @param {unknown[]} listeners of 'request' */
   look (listeners) {
     this.looks++
     this.#construct(null)
@@ -69,31 +69,31 @@ class Alignment {
     this.#last = null
     this.#only = listeners[0]
     this.count = 0
-    // Beside another listener there is none: that one would see the application's methods and getters.
+    // With two listeners nothing is aligned: the other one would see the application's methods and getters.
     this.#isOver = kWanted === 0 || listeners.length !== 1
     if (this.#isOver) return
     const pair = this.#ownPair()
     if (pair !== null) this.#construct(pair)
   }
 
-  // A function around an application may have copied its properties; Express' requests name the application.
+  // Checks `request.app`, too: a function around an application may have copied the application's properties.
   #ownPair () {
     const pair = AlignedPrototypes.pairOf(this.#only)
     return pair !== null && appOf(pair.request) === this.#only ? pair : null
   }
 
-  /** @param {EngineRequest} req @param {EngineResponse} res @returns {boolean} whether note() has to know of what the listener has returned */
+  /** @param {EngineRequest} req @param {EngineResponse} res @returns {boolean} whether note() must be called: the listener has changed the prototypes, or such requests are being counted */
   isNews (req, res) {
     return this.count !== 0 || Object.getPrototypeOf(req) !== this.request || Object.getPrototypeOf(res) !== this.response
   }
 
-  /** The listener has returned. @param {EngineRequest} req @param {EngineResponse} res */
+  /** Must be called when the listener has returned, if isNews() is true. @param {EngineRequest} req @param {EngineResponse} res */
   note (req, res) {
     if (this.#isOver) return
     const request = Object.getPrototypeOf(req)
     const response = Object.getPrototypeOf(res)
     if (this.#aligned !== null) {
-      // Another application that is mounted below leaves its own prototypes there.
+      // An application that is mounted below this one leaves its own prototypes on the request.
       const own = this.#isLearned ? null : this.#ownPair()
       if (own !== null && own.request === this.request && own.response === this.response) return
       this.#construct(null)
@@ -118,12 +118,12 @@ class Alignment {
     this.#construct(pair)
   }
 
-  /** For those who know nothing of the application. @param {object} req @param {object} [res] a response, a socket or nothing */
+  /** Gives a request and its response plain prototypes, for listeners other than the application. @param {object} req @param {object} [res] a response, a socket or nothing */
   undo (req, res) {
     this.#aligned?.undo(req, res)
   }
 
-  /** @param {Pair | null} pair null: Node's prototypes, with ours above */
+  /** @param {Pair | null} pair prototypes of the next requests and responses; null: the engine's own */
   #construct (pair) {
     const isPinned = watchPinning()
     const isAssignable = pair !== null && isPinned() && makeAssignable(pair)

@@ -1,9 +1,9 @@
 /* eslint strict: "off" -- This code is sloppy: only a sloppy function can ask whether strict code has called it. */
 
-// A program around an application may assign to any name of a request before the application gets it. On Node that makes an own
-// property. Where the request has the application's prototype from the beginning, an accessor without a setter (Express' req.ip) would
-// refuse the assignment; setters that make the own property let it through. Once Express has the request, they do what Node does without
-// a setter: strict code gets an error, and sloppy code nothing.
+// A program around an application may assign to any property of a request before the application gets the request. On Node this makes
+// an own property. If the request has the application's prototype from the beginning, an accessor without a setter (Express' req.ip)
+// would refuse the assignment; the setters that this file adds make the own property. Once Express has the request, they behave as if
+// there were no setter: strict code gets an error, and in sloppy code nothing happens.
 
 const http = require('node:http')
 const { untilUnpinned } = require('./insert-prototype')
@@ -11,17 +11,17 @@ const { kResource } = require('./symbols')
 
 /** @typedef {{ req?: object, res?: { locals?: unknown } }} Message a request with the response that Express gives it, or a response with its request */
 
-/** @param {object} req @returns {boolean} whether Express has it: it sets these properties where it sets the prototypes */
+/** @param {object} req @returns {boolean} whether Express has begun with the request: it sets `res` and `locals` when it sets the prototypes */
 function isEntered (req) {
   return /** @type {Message} */ (req).res?.locals !== undefined
 }
 
 /**
- * Lets every name of these prototypes be assigned on the engine's requests and responses that Express does not have yet, until
- * unregister(). Idempotent.
+ * Makes every property of two prototypes assignable, until unregister(), on requests and responses of the engine that Express does not
+ * have yet. Idempotent.
  *
  * @param {{ request: object, response: object }} pair of prototypes that extend Node's
- * @returns {boolean} false: one of them does not let itself be changed, and both are as they were
+ * @returns {boolean} false: one of them cannot be changed, and both are left as they were
  */
 function makeAssignable ({ request, response }) {
   /** @type {[layer: object, undo: () => void][]} */
@@ -35,7 +35,7 @@ function makeAssignable ({ request, response }) {
         }
       }
     }
-  } catch { // A layer is frozen, or runs code of its own.
+  } catch { // A prototype is frozen, or is a Proxy that throws.
     for (const [, undo] of changes) undo()
     return false
   }
@@ -43,13 +43,13 @@ function makeAssignable ({ request, response }) {
   return true
 }
 
-/** @param {object} layer @param {string | symbol} key @returns {(() => void) | null} takes it back; null: the property can be assigned without it */
+/** @param {object} layer @param {string | symbol} key @returns {(() => void) | null} removes the setter; null: the property can be assigned without one */
 function addSetter (layer, key) {
   const original = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(layer, key))
   if (original.set !== undefined || original.writable === true) return null
   const get = original.get ?? (() => original.value)
   /** @this {object} @param {unknown} value */
-  const set = function (value) { // A method or an arrow function would have no `caller`.
+  const set = function (value) { // A function expression, because methods and arrow functions have no `caller`.
     const req = /** @type {Message} */ (this).req ?? this
     if (kResource in req && !isEntered(req)) {
       Object.defineProperty(this, key, { value, writable: true, enumerable: true, configurable: true })
@@ -59,7 +59,7 @@ function addSetter (layer, key) {
   }
   Object.defineProperty(layer, key, { configurable: true, enumerable: original.enumerable, get, set })
   return () => {
-    // Somebody else may have replaced it, or its getter, meanwhile; theirs stays.
+    // Other code may have replaced the setter or the getter meanwhile; its functions stay.
     const now = Object.getOwnPropertyDescriptor(layer, key)
     if (now?.set === set) Reflect.defineProperty(layer, key, now.get === get ? original : { ...now, set: undefined })
   }

@@ -22,34 +22,34 @@ const kName = 'maxRequestBodySize'
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
-/** The limit of one request, and what has come of its body. */
+/** The limit of one request, and the number of bytes of its body that were received. */
 class BodyLimit {
-  /** The application has begun to read, so that the limit stands. */
+  /** True once the application has begun to read the body: the limit cannot change any more. */
   hasBegun = false
-  /** The body was longer: nothing more of it is given to the application. */
+  /** True if the body is longer than the limit: the application gets no more of it. */
   isRefused = false
 
-  /** @param {number} bytes 0: no limit @param {number} received bytes of the body that the request has already @param {EngineRequest['read']} read of the request */
+  /** @param {number} bytes 0: no limit @param {number} received bytes of the body that were received before @param {EngineRequest['read']} read the request's method, which read() below replaces */
   constructor (bytes, received, read) {
     this.bytes = bytes
     this.received = received
     this.read = read
   }
 
-  /** @param {number} bytes of a body, or NaN */
+  /** Whether the limit is below a size. @param {number} bytes of a body, or NaN */
   isBelow (bytes) {
     return this.bytes !== 0 && bytes > this.bytes
   }
 }
 
-/** @param {EngineRequest} req @returns {EngineSocket} where the engine has made the request; otherwise any socket, or none */
+/** @param {EngineRequest} req @returns {EngineSocket} the engine's socket if the engine made the request; otherwise any socket, or none */
 function socketOf (req) {
   return /** @type {EngineSocket} */ (req.socket)
 }
 
 // -- The property.
 
-/** @param {EngineServer | null | undefined} server of a socket that is not the engine's @returns {boolean} whether it is one of ours, so that Node's own code serves its requests */
+/** @param {EngineServer | null | undefined} server of a socket that is not the engine's @returns {boolean} whether it is a server of this package whose requests Node's own code serves */
 function isServedByNode (server) {
   return !!server && (server[kListener] !== undefined || /** @type {{ [kServedByNode]?: boolean }} */ (server)[kServedByNode] === true)
 }
@@ -59,9 +59,9 @@ function isBeingRead (req) {
   const limit = req[kBodyLimit]
   if (limit !== undefined && limit.hasBegun) return true
   if (req.readableDidRead || req.readableFlowing === true) return true
-  // Text that was decoded has lost the number of its bytes.
+  // The number of bytes of text that was decoded already is unknown.
   if (req.readableEncoding !== null && req.readableLength !== 0) return true
-  // A request without a body may have ended before its handler began.
+  // A request without a body may be consumed and ended before its handler begins; nothing of it was read then.
   return isConsumed(req) && !req.readableEnded
 }
 
@@ -83,7 +83,7 @@ function checkBytes (bytes, server) {
     new RangeError(`The value of "req.${kName}" is out of range. It must be ${allowed}. Received ${bytes}`), { code: 'ERR_OUT_OF_RANGE' })
 }
 
-/** @this {EngineRequest} @returns {number | undefined} bytes, 0: no limit; undefined: a request that no server of ours has */
+/** @this {EngineRequest} @returns {number | undefined} bytes, 0: no limit; undefined: the request is not one of a server of this package */
 function getLimit () {
   const limit = this[kBodyLimit]
   if (limit !== undefined) return limit.bytes
@@ -107,10 +107,10 @@ function setLimit (value) {
   else limit.bytes = bytes
 }
 
-// Express gives requests a prototype of its own, which inherits from Node's alone.
+// Defined on Node's prototype, because Express gives requests its own prototype, which inherits only from Node's.
 Object.defineProperty(http.IncomingMessage.prototype, kName, { configurable: true, get: getLimit, set: setLimit })
 
-/** @param {EngineRequest} req that nobody reads yet @param {number} bytes */
+/** @param {EngineRequest} req whose body is not being read yet @param {number} bytes */
 function limitBody (req, bytes) {
   req[kBodyLimit] = new BodyLimit(bytes, req.readableLength, req.read)
   socketOf(req)[kState] |= State.kBodyLimited
@@ -119,14 +119,14 @@ function limitBody (req, bytes) {
 
 // -- Reading.
 
-/** In place of read() of a request with a limit. @this {EngineRequest} @param {...unknown} args */
+/** Replaces read() of a request with a limit. @this {EngineRequest} @param {...unknown} args */
 function read (...args) {
   const limit = /** @type {BodyLimit} */ (this[kBodyLimit])
   if (!limit.hasBegun && !isDumped(this) && !this.destroyed) begin(this, limit)
   return limit.isRefused ? null : Reflect.apply(limit.read, this, args)
 }
 
-// The application begins to read: a body that is known to be too long is refused before it gets anything of it.
+// Must be called when the application begins to read. A body that is known to be too long is refused before the application gets any of it.
 /** @param {EngineRequest} req @param {BodyLimit} limit */
 function begin (req, limit) {
   limit.hasBegun = true
@@ -135,17 +135,17 @@ function begin (req, limit) {
 }
 
 /**
- * A piece of a body has come.
+ * Counts a received piece of a body, and decides whether the application gets it.
  *
  * @param {EngineSocket} socket
  * @param {EngineRequest} req
  * @param {number} bytes
- * @returns {boolean} whether the application may have it
+ * @returns {boolean} whether the application gets the piece
  */
 function mayHave (socket, req, bytes) {
   if ((socket[kState] & State.kBodyLimited) === 0) return true
   const limit = req[kBodyLimit]
-  return limit === undefined || admits(req, limit, bytes) // Another request of the connection may have one.
+  return limit === undefined || admits(req, limit, bytes) // State.kBodyLimited may be due to another request of the connection.
 }
 
 /** @param {EngineRequest} req @param {BodyLimit} limit @param {number} bytes @returns {boolean} */
@@ -158,7 +158,7 @@ function admits (req, limit, bytes) {
   return !limit.isRefused
 }
 
-/** @param {EngineSocket} socket @param {EngineRequest} req @returns {boolean} whether its body was longer than its limit, so that its end is not told */
+/** @param {EngineSocket} socket @param {EngineRequest} req @returns {boolean} whether its body was longer than its limit: such a request gets no 'end' */
 function isBodyRefused (socket, req) {
   return (socket[kState] & State.kBodyLimited) !== 0 && req[kBodyLimit]?.isRefused === true
 }
@@ -168,19 +168,19 @@ function isBodyRefused (socket, req) {
 /** @param {EngineRequest} req @param {BodyLimit} limit */
 function refuse (req, limit) {
   limit.isRefused = true
-  req.complete = false // To the application, even if the whole body was received before it began to read.
+  req.complete = false // The application sees an incomplete body, even if all of it was received before it began to read.
   const socket = socketOf(req)
-  socket[kState] |= State.kFailed // Requests behind it are not begun.
+  socket[kState] |= State.kFailed // Later requests of the connection are not begun.
   if ((socket[kState] & State.kLaneClosed) === 0) socket[kLane].writer.command(R.ReplyType.kRefuseBody, 0, socket[kSlot])
-  // The application's own code called read(): what ends the connection is none of its business.
+  // The connection ends in a later tick and outside the request's async context: the application is in the middle of its call of read().
   const end = () => nodeProcess.nextTick(runOutside, () => fail(socket, req))
   const waiting = socket[kOutgoing]?.find((res) => res.req === req)
-  // The answers to earlier requests leave first.
+  // The answers to earlier requests are sent first.
   if (waiting === undefined) end()
   else waiting.once('socket', end)
 }
 
-/** @param {EngineSocket} socket @param {EngineRequest} req whose response has its turn, or has left */
+/** @param {EngineSocket} socket @param {EngineRequest} req whose response is the next to be sent, or was sent */
 function fail (socket, req) {
   if (socket.destroyed) return
   if (isLight(socket)) materialise(socket)
@@ -189,7 +189,7 @@ function fail (socket, req) {
   if (ownMessage(socket)?.req === req) return onSocketError.call(socket, error)
   if (socket.server.listenerCount('clientError') === 0) logRefusedBody(socket, false)
   socket.destroy(error)
-  // The end of the connection destroys the requests that have no response yet.
+  // The end of the connection destroys the requests that still wait for their response; any other is destroyed here.
   const incoming = socket[kIncoming]
   const isWaiting = Array.isArray(incoming) ? incoming.includes(req) : incoming === req
   if (!isWaiting) req.destroy(connectionReset())

@@ -1,7 +1,7 @@
 'use strict'
 
-// The policy that a response has in the output cache. A lane decides about a response as soon as it has the head, so the policy
-// is told directly before the head leaves: until then the application may change it, also behind writeHead().
+// The policy that a response has in the output cache. A lane decides whether to store a response when it gets the head, so the policy
+// is sent to the lane directly before the head. Until then the application may change it, even after writeHead().
 
 const R = require('../records/records')
 const { loadBinding } = require('../backend/binding')
@@ -19,8 +19,8 @@ const kSecondsMax = 2 ** 32 - 1
 /** @type {CachePolicy} */
 const kNeverStored = Object.freeze({ policy: R.kCacheNothing, seconds: 0 })
 
-// A lane stores by all lines of a request. An application that was given fewer may answer as if a field were not there: Host,
-// say, so that all visitors would get the page of a client that has hidden its own.
+// Keeps a response out of the output cache. The lane stores a response for all lines of its request. An application that saw only some
+// of the lines may have answered as if a field (such as Host) were missing, and other clients must not get that answer.
 /** @param {EngineSocket} socket @param {EngineResponse} res to a request of which the application does not see all lines */
 function forbidStoring (socket, res) {
   if (socket.server[kListener].cache === null) return
@@ -28,7 +28,7 @@ function forbidStoring (socket, res) {
   socket[kState] |= State.kHasPolicies
 }
 
-/** @param {EngineResponse} res @param {EngineSocket} socket @param {CachePolicy} policy by its application; told when the head leaves */
+/** @param {EngineResponse} res @param {EngineSocket} socket @param {CachePolicy} policy set by the application; sent to the lane directly before the head */
 function setPolicy (res, socket, policy) {
   if (res[kCachePolicy] !== kNeverStored) res[kCachePolicy] = policy
   socket[kState] |= State.kHasPolicies
@@ -47,13 +47,13 @@ function policyOf (res, { server }) {
   const { cache } = server[kListener]
   if (cache === null || cache.isRfc9111) return null
   const { cacheDuration: seconds } = res
-  // Anything else counts as not set, as in httpsys.
+  // Any other value counts as not set, as in httpsys.
   if (typeof seconds !== 'number' || !Number.isInteger(seconds) || seconds < 0 || seconds > kSecondsMax) return null
   return seconds === 0 ? { policy: R.kCacheNothing, seconds } : { policy: R.kCacheTimeToLive, seconds }
 }
 
 /**
- * Tells the policy of a response whose head is the next thing that leaves over the socket; once.
+ * Sends the policy of a response to the lane, once. Must be called directly before the response's head is sent.
  *
  * @param {EngineSocket} socket with State.kHasPolicies
  * @param {EngineResponse} res
@@ -61,26 +61,26 @@ function policyOf (res, { server }) {
 function tellCachePolicy (socket, res) {
   const { [kCachePolicy]: set } = res
   if (set === null) return
-  // Nothing is noted on such a response: setCachePolicy() refuses one whose head has left.
+  // kCachePolicy need not become null here: setCachePolicy() refuses a response whose head was sent.
   if (set === undefined && socket.server[kListener].cache?.isRfc9111 === true) return
   const told = policyOf(res, socket)
   res[kCachePolicy] = null
   if (told === null) return
   const { writer } = socket[kLane]
-  // HTTP.SYS keeps nothing unless it is told to. To a cache of ours no word means that header and default decide: a time of 0 forbids it.
+  // HTTP.SYS stores nothing without a policy. The engine's cache decides by header and default without one: a lifetime of 0 forbids storing.
   if (told.policy !== R.kCacheNothing) writer.command(R.ReplyType.kCachePolicy, 0, socket[kSlot], told.policy, told.seconds)
   else if (loadBinding().capabilities.cacheRules) writer.command(R.ReplyType.kCachePolicy, 0, socket[kSlot], R.kCacheTimeToLive, 0)
 }
 
 /**
- * Tells it for the response whose turn it is, if what is written next begins with its head.
+ * Sends the policy of the response whose turn it is, if the bytes that are written next begin with the response's head.
  *
  * @param {EngineSocket} socket with State.kHasPolicies
  */
 function tellAnswersPolicy (socket) {
   if ((socket[kState] & State.kLaneClosed) !== 0) return
   const res = answerOf(socket)
-  // A 1xx response leaves before there is a head.
+  // While a 1xx response is written, the final response has no head yet.
   if (res !== null && res !== undefined && isHeadSent(res)) tellCachePolicy(socket, res)
 }
 

@@ -2,7 +2,7 @@
 
 // The error object of 'clientError'. The lane alone decides that a message is refused; the details
 // (HPE_* code, reason, bytesParsed, rawPacket) come from Node's own parser, run over the bytes that the
-// lane read last, so that they agree with what Node says. Only built when somebody is going to see it.
+// lane read last, so that they agree with Node's. The object is built only when it is needed.
 
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
@@ -17,9 +17,9 @@ const { Server: StockServer } = http
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
-// The lane keeps nothing of a body of a given length; its early end is described without bytes anyway.
+// Stands for a message whose body ended early if the lane has none of its bytes: the error for such an end does not depend on them.
 const kUnfinishedBody = Buffer.from('POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n')
-// The bytes behind a closing request would be fine by themselves.
+// Goes before bytes that follow a request with `Connection: close`: by themselves Node's parser would accept them.
 const kClosingRequest = Buffer.from('GET / HTTP/1.1\r\nConnection: close\r\n\r\n')
 
 const kFallback = new Map([
@@ -34,11 +34,11 @@ const kFallback = new Map([
  * The place of a fault in a message.
  *
  * @typedef {object} Fault
- * @property {Buffer} segment what was read last
- * @property {Buffer} prefix brings a parser to where `from` is
+ * @property {Buffer} segment the bytes that the lane read last
+ * @property {Buffer} prefix valid bytes that bring a parser into the state that it has at `from`
  * @property {number} from offset in the segment
  */
-/** @typedef {Error & { code: string, reason?: string, bytesParsed?: number, rawPacket?: Buffer }} ParseError as Node's parser has it */
+/** @typedef {Error & { code: string, reason?: string, bytesParsed?: number, rawPacket?: Buffer }} ParseError as Node's parser makes it */
 
 /**
  * @param {number} kind ErrorKind
@@ -59,14 +59,14 @@ function describeError (kind, { segment, prefix, from }, socket) {
     if (told.rawPacket !== undefined) Object.assign(told, { bytesParsed: from + /** @type {number} */ (told.bytesParsed), rawPacket: segment })
     return told
   }
-  // Stricter than Node here (docs/compatibility.md).
+  // Node's parser has found no fault: the engine is stricter here (docs/compatibility.md).
   const [code, reason] = /** @type {string[]} */ (kFallback.get(kind) ?? kFallback.get(ErrorKind.kMalformed))
   const error = coded(new Error(`Parse Error: ${reason}`), code)
   return Object.assign(error, { reason, bytesParsed: segment.length, rawPacket: segment })
 }
 
 /**
- * Describes what follows a refused message: whatever it is, it is refused for the same reason.
+ * Makes the error for bytes that follow a refused message: they are refused for the same reason, whatever they are.
  *
  * @param {ParseError} first the error of describeError()
  * @param {Buffer} raw
@@ -81,8 +81,8 @@ function describeAgain (first, raw) {
  * @param {Buffer} prefix without a fault
  * @param {Buffer} raw
  * @param {boolean} ended
- * @param {EngineServer} limited its limits count
- * @returns {ParseError | null}
+ * @param {EngineServer} limited the server whose limits apply
+ * @returns {ParseError | null} null: Node's parser accepts the bytes
  */
 function askNode (prefix, raw, ended, limited) {
   /** @type {ParseError | null} */
@@ -94,7 +94,7 @@ function askNode (prefix, raw, ended, limited) {
   const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
   socket.on('error', () => {})
   server.emit('connection', socket)
-  // The message that was malformed is no request: nobody who watches servers may see one here.
+  // A malformed message is no request: subscribers of diagnostics channels must not see one here.
   hideRequests(socket)
   // Node's listeners parse synchronously; no stream machinery is needed to reach them.
   for (const bytes of [prefix, raw]) {

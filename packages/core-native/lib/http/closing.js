@@ -1,7 +1,7 @@
 'use strict'
 
-// The end of a server's connections: those that are idle when somebody asks for it, and, after server.close(), each one
-// with its last answer. Stock Node leaves a connection that was busy at close() alone; under load it would go on for ever.
+// Ends a server's connections: idle ones on request, and, after server.close(), every other one with its last answer.
+// Node leaves a connection alone that was busy at close(); under load it would stay open indefinitely.
 
 const R = require('../records/records')
 const { closesUnserved } = require('../node-private/node-internals')
@@ -16,21 +16,21 @@ const { kDestroy, kShutdown } = R.ReplyType
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
-/** @type {boolean | undefined} asked when first needed */
+/** @type {boolean | undefined} whether this version of Node counts a connection without a request as idle; undefined before the first use */
 let isUnservedIdle
 
 /** Responses whose head is to say `Connection: close` only because their server was closed. @type {WeakSet<EngineResponse>} */
 const endedByClose = new WeakSet()
 
-// A connection that has been served and is between two requests, or as Node decides one that has not
-// begun its first. The lane has the last word, because the next request may be on its way to JavaScript.
-/** @param {EngineSocket} socket @returns {boolean} whether the lane was told */
+// Closes a connection that is between two requests or, depending on Node's version, has not begun its first one.
+// The lane makes the decision, because the next request may be on its way to JavaScript.
+/** @param {EngineSocket} socket @returns {boolean} whether the lane was asked to close it */
 function closeIfIdle (socket) {
   if (socket[kReceiving] !== null || socket.destroyed || (socket[kState] & State.kInHandler) !== 0) return false
   const res = ownMessage(socket)
   if (res && !res.finished) return false
   const isServed = (socket[kState] & State.kServed) !== 0
-  // A connection of which JavaScript has had no request is idle as well once the lane has answered one.
+  // JavaScript may have had no request of the connection although the lane has answered one: such a connection is idle, too.
   let flags = isServed || !(isUnservedIdle ??= closesUnserved()) ? R.kReplyIfIdle : R.kReplyIfIdle | R.kReplyIfUnserved
   const listener = socket.server[kListener]
   if (listener.isClosing || listener.isClosed) flags |= R.kReplyMayMove
@@ -38,21 +38,21 @@ function closeIfIdle (socket) {
   return true
 }
 
-// Whether others of the connection's port take it over when it is idle; a connection with TLS cannot move.
+// Whether another member of the shared port takes the connection over when it is idle. A connection with TLS cannot move.
 /** @param {EngineSocket} socket */
 function mayMove (socket) {
   const { successorPorts } = socket.server[kListener]
   return successorPorts.size !== 0 && socket[kTls] === undefined && successorPorts.has(/** @type {number} */ (socket.localPort))
 }
 
-/** @param {EngineResponse} res whose head has not been made */
+/** Makes a response without a head the last one of its connection. @param {EngineResponse} res */
 function endWith (res) {
   if (res.headersSent || !isKeepAlive(res)) return
   setKeepAlive(res, false)
   endedByClose.add(res)
 }
 
-/** @param {EngineResponse} res */
+/** Undoes endWith(). @param {EngineResponse} res */
 function goOnAfter (res) {
   if (res.headersSent || !endedByClose.delete(res)) return
   setKeepAlive(res, true)
@@ -65,15 +65,15 @@ function unfinished (socket) {
 }
 
 /**
- * A request has come to a server that was closed: the connection ends with its answer. What was to end it before goes on,
- * so that no request is lost that a handler has begun.
+ * Handles a request to a server that was closed: its response becomes the last one of the connection. Earlier responses then do
+ * not end the connection, because the request would be lost although a handler has begun it.
  *
- * @param {EngineSocket} socket @param {EngineResponse} res its response, in its place
+ * @param {EngineSocket} socket @param {EngineResponse} res its response, already in the connection's order of responses
  */
 function onLateRequest (socket, res) {
   const parent = socket[kParent]
   if (parent !== undefined) {
-    // The connection may be that of another server of this process, which goes on.
+    // The HTTP/2 connection may belong to another server of this process, which still listens.
     if (parent.server?.[kListener].isClosed) publish(parent, kShutdown)
     return
   }
@@ -90,11 +90,11 @@ function isInHandler (listener) {
   return false
 }
 
-// The server was closed: answers that are due are the last ones of their connections.
+// Must be called when the server was closed: the last unfinished response of each connection ends the connection.
 /** @param {import('../../types/internal').EngineListener} listener */
 function endWithAnswers (listener) {
   for (const socket of listener.sockets) {
-    // A handler that closes its own server finds its answer as on Node.
+    // A handler that closes its own server finds its response unchanged, as on Node.
     if ((socket[kState] & State.kInHandler) !== 0) continue
     const last = unfinished(socket).pop()
     if (last !== undefined && !mayMove(socket)) endWith(last)
@@ -102,8 +102,8 @@ function endWithAnswers (listener) {
 }
 
 /**
- * Makes a server listen. A server that was closed before listens again only when this has succeeded: then its connections
- * go on. When it has failed, they end with their answers as before.
+ * Makes a server listen, perhaps again after close(). If that succeeds, its connections stay open. If it fails, the connections of a
+ * closed server still end with their answers.
  *
  * @param {EngineServer} server
  * @param {() => void} start leaves server._handle null, or throws, when it has failed
@@ -111,7 +111,7 @@ function endWithAnswers (listener) {
 function listenAgain (server, start) {
   const listener = server[kListener]
   const { isClosed, endsIdle, leaving, timesReopened } = listener
-  // Requests on their way find the server listening.
+  // Set before start(), because requests that are on their way must find the server listening.
   listener.leaving = null
   listener.isClosed = false
   listener.endsIdle = true

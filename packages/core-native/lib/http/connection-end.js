@@ -15,7 +15,7 @@ const {
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
-/** @type {boolean | undefined} asked when first needed */
+/** @type {boolean | undefined} whether this version of Node destroys responses that wait for their turn; undefined before the first use */
 let isQueueDestroyed
 
 // Does what Node's 'close' listeners of an HTTP connection do, just before the socket's 'close'.
@@ -41,7 +41,7 @@ function connectionClosed (socket) {
   if (!closesWithSocket(socket)) emitClose(res)
 }
 
-// ServerResponse#assignSocket was called: its 'close' listener has its place among the application's.
+// Whether Node's ServerResponse#assignSocket() was called, whose 'close' listener then closes the response in order with the application's.
 /** @param {EngineSocket} socket */
 function closesWithSocket (socket) {
   if (isLight(socket) || (socket[kState] & State.kDestroyed) !== 0) return false
@@ -64,9 +64,8 @@ function flushHeldEnd (req) {
   req.push(null)
 }
 
-// Shutdown helpers (http-terminator, http-graceful-shutdown) look for the response of each connection, and destroy connections
-// without one. That of a connection with streams is the newest unfinished one of its streams: its head is the least likely to
-// have left.
+// Makes a stream's response that of its HTTP/2 connection, too: shutdown helpers (http-terminator, http-graceful-shutdown) destroy
+// connections without a response. The newest unfinished response is used, because its head is the least likely to have been sent.
 /** @param {EngineSocket} connection @param {EngineResponse} res of one of its streams */
 function answerBegins (connection, res) {
   const older = connection[kStreamAnswer] ?? null
@@ -77,14 +76,14 @@ function answerBegins (connection, res) {
   setAnswer(connection, res)
 }
 
-/** @param {EngineSocket} connection @param {EngineResponse} res that has ended, or whose stream has */
+/** @param {EngineSocket} connection @param {EngineResponse} res that has ended, or whose stream has ended */
 function answerEnds (connection, res) {
   const { [kOlder]: older, [kNewer]: newer } = res
-  if (older === undefined) return // It has ended before.
+  if (older === undefined) return // The response has ended before.
   res[kOlder] = undefined
   if (older !== null) older[kNewer] = newer
   if (newer !== null) {
-    // The two are set together.
+    // kOlder is set, because the two symbols are set together.
     /** @type {EngineResponse} */ (newer)[kOlder] = older
     return
   }
@@ -92,7 +91,7 @@ function answerEnds (connection, res) {
   setAnswer(connection, older)
 }
 
-// Once: what is left of the message still runs in its context.
+// Ends the async resource of a request, once. The rest of the message still runs in the resource's context.
 /** @param {EngineRequest} req */
 function endResource (req) {
   const resource = req[kResource]
