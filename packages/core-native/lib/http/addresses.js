@@ -4,7 +4,12 @@
 
 /** The server's end of a connection. Many connections share one NearEnd. */
 class NearEnd {
-  /** @param {import('../../types/internal').EngineServer | undefined} server undefined: the server was closed @param {number} family @param {string} address @param {number} port */
+  /**
+   * @param {import('../../types/internal').EngineServer | undefined} server undefined: the server was closed
+   * @param {number} family
+   * @param {string} address
+   * @param {number} port
+   */
   constructor (server, family, address, port) {
     this.server = server
     this.family = family

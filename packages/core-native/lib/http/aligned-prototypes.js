@@ -17,7 +17,10 @@ const freshRequest = new http.IncomingMessage(/** @type {Socket} */ (/** @type {
 const kRequest = { prototype: http.IncomingMessage.prototype, keys: keysOf(freshRequest) }
 const kResponse = { prototype: http.ServerResponse.prototype, keys: keysOf(new http.ServerResponse(freshRequest)) }
 
-/** @param {object} object @returns {Set<string | symbol>} the keys of the object and its prototypes, without `constructor` and the keys of Object.prototype */
+/**
+ * @param {object} object
+ * @returns {Set<string | symbol>} the keys of the object and its prototypes, without `constructor` and the keys of Object.prototype
+ */
 function keysOf (object) {
   /** @type {Set<string | symbol>} */
   const keys = new Set()
@@ -105,7 +108,12 @@ class AlignedPrototypes {
     this.#removals.splice(0).forEach((remove) => remove())
   }
 
-  /** Gives a request and its response plain prototypes, for listeners other than the application. @param {object} req @param {object | undefined} res a response, a socket or nothing */
+  /**
+   * Gives a request and its response plain prototypes, for listeners other than the application.
+   *
+   * @param {object} req
+   * @param {object | undefined} res a response, a socket or nothing
+   */
   undo (req, res) {
     const { IncomingMessage, ServerResponse } = this.#plain
     if (Object.getPrototypeOf(req) === this.pair.request) Object.setPrototypeOf(req, IncomingMessage.prototype)

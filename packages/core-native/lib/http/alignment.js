@@ -82,7 +82,11 @@ class Alignment {
     return pair !== null && appOf(pair.request) === this.#only ? pair : null
   }
 
-  /** @param {EngineRequest} req @param {EngineResponse} res @returns {boolean} whether note() must be called: the listener has changed the prototypes, or such requests are being counted */
+  /**
+   * @param {EngineRequest} req
+   * @param {EngineResponse} res
+   * @returns {boolean} whether note() must be called: the listener has changed the prototypes, or such requests are being counted
+   */
   isNews (req, res) {
     return this.count !== 0 || Object.getPrototypeOf(req) !== this.request || Object.getPrototypeOf(res) !== this.response
   }
@@ -118,7 +122,12 @@ class Alignment {
     this.#construct(pair)
   }
 
-  /** Gives a request and its response plain prototypes, for listeners other than the application. @param {object} req @param {object} [res] a response, a socket or nothing */
+  /**
+   * Gives a request and its response plain prototypes, for listeners other than the application.
+   *
+   * @param {object} req
+   * @param {object} [res] a response, a socket or nothing
+   */
   undo (req, res) {
     this.#aligned?.undo(req, res)
   }

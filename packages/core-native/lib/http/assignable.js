@@ -43,7 +43,11 @@ function makeAssignable ({ request, response }) {
   return true
 }
 
-/** @param {object} layer @param {string | symbol} key @returns {(() => void) | null} removes the setter; null: the property can be assigned without one */
+/**
+ * @param {object} layer
+ * @param {string | symbol} key
+ * @returns {(() => void) | null} removes the setter; null: the property can be assigned without one
+ */
 function addSetter (layer, key) {
   const original = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(layer, key))
   if (original.set !== undefined || original.writable === true) return null

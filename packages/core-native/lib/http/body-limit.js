@@ -29,7 +29,11 @@ class BodyLimit {
   /** True if the body is longer than the limit: the application gets no more of it. */
   isRefused = false
 
-  /** @param {number} bytes 0: no limit @param {number} received bytes of the body that were received before @param {EngineRequest['read']} read the request's method, which read() below replaces */
+  /**
+   * @param {number} bytes 0: no limit
+   * @param {number} received bytes of the body that were received before
+   * @param {EngineRequest['read']} read the request's method, which read() below replaces
+   */
   constructor (bytes, received, read) {
     this.bytes = bytes
     this.received = received
@@ -49,7 +53,10 @@ function socketOf (req) {
 
 // -- The property.
 
-/** @param {EngineServer | null | undefined} server of a socket that is not the engine's @returns {boolean} whether it is a server of this package whose requests Node's own code serves */
+/**
+ * @param {EngineServer | null | undefined} server of a socket that is not the engine's
+ * @returns {boolean} whether it is a server of this package whose requests Node's own code serves
+ */
 function isServedByNode (server) {
   return !!server && (server[kListener] !== undefined || /** @type {{ [kServedByNode]?: boolean }} */ (server)[kServedByNode] === true)
 }
@@ -158,7 +165,11 @@ function admits (req, limit, bytes) {
   return !limit.isRefused
 }
 
-/** @param {EngineSocket} socket @param {EngineRequest} req @returns {boolean} whether its body was longer than its limit: such a request gets no 'end' */
+/**
+ * @param {EngineSocket} socket
+ * @param {EngineRequest} req
+ * @returns {boolean} whether its body was longer than its limit: such a request gets no 'end'
+ */
 function isBodyRefused (socket, req) {
   return (socket[kState] & State.kBodyLimited) !== 0 && req[kBodyLimit]?.isRefused === true
 }

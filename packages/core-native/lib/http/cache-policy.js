@@ -28,7 +28,11 @@ function forbidStoring (socket, res) {
   socket[kState] |= State.kHasPolicies
 }
 
-/** @param {EngineResponse} res @param {EngineSocket} socket @param {CachePolicy} policy set by the application; sent to the lane directly before the head */
+/**
+ * @param {EngineResponse} res
+ * @param {EngineSocket} socket
+ * @param {CachePolicy} policy set by the application; sent to the lane directly before the head
+ */
 function setPolicy (res, socket, policy) {
   if (res[kCachePolicy] !== kNeverStored) res[kCachePolicy] = policy
   socket[kState] |= State.kHasPolicies

@@ -52,10 +52,10 @@ const netServerSocket = diagnosticsChannel.channel('net.server.socket')
 /** @typedef {import('../../types/internal').EngineSecureSocket} EngineSecureSocket */
 /** @typedef {import('../../types/internal').SocketChannel} SocketChannel */
 
-/** Servers by id, as the lanes name them. @type {Map<number, EngineServer>} */
+/** Servers by the id that records name. @type {Map<number, EngineServer>} */
 const servers = new Map()
 
-/** @param {Int32Array} words @param {number} w @returns {number} of the record that begins there */
+/** @param {Int32Array} words @param {number} w @returns {number} the flags of the record whose words begin at `w` */
 const flagsAt = (words, w) => words[w + Word.kRecordFlags] >>> Shift.kRecordFlags
 
 /**
@@ -81,14 +81,14 @@ function onRecord (lane, words, bytes, at) {
   if (type === kOpen) return onOpen(lane, slot, words, bytes, at)
   let entry = lane.sockets[slot]
   if (entry === undefined) {
-    // The lane waits for its blocks.
+    // The slot is closed, but the lane waits for its lent block: take() lends it again.
     if (type === kBodyBlock && (flagsAt(words, w) & R.kFlagLent) !== 0) lane.receiveBlocks.take(words[w + Word.kBodyBlockId], 0, true)
     if (type !== kRequest) return
     entry = openStream(lane, slot, words, w)
   }
   forgetContext()
   switch (type) {
-    // In HTTP mode it is a socket.
+    // The entry is a socket: a WebSocket, which may have a channel there, gets no requests.
     case kRequest: return onRequest(lane, /** @type {EngineSocket} */ (entry), words, bytes, at)
     case kMessage: return /** @type {SocketChannel} */ (entry[kChannel]).onMessage(words, bytes, at)
     case kMessageBlock:
@@ -97,13 +97,13 @@ function onRecord (lane, words, bytes, at) {
     case kFrameError: return /** @type {SocketChannel} */ (entry[kChannel]).onRecord(words, bytes, at)
     case kCredit:
       if (entry[kChannel] !== undefined) /** @type {SocketChannel} */ (entry[kChannel]).onCredit(words[w + Word.kCreditBytes])
-      // Code that writes to a WebSocket's socket itself gets the credit, too: nobody knows whose bytes have left. A channel has none.
+      // Code that writes directly to a WebSocket's socket gets the credit, too, because a credit does not say whose bytes were sent.
       if (/** @type {EngineSocket} */ (entry)[kUnsent] > 0) {
         onCredit(/** @type {EngineSocket} */ (entry), words[w + Word.kCreditBytes], (flagsAt(words, w) & R.kFlagTaken) !== 0)
       }
       return
   }
-  // A WebSocket whose socket nobody uses has its channel here.
+  // The entry of a WebSocket whose socket is unused is its channel: get the socket from it.
   const socket = entry[kChannel] === undefined ? /** @type {EngineSocket} */ (entry) : /** @type {SocketChannel} */ (entry[kChannel]).keepSocket()
   switch (type) {
     case kBody: return onBody(socket, copy(bytes, at + R.kPayloadAt, words[w + Word.kBodyBytes]))
@@ -138,7 +138,7 @@ function onOpen (lane, slot, words, bytes, at) {
   const text = at + R.kOpenFixedBytes
   const remote = bytes.toString('latin1', text, text + remoteBytes)
   const local = bytes.toString('latin1', text + remoteBytes, text + remoteBytes + localBytes)
-  // Most often the same as before, and then no string of its own: of a proxy's connections both.
+  // The client's address is often that of the previous connection, such as a proxy's: reuse its string.
   if (remote !== lane.remoteAddress) lane.remoteAddress = remote
   const localPort = words[w + Word.kOpenLocalPort]
   let near = server?.[kListener].near
@@ -162,24 +162,24 @@ function onOpen (lane, slot, words, bytes, at) {
   const { keyLog } = lane
   lane.keyLog = null
   updateLoop(socket)
-  // The server was closed before it heard of the connection: the kernel resets one that nobody accepted, too.
-  // A connection of a shared port comes with its request, and nobody else has it: not between the moment when others know of
-  // this server and 'listening', and not between close() and the moment when they have heard of it.
+  // A connection of a shared port comes with its request, and no other process has it: it is served even if this server does not
+  // listen yet, or was closed and the other processes have not heard of it.
   const isShared = (flags & R.kFlagShared) !== 0
   const isPending = (flags & R.kFlagPending) !== 0
-  // A connection with TLS was accepted before its handshake.
+  // Reset a connection whose server was closed before kOpen, as the kernel does with one that was not accepted. TLS connections were
+  // accepted before their handshake.
   if (server === undefined || (!server.listening && !isShared && !isSecure)) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kReset)
     return
   }
-  if (isPending) { // Only counts: close() waits for it.
+  if (isPending) { // The connection is only counted, so that close() waits for it.
     socket[kState] |= State.kFailed
     countConnection(server)
     server[kListener].sockets.add(socket)
     return
   }
-  // A closed server is told of connections that it has accepted before.
+  // maxConnections applies to a listening server only: a closed one still gets connections that it accepted before.
   if (server.listening && isFull(server)) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kDestroy)
@@ -207,20 +207,24 @@ function isFull (server) {
   return (maxConnections || (zeroIsALimit && maxConnections === 0)) && connectionsOf(server) >= maxConnections
 }
 
-/** By the rules of RFC 9111 a response has no policy unless one is set on it. @param {EngineServer} server */
+/**
+ * State.kHasPolicies for a server whose every response may have a policy. With the rules of RFC 9111 only setCachePolicy() sets one.
+ *
+ * @param {EngineServer} server
+ */
 function policiesBit (server) {
   const { cache } = server[kListener]
   return cache !== null && !cache.isRfc9111 ? State.kHasPolicies : 0
 }
 
-// A stream of the server that has its connection has the same bit.
+// The bit State.kHasPolicies of a new stream: that of its connection if both belong to the same server.
 /** @param {EngineSocket} parent @param {EngineServer | undefined} server */
 function streamsPoliciesBit (parent, server) {
   if (server === parent.server) return parent[kState] & State.kHasPolicies
   return server === undefined ? 0 : policiesBit(server)
 }
 
-// The socket of an HTTP/2 stream: it comes with its request and has the addresses of its connection.
+// Makes the socket of an HTTP/2 stream, which opens with its first record and has the addresses of its connection.
 /** @param {import('../records/lane').Lane} lane @param {number} slot @param {Int32Array} words @param {number} w */
 function openStream (lane, slot, words, w) {
   const parent = /** @type {EngineSocket} */ (lane.sockets[words[w + Word.kRecordExtra]])
@@ -235,7 +239,7 @@ function openStream (lane, slot, words, w) {
   lane.sockets[slot] = socket
   if ((parent[kState] & State.kHttp2) === 0) {
     parent[kState] |= State.kHttp2 | State.kServed
-    // The timeout of a silent socket is for the streams, not for their connection.
+    // server.timeout applies to the streams, not to their connection.
     if (parent.timeout) parent.setTimeout(0)
   }
   updateLoop(socket)
@@ -253,7 +257,7 @@ function align (at) {
   return (at + R.kAlignBytes - 1) & ~(R.kAlignBytes - 1)
 }
 
-// A handshake waits for what the application makes of the ClientHello.
+// Asks the application about a ClientHello. The handshake waits for the answer.
 /** @param {import('../records/lane').Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onHello (lane, words, bytes, at) {
   const w = at >>> 2
@@ -275,13 +279,13 @@ function onHello (lane, words, bytes, at) {
   if (!tls) return lane.native.answerHello(lane.index, id, { isRefused: true })
   const hello = { servername, protocols, sessionId, hasTicket: (flags & R.kHelloTicket) !== 0, wantsStatus: (flags & R.kHelloStatus) !== 0 }
   tls.ask(server, hello, (/** @type {import('../../types/binding').HelloAnswer} */ answer) => {
-    // A server that listens to failures gets the error with the record of the failure.
+    // An open server takes the error when the record kTlsFailure comes; the error of a closed one is dropped here.
     if (answer.isRefused && answer.reason !== undefined && !servers.has(server[kListener].id)) takeError(answer.reason)
     lane.native.answerHello(lane.index, id, answer)
   })
 }
 
-// A handshake waits until the application has kept its session.
+// Emits 'newSession'. The handshake waits until the application has stored the session.
 /** @param {import('../records/lane').Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onNewSession (lane, words, bytes, at) {
   const w = at >>> 2
@@ -308,7 +312,7 @@ function tellSecrets (socket, lines) {
 function onPeerCertificate (socket, words, bytes, at) {
   const w = at >>> 2
   const error = words[w + Word.kPeerCertificateError]
-  // These are no ForeignFacts: where the system asks for certificates, no server knows less than another.
+  // Cast: the facts are no ForeignFacts, because with HTTP.SYS, which alone sends this record, all servers see the same facts.
   if (error === 0) /** @type {TlsFacts} */ (socket[kTls]).setPeer(words[w + Word.kPeerCertificateVerifyResult], copy(bytes, at + R.kPeerCertificateAt, words[w + Word.kPeerCertificateBytes]))
   socket[kOnCertificate]?.(error)
 }
@@ -316,13 +320,13 @@ function onPeerCertificate (socket, words, bytes, at) {
 /** @param {EngineSocket} socket @param {Error} error */
 function onTlsFailure (socket, error) {
   if (/** @type {EngineSecureSocket} */ (socket)[kTls].isEstablished) {
-    socket[kTlsError] = error // The reason for kClosed, on an established connection.
+    socket[kTlsError] = error // On an established connection, kClosed follows and ends the socket with this error.
     return
   }
   const { server } = socket
   if (server === undefined) return
   server.emit('tlsClientError', error, socket)
-  // An https.Server has a listener of Node's for this.
+  // On an https.Server, Node's own listener of 'tlsClientError' emits 'clientError'.
   if (!server[kListener].isSecure && !server.emit('clientError', error, socket)) socket.destroy(error)
 }
 
@@ -332,7 +336,7 @@ function onClosed (lane, slot, socket, errno) {
   lane.writer.command(kRelease, 0, slot)
   const bits = socket[kState] |= State.kLaneClosed
   updateLoop(socket)
-  // Its 'finish' comes before 'close'.
+  // A short response whose file was sent must emit 'finish' before the socket emits 'close'.
   if ((bits & State.kFileOut) !== 0) tellLeft(socket)
   forgetExtra(socket)
   try {
@@ -369,32 +373,32 @@ function socketClosed (socket, bits, errno) {
     return
   }
   if (isLight(socket)) materialise(socket)
-  if ((bits & State.kDestroyed) !== 0) { // While light: it has no events of its own.
+  if ((bits & State.kDestroyed) !== 0) { // The socket was destroyed while light, and emits no events.
     connectionClosed(socket)
   } else if (errno !== 0) {
     if (errno === kEPIPE) failWrite(socket)
     else socket.destroy(systemError(-errno, 'read'))
   } else if (!socket.destroyed) {
     if ((bits & (State.kFailed | State.kPeerEnded)) === State.kFailed && socket.writableEnded && !socket.writableFinished) {
-      socket.once('finish', () => endReadable(socket)) // After that it destroys itself.
+      socket.once('finish', () => endReadable(socket)) // After 'end' the socket destroys itself.
       return
     }
     const isCutShort = (bits & State.kCloseSoon) !== 0 && (bits & State.kFailed) === 0
     if ((bits & State.kPeerEnded) === 0 && !isCutShort) endReadable(socket)
     if ((bits & State.kUpgraded) !== 0) {
-      // With both sides ended the stream destroys itself, once what has arrived is read.
+      // A stream with both sides ended destroys itself once its received bytes are read.
       if (!socket.writableEnded || socket.writableLength !== 0) socket.destroy()
       else if (isUnread(socket)) onceFinished(socket, () => socket.destroy())
-      else if (hasLostReader(socket)) isCutShort ? socket.destroy() : socket.resume() // The end is behind what nobody reads.
+      else if (hasLostReader(socket)) isCutShort ? socket.destroy() : socket.resume() // resume() leads to the end behind unread bytes.
     } else if (socket.writableLength === 0) {
-      socket.destroySoon() // As Node, which ends its side when the peer has: 'finish' comes before 'close'.
+      socket.destroySoon() // As Node, which ends its side after the client has: 'finish' comes before 'close'.
     } else {
       failWrite(socket)
     }
   }
 }
 
-// The peer takes no bytes any more: the write that waits fails, and with it those behind. That destroys the socket.
+// Fails the write that waits, and with it all later ones, because the client takes no more bytes. This destroys the socket.
 /** @param {EngineSocket} socket */
 function failWrite (socket) {
   const error = systemError(-kEPIPE, 'write')
@@ -421,10 +425,10 @@ function faultOf (words, bytes, at) {
 /** @param {EngineSocket} socket @param {number} kind @param {import('./client-error').Fault} fault */
 function onError (socket, kind, fault) {
   socket[kState] |= State.kFailed
-  // JavaScript has refused the message, and answers when it is its turn.
+  // JavaScript has refused the body already, and answers when the request has its turn.
   const receiving = socket[kReceiving]
   if (receiving !== null && isBodyRefused(socket, receiving)) return
-  // A connection that came too late has no server that could be told.
+  // A light socket that is destroyed emits nothing, and may have no server for 'clientError'.
   if (isLight(socket) && (socket[kState] & State.kDestroyed) !== 0) return
   if (isLight(socket)) materialise(socket)
   if (socket.destroyed) return
@@ -436,7 +440,7 @@ function onError (socket, kind, fault) {
     if ('rawPacket' in error) showData(socket, fault.segment)
     return
   }
-  // Node finds out in its 'end' listener.
+  // Node reports an incomplete message in its listener of 'end'.
   socket.prependOnceListener('end', () => onSocketError.call(socket, error))
   endReadable(socket)
 }
@@ -450,7 +454,7 @@ function onCredit (socket, bytes, isTaken) {
   if ((socket[kState] & State.kStream) === 0) return resumeWrite(socket)
   try {
     resumeStreams(socket, resumeWrite)
-  } finally { // Listeners may throw.
+  } finally { // Also if a listener throws.
     finishCopied(socket)
   }
 }
@@ -474,11 +478,11 @@ function onBlockDone (lane, words, w) {
 function endReadable (socket) {
   socket[kState] |= State.kPeerEnded
   socket.push(null)
-  socket.read(0) // 'end' also for a socket that nobody reads.
+  socket.read(0) // Emits 'end' even if the socket is not being read.
 }
 
-// The peer has ended before somebody has said what its bytes are. They are read as bytes now, as on Node: nobody who reads
-// them hears of the end, and what nobody reads may not keep the connection.
+// Accepts an undecided upgrade as plain bytes when the client has ended its direction. Otherwise the end would never be reported,
+// and bytes that are not read would keep the connection open.
 /** @param {EngineSocket} socket */
 function decideAtEnd (socket) {
   if ((socket[kState] & State.kUndecided) === 0) return

@@ -1,7 +1,7 @@
 'use strict'
 
-// One request and its response: from the kRequest record to the tick after 'finish', and their order
-// on a connection.
+// Handles a request and its response, from the kRequest record to the tick after 'finish', and keeps the
+// responses of a connection in order.
 
 const diagnosticsChannel = require('node:diagnostics_channel')
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
@@ -39,11 +39,11 @@ const {
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
 const { Claim, Mask, Shift, Word } = R
 
-// Node's default: pairs of rawHeaders that become headers unless maxHeadersCount says otherwise.
+// Node's default for the number of rawHeaders entries (names and values) that become headers. maxHeadersCount replaces it.
 const kHeaderPairsDefault = 2000
-// Node leaves what is over the limit out of rawHeaders in steps of this many entries.
+// rawHeaders ends at the limit, rounded up to a multiple of this number of entries, as Node's parser delivers them.
 const kRawHeadersStep = 62
-// Beside the flags of a record, which has 24: the application does not see all header lines.
+// True if the application does not see all header lines. Not a flag of the record: its flags have 24 bits.
 const kIsCut = 1 << 24
 const kContinueExpression = /(?:^|\W)100-continue(?:$|\W)/i
 const kWebSocketExpression = /^websocket$/i
@@ -58,25 +58,25 @@ const responseFinish = diagnosticsChannel.channel('http.server.response.finish')
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 /** @typedef {import('./outside').ProcessInDomain} ProcessInDomain */
 
-/** The async resource whose record is being handled. @type {AsyncResource | null} */
+/** The async resource of the request whose record is being handled. @type {AsyncResource | null} */
 let current = null
 
-/** Runs a function where something was thrown. @type {((run: () => void) => void) | null} */
+/** Runs a function in the async context in which an exception was thrown. @type {((run: () => void) => void) | null} */
 let thrownIn = null
 
-/** The domain of node:domain in which something was thrown. @type {import('node:domain').Domain | null} */
+/** The domain of node:domain in which an exception was thrown. @type {import('node:domain').Domain | null} */
 let thrownDomain = null
 
-/** What is being thrown was thrown by a tick that ran within a record. */
+/** True while ticks run within a record: an exception comes from a tick then. */
 let isOfTick = false
 
-// Called before a scope is left by what was thrown in it: the context of that moment goes with the scope.
+// Must be called before an exception leaves an async scope: remembers the current context, which ends with the scope.
 function keepContext () {
   if (contextsAreFrames()) thrownIn = AsyncLocalStorage.snapshot()
   thrownDomain = /** @type {ProcessInDomain} */ (nodeProcess).domain ?? null
 }
 
-/** @param {() => void} report @param {boolean} isTick thrown by a tick, whose context nothing has left */
+/** @param {() => void} report @param {boolean} isTick the exception comes from a tick, whose context is still entered */
 function onThrown (report, isTick) {
   const context = thrownIn
   const domain = thrownDomain
@@ -85,7 +85,7 @@ function onThrown (report, isTick) {
   const isTicks = isTick || isOfTick
   isOfTick = false
   if (isTicks || current === null) return report()
-  // In the request's own context, where Node reports it too.
+  // Reports in the request's own context, as Node does.
   current.runInAsyncScope(() => {
     if (domain !== null && /** @type {ProcessInDomain} */ (nodeProcess).domain !== domain) domain.enter()
     if (context === null) report()
@@ -93,15 +93,16 @@ function onThrown (report, isTick) {
   })
 }
 
-/** Before a record that belongs to no request. */
+/** Must be called before a record that may belong to no request. */
 function forgetContext () {
   current = null
 }
 
-/** From here on a piece of a body has memory of its own, which can be transferred. Buffer.from() shares up to 4 KB on Node 20, up to 32 KB on Node 24. */
+// Pieces of a body of at least this many bytes get memory of their own, which can be transferred. Buffer.from() uses shared memory for
+// up to 4 KB (Node 20) or 32 KB (Node 24).
 const kOwnBytes = 4096
 
-// Applications keep what they are given; the record's memory is used again.
+// Copies bytes of a record for the application, which may keep them: the record's memory is reused.
 /** @param {Buffer} bytes @param {number} from @param {number} length */
 function copy (bytes, from, length) {
   if (length < kOwnBytes) return Buffer.from(bytes.subarray(from, from + length))
@@ -113,8 +114,8 @@ function copy (bytes, from, length) {
 // -- Requests ------------------------------------------------------------------------------------
 
 /**
- * The lane and this thread each store something before they look at what the other one has stored: here the position that dispatch()
- * has stored already. Where the lane cannot make it visible to itself, this does (ClaimedRequests in src/records/claimed_requests.h).
+ * Makes the position that dispatch() has stored visible to the lane before this thread looks for claimed requests. Needed only if the
+ * lane has no memory barrier for all threads (ClaimedRequests in src/records/claimed_requests.h).
  *
  * @param {import('../records/lane').Lane} lane
  */
@@ -123,7 +124,7 @@ function showPosition ({ control }) {
 }
 
 /**
- * Whether the lane has taken the present request back.
+ * Whether the lane has claimed the current request back, so that it must not be handled here.
  *
  * @param {import('../records/lane').Lane} lane
  * @param {EngineSocket} socket
@@ -131,7 +132,7 @@ function showPosition ({ control }) {
  */
 function isClaimed (lane, socket) {
   const claim = lane.native.takeClaim(lane.index)
-  // A refused request has waited for longer than queueTimeout, and its client was told.
+  // A refused request has waited for longer than queueTimeout, and the lane has answered it.
   if (claim === Claim.kRefused) socket[kState] |= State.kFailed
   return claim !== Claim.kNone
 }
@@ -152,7 +153,8 @@ function onRequest (lane, socket, words, bytes, at) {
   const { server } = socket
   const listener = server[kListener]
   socket[kState] = (socket[kState] | State.kServed) & ~State.kIdleCounted
-  if (socket[kEndsIn] !== null) socket[kEndsIn] = null // The lane had this request before it was to close an idle connection.
+  // The lane had this request before it was asked to close the idle connection: the connection stays open.
+  if (socket[kEndsIn] !== null) socket[kEndsIn] = null
   served.requests++
   socket[kRead] += words[w + Word.kRequestWireBytes] + bodyBytes
 
@@ -201,11 +203,11 @@ function onRequest (lane, socket, words, bytes, at) {
     res = resource.runInAsyncScope(begin, undefined, server, socket, req, flags & ~R.kFlagComplete, body)
     isThrown = false
   } finally {
-    // A listener threw. The message is whole, and the connection goes on.
+    // A listener threw. The message is complete, and the connection remains usable.
     if (isThrown && (flags & R.kFlagComplete) !== 0) socket[kReceiving] = null
   }
   if (res === null || (flags & R.kFlagComplete) === 0) return
-  // Ticks run, as with Node's parser, between the last piece of a body and its end.
+  // Ticks run between the last piece of a body and its end, as with Node's parser.
   isOfTick = true
   try {
     drainTicks?.()
@@ -216,7 +218,7 @@ function onRequest (lane, socket, words, bytes, at) {
   }
 }
 
-/** @param {EngineServer} server @returns {number} entries of rawHeaders that become headers; 0 and below is no limit */
+/** @param {EngineServer} server @returns {number} most entries of rawHeaders that become headers; 0 or less: no limit */
 function headerPairsMax ({ maxHeadersCount }) {
   return typeof maxHeadersCount === 'number' ? maxHeadersCount << 1 : kHeaderPairsDefault
 }
@@ -247,7 +249,7 @@ function begin (server, socket, req, flags, body) {
 
 /** @param {EngineServer} server @param {EngineSocket} socket @param {EngineRequest} req @param {number} flags @param {Buffer | null} body @returns {EngineResponse | null} as begin() */
 function start (server, socket, req, flags, body) {
-  // Node creates the request here too. Without node:domain the member does not exist.
+  // On Node, too, a request gets the domain of this scope. Without node:domain the member does not exist.
   if (/** @type {ProcessInDomain} */ (/** @type {unknown} */ (req)).domain === null) Reflect.set(req, 'domain', /** @type {ProcessInDomain} */ (nodeProcess).domain ?? null)
   resetKeepAliveTimer(server, socket)
   if ((flags & R.kFlagUpgrade) !== 0) {
@@ -275,7 +277,7 @@ function start (server, socket, req, flags, body) {
   return res
 }
 
-// Since Node 22.21 the option decides, and its default counts listeners.
+// Since Node 22.21 the option shouldUpgradeCallback decides; its default looks for a listener of 'upgrade'.
 /** @param {EngineServer} server @param {EngineRequest} req */
 function isUpgradeWanted (server, req) {
   if (!decidesUpgrades(server)) return server.listenerCount('upgrade') > 0
@@ -286,8 +288,8 @@ function isUpgradeWanted (server, req) {
   return isWanted
 }
 
-// The message is whole. When it was answered at once and nobody has looked at its stream, the stream's
-// machinery runs only if somebody does before the response is closed: see afterFinish().
+// Must be called when the message is complete. If it is answered already and its stream is unused, its end is
+// pushed only if the application begins to use the stream before the response closes; see afterFinish().
 /** @param {EngineRequest} req @param {EngineResponse} res */
 function complete (req, res) {
   req.complete = true
@@ -321,8 +323,8 @@ function deliver (server, socket, req, flags) {
   setConnectionLimits(res, server.keepAliveTimeout, server.maxRequestsPerSocket)
   setKeepAlive(res, (flags & R.kFlagKeepAlive) !== 0)
   const isStream = (flags & R.kFlagStream) !== 0
-  // A response of the application's own class takes 2.0 for something older than 1.1, which knows no chunks; the lane
-  // takes them off again.
+  // A response of the application's own class treats version 2.0 as older than 1.1, without chunks. Chunks are allowed here; the
+  // lane removes their framing.
   const isHttp2 = isStream || (flags & R.kFlagRelayedStream) !== 0
   if (isHttp2) allowChunks(res)
   res[kOutgoingUniqueHeaders] = server[kOutgoingUniqueHeaders]
@@ -338,7 +340,7 @@ function deliver (server, socket, req, flags) {
   if (req.httpVersionMinor === 1 || isHttp2) {
     if (requiresHost(server) && (flags & R.kFlagHasHost) === 0) {
       unalign(server, req, res)
-      // Over HTTP/2 this is about one request: the others of the connection go on.
+      // Over HTTP/2 the refusal ends this request only, not the connection.
       res.writeHead(400, isHttp2 ? [] : ['Connection', 'close'])
       res.end()
       return res
@@ -369,15 +371,15 @@ function deliver (server, socket, req, flags) {
   return res
 }
 
-// A server of folders alone has no listener: what no folder answers, such as OPTIONS *, is answered here. Without folders the request
-// waits for ever, as on Node.
+// Emits 'request'. If the server has folders and no listener, requests that no folder answers, such as OPTIONS *, get 404. With neither,
+// the request is never answered, as on Node.
 /** @param {EngineServer} server @param {EngineRequest} req @param {EngineResponse} res */
 function emitRequest (server, req, res) {
   if (server.emit('request', req, res) || server[kListener].statics.isEmpty || server.listenerCount('request') > 0) return
   res.writeHead(404, server[kListener].own.serverHeader ? { Server: 'httpsys' } : {}).end()
 }
 
-// Other listeners than those of 'request' know nothing of the application.
+// Gives a request and its response plain prototypes, for listeners of other events than 'request': they are not the application.
 /** @param {EngineServer} server @param {EngineRequest} req @param {EngineResponse} [res] */
 function unalign (server, req, res) {
   server[kListener].alignment?.undo(req, res)
@@ -417,10 +419,10 @@ function upgrade (server, socket, req, head) {
   req.complete = true
   req.push(null)
   const event = req.method === 'CONNECT' ? 'connect' : 'upgrade'
-  // Whether a WebSocket's bytes are read as bytes or as frames shows later: in _read(), or openWebSocket().
+  // For a WebSocket the lane hears later whether it must read bytes or frames: from _read(), or from openWebSocket().
   const isUndecided = event === 'upgrade' && loadBinding().capabilities.nativeFrames && kWebSocketExpression.test(/** @type {string} */ (req.headers.upgrade))
   socket[kLane].writer.command(kUpgradeAccept, isUndecided ? R.kReplyUndecided : 0, socket[kSlot])
-  // A WebSocket's stays light unless somebody uses it as a stream.
+  // A WebSocket's socket stays light unless it is used as a stream.
   if (isLight(socket) && !isUndecided) materialise(socket)
   socket[kState] = (socket[kState] | State.kUpgraded | (isUndecided ? State.kUndecided : 0)) & ~State.kReadPaused
   if (!isLight(socket)) removeListeners(socket)
@@ -432,7 +434,8 @@ function upgrade (server, socket, req, head) {
   }
   if (!isLight(socket)) {
     socket.readableFlowing = null
-    // In HTTP mode a read waits for ever: nothing is pushed there. The first one from here on decides what the bytes are.
+    // Forget the pending read of HTTP mode, in which nothing was pushed: the next read must call _read(), which decides how the lane
+    // reads the bytes.
     forgetRead(socket)
   }
   unalign(server, req)
@@ -441,11 +444,11 @@ function upgrade (server, socket, req, head) {
 
 /** @param {EngineSocket} socket @param {Buffer} chunk */
 function onBody (socket, chunk) {
-  // The application may transfer the memory of the chunk, which is empty then.
+  // Read now, because the application may transfer the chunk's memory, which leaves the chunk empty.
   const bytes = chunk.length
   socket[kRead] += bytes
   if (socket.destroyed) {
-    socket[kReceiving] = null // It has lost a piece: its end may come, but is not told.
+    socket[kReceiving] = null // The request lacks this piece, so that the end of its body must not be reported.
     return
   }
   restartTimeout(socket)
@@ -523,8 +526,8 @@ function dequeue (socket) {
   else incoming.shift()
 }
 
-// ServerResponse#assignSocket without its 'close' listener, which would make a light socket a stream.
-// connectionClosed() does what that listener does.
+// Does what ServerResponse#assignSocket() does, without its 'close' listener, which would make a light socket a
+// stream; connectionClosed() does the listener's work.
 /** @param {EngineSocket} socket @param {EngineResponse} res */
 function assign (socket, res) {
   if (!assignsAsNode(res) || !isLight(socket)) {
@@ -537,7 +540,7 @@ function assign (socket, res) {
   if (hasWaitingOutput(res) || res.finished || res[kNeedDrain]) flush(res)
 }
 
-// The counterpart: there is no listener to remove, and removing one would make the socket a stream too.
+// Undoes assign(), as ServerResponse#detachSocket() does. A light socket has no listener to remove, and removing one would make it a stream.
 /** @param {EngineSocket} socket @param {EngineResponse} res */
 function detach (socket, res) {
   if (!detachesAsNode(res) || !isLight(socket)) {
@@ -553,7 +556,7 @@ function detach (socket, res) {
 function queue (socket, res) {
   if (socket[kOutgoing] === null) socket[kOutgoing] = [res]
   else /** @type {EngineResponse[]} */ (socket[kOutgoing]).push(res)
-  // The sum bounds what waits behind the response whose turn it is.
+  // kOutgoingData is the number of bytes that wait behind the response whose turn it is.
   onPendingData(res, (delta) => { socket[kOutgoingData] += delta })
 }
 
@@ -564,7 +567,7 @@ function onResponseFinish () {
   const { server } = socket
   socket[kState] &= ~State.kFileEnds
   if (responseFinish.hasSubscribers) responseFinish.publish({ request: req, response: this, socket, server })
-  // An end of the connection from here on is no longer about this request.
+  // From here on the end of the connection must not abort the request's signal.
   if (kDetachAbortSignal !== null) req[kDetachAbortSignal]()
   dequeue(socket)
   if (req[kEndHeld] !== true) dumpUnread(req)
@@ -589,12 +592,12 @@ function onResponseFinish () {
 /** @param {EngineSocket} socket @param {boolean} last @param {boolean} idle */
 function tellEnd (socket, last, idle) {
   if ((socket[kState] & (State.kLaneClosed | State.kFinSent)) !== 0) return
-  if (last) return // destroySoon() says it with kReplyClose.
+  if (last) return // destroySoon() reports the end, with kReplyClose.
   socket[kLane].writer.command(kEnd, R.kReplyEnd, socket[kSlot], idle ? tellIdleTimeout(socket) : 0)
 }
 
-// The tick after 'finish': res 'close'. A request that nobody listened to is closed silently, with
-// the state it would have had; one that somebody discovered meanwhile goes the ordinary way.
+// Runs in the tick after 'finish': emits the response's 'close'. A request without listeners gets the state of
+// a closed stream without events; a request that has got listeners meanwhile ends with them.
 /** @param {EngineRequest} req @param {EngineResponse} res */
 function afterFinish (req, res) {
   if (req[kEndHeld] === true) {

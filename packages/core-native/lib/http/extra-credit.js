@@ -1,15 +1,15 @@
 'use strict'
 
-// Unsent bytes that a few connections of a lane may have beyond the credit of all others: those of a response whose client reads
-// fast, so that JavaScript makes one half while the lane sends the other (limits.h: kReplyBytesPerPass).
+// The extra credit: a few connections of a lane, whose clients read fast, may have more unsent bytes than the others, so that
+// JavaScript makes one half while the lane sends the other (limits.h: kReplyBytesPerPass).
 
-// Connections of a lane that have it at a time: 12 MiB more than the others.
+// At most this many connections of a lane have the extra credit at a time; together they have 12 MiB more than without it.
 const kExtrasMax = 16
-// Unsent bytes that a connection of HTTP/1.1 may have with it. What is copied with twice as much does not stay in the segments whose
-// pages the lane keeps.
+// Limit of unsent bytes of an HTTP/1.1 connection with the extra credit. With twice as many, copied bytes would need more segments
+// than those whose pages the lane keeps.
 const kSendBytesFastMax = 1024 * 1024
 
-/** @param {{ extras: number }} lane whether one more of its connections may have it */
+/** If the lane has extra credit left, takes it for one connection and returns true; returns false otherwise. @param {{ extras: number }} lane */
 function takeExtra (lane) {
   if (lane.extras === kExtrasMax) return false
   lane.extras++

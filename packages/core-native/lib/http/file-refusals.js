@@ -1,7 +1,7 @@
 'use strict'
 
-// Conditions on a stream of a file and on a response that it is piped into, so that nobody can see that a lane reads the file and
-// not the stream. Each function says what is in the way, and an empty string where nothing is.
+// Conditions under which a lane may read a file in place of the stream that is piped into a response, without a visible difference.
+// Each function returns the condition that is not met, or an empty string.
 
 const { ServerResponse } = require('node:http')
 const { end: stockEnd, write: stockWrite } = require('../node-private/node-internals')
@@ -12,7 +12,8 @@ const { isShort } = require('./short-way')
 /** @typedef {import('../../types/node-internals').PrivateFileStream} PrivateFileStream */
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 
-// A file that the kernel makes up (sysfs) says that it has a page and has no blocks. Windows keeps the smallest files without blocks, too.
+// A file of at least this size (bytes) without blocks is taken for one that the kernel generates (sysfs), whose size is false. Smaller files
+// without blocks are normal on Windows.
 const kPageBytes = 4096
 
 /**
@@ -25,7 +26,7 @@ function sourceRefusal (stream) {
   const patch = patchOf(stream)
   if (patch !== '') return patch
   if (stream.flags !== undefined && stream.flags !== 'r') return 'flags'
-  // The application may have read from the descriptor, and where it stands is not to be had.
+  // The application may have read from the descriptor, whose position cannot be found out.
   if (typeof stream.fd === 'number' && stream.pos === undefined && stream.path === undefined) return 'position of a descriptor'
   if (stream.destroyed || stream.errored || hasBegun(stream)) return 'begun'
   if (!closesItself(stream)) return 'left open'
@@ -56,7 +57,7 @@ function listenersRefusal (stream, res) {
   const destinations = destinationsOf(stream)
   if (stream.readableFlowing !== true || destinations.length !== 1 || destinations[0] !== res) return 'not flowing'
   if (stream.readableEncoding !== null) return 'encoding'
-  // One is pipe()'s own.
+  // pipe() itself adds one 'data' listener.
   if (stream.listenerCount('data') !== 1) return 'data listener'
   if (stream.listenerCount('readable') !== 0 || stream.listenerCount('pause') !== 0 || stream.listenerCount('resume') !== 0) return 'flow listener'
   return ''
@@ -78,15 +79,15 @@ function responseRefusal (res, methods) {
 }
 
 /**
- * Why a response that is to be written now is left to Node. What a listener of the application does with the head may change the answer.
+ * Why a response that is about to be written is left to Node. A listener of the application for the head may change the result.
  *
  * @param {EngineResponse} res
  * @returns {string}
  */
 function outputRefusal (res) {
-  // Node reads the file for nothing then.
+  // Without a body, Node reads the file and sends nothing of it.
   if (!hasBody(res) || res.statusCode === 204 || res.statusCode === 304) return 'no body'
-  // The response has to wait for its turn, or for bytes that were written before.
+  // The response is not short while it waits for its turn, or for bytes that were written before.
   return isShort(res) ? '' : 'output waits'
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 
-// A part of a file that a lane sends, which is given to it one window after another. What was given cannot be taken back: whoever wants to
-// send something else waits for the windows that are out.
+// Gives a part of a file to a lane, which sends it, as a sequence of windows (ranges of bytes). A window that is out (given, and not reported
+// back) cannot be taken back: other output of the connection waits for it.
 
 const { Buffer } = require('node:buffer')
 const { setImmediate } = require('node:timers')
@@ -19,13 +19,13 @@ const { kOwn } = require('./open-file')
 
 const { kBlock, kEnd } = R.ReplyType
 
-/** Bytes of a window. A report for each costs JavaScript some ten microseconds; what is out cannot be taken back, but costs no memory. */
+/** Size of a window, bytes. A window costs no memory; JavaScript spends some ten microseconds on the report of each. */
 const kWindowBytes = 1024 * 1024
-/** The same where the application has set a timeout for the socket, which is silent while a window leaves: what Node's stream reads at once. */
+/** Size of a window, bytes, on a socket with a timeout, which counts as silent while a window is sent. As much as Node's stream reads at once. */
 const kTimedWindowBytes = 64 * 1024
-/** Windows that are out: while the lane sends one, JavaScript hears of the one before. */
+/** At most this many windows are out: the lane sends one while JavaScript handles the report of the one before. */
 const kWindowsMax = 2
-/** A whole response up to this size is read at once if it is in memory, and leaves with its head, in one record: kFileReadBytesMax of the engine. */
+/** Up to this size (bytes) a whole response is read at once if the file is in memory, and sent with its head in one record. As kFileReadBytesMax. */
 const kShortBytes = 8 * 1024
 const kNothing = Buffer.alloc(0)
 const short = Buffer.alloc(kShortBytes)
@@ -35,24 +35,24 @@ const kCanceled = -errnoOf('ECANCELED')
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
-/** Windows that were dropped, until the end of their connection is told. @type {WeakMap<EngineSocket, FileWindows>} */
+/** Windows that were dropped with their connection, until kClosed reports its end. @type {WeakMap<EngineSocket, FileWindows>} */
 const dropped = new WeakMap()
 
-/** Short responses that have left, until they are told. @type {WeakMap<EngineSocket, FileWindows>} */
+/** Short responses that were sent, until tellLeft() reports them to their owner. @type {WeakMap<EngineSocket, FileWindows>} */
 const left = new WeakMap()
 
 /**
- * Hears of windows.
+ * The object to which windows are reported.
  *
  * @typedef {object} WindowOwner
- * @property {(bytes: number) => void} windowDropped so many bytes of a window have left, and the connection has ended, which is told next
- * @property {(bytes: number, errno: number) => void} windowLeft so many bytes of a window have left; 0, or why not all: the system's error
+ * @property {(bytes: number) => void} windowDropped the connection has ended after so many bytes of a window; its end is reported next
+ * @property {(bytes: number, errno: number) => void} windowLeft a window is back, of which so many bytes were sent; errno 0: all of them
  */
 
 class FileWindows {
-  /** Windows that have not come back. */
+  /** Number of windows that are out. */
   out = 0
-  /** Bytes that no window has so far. */
+  /** Bytes of the part that are in no window so far. */
   left
 
   #res
@@ -61,24 +61,28 @@ class FileWindows {
   #id
   /** Where the next window begins. */
   #at
-  /** Bytes of a window; the last one may have fewer. */
+  /** Size of a window, bytes; the last window may be smaller. */
   #size
   /** Bytes of the windows that are out. */
   #given = 0
   #endsResponse
   #owner
-  /** For each window that was dropped and is not told of, what has left of it. Thousands of slow clients keep theirs for long: no list is made before. @type {number[] | null} */
+  /**
+   * Bytes sent of each dropped window that was not reported yet. Created when needed: thousands of slow clients keep this object for long.
+   *
+   * @type {number[] | null}
+   */
   #dropped = null
-  /** What the socket has been given when nobody else writes to it. */
+  /** Value of the socket's kWritten if nothing but these windows was written since the last one was given; see isAlone. */
   #written = 0
 
   /**
-   * @param {EngineResponse} res whose head is made, and which is short (short-way.js)
-   * @param {number} fd open for as long as windows are given
-   * @param {number} id of the file in the engine's table, in place of the descriptor; 0: it has none
+   * @param {EngineResponse} res with a head, and ready for the short way (short-way.js)
+   * @param {number} fd must stay open as long as windows are given
+   * @param {number} id of the file in the engine's table, used instead of `fd`; 0: the file is not in the table
    * @param {number} start
    * @param {number} bytes at least one
-   * @param {boolean} endsResponse nothing may come behind these bytes, so that the lane need not wait for JavaScript to end the response
+   * @param {boolean} endsResponse true: the response ends with these bytes, so that the lane need not wait for JavaScript to end it
    * @param {WindowOwner} owner
    */
   constructor (res, fd, id, start, bytes, endsResponse, owner) {
@@ -93,7 +97,7 @@ class FileWindows {
     this.#owner = owner
   }
 
-  /** Gives what may be given. @returns {boolean} false: the backend has refused a window, and none is out for it */
+  /** Gives the lane as many windows as may be out. @returns {boolean} false: the backend has refused a window, which is not out then */
   give () {
     if (this.#endsResponse && this.left <= kShortBytes && this.#id !== kOwn && !isHeadSent(this.#res) && this.#giveAll()) return true
     while (this.left > 0 && this.out < kWindowsMax) {
@@ -102,7 +106,7 @@ class FileWindows {
     return true
   }
 
-  /** Nobody but this has written to the connection since the last window was given, or ended it. */
+  /** True if the connection has not ended and nothing else was written to it since the last window was given. */
   get isAlone () {
     return this.#socket[kWritten] === this.#written && goesOn(this.#socket)
   }
@@ -112,7 +116,7 @@ class FileWindows {
     return this.#socket
   }
 
-  // Gives a short response with its file. Who waits for the window hears of it in a later turn, as of the others.
+  // Sends a short response with its file in one record. The owner gets the report in a later turn of the event loop, as of other windows.
   #giveAll () {
     const bytes = short.subarray(0, this.left)
     const res = this.#res
@@ -169,7 +173,7 @@ class FileWindows {
     return true
   }
 
-  /** The windows are their own entry among the blocks that are on their way: an object for each would be kept for as long as the client is slow. */
+  /** This object is its own entry in lane.blocks, with `write` and `chunk`: an object for each window would be kept as long as the client is slow. */
   get write () {
     return this
   }
@@ -178,31 +182,31 @@ class FileWindows {
     return kNothing
   }
 
-  /** A window has left. They come back in their order. */
+  /** Must be called when a window was sent. Windows come back in order. */
   done () {
     this.#return(0, Math.min(this.#given, this.#size))
   }
 
-  /** A window has not left, or not all of it. @param {number} errno the system's @param {number} bytes that have left */
+  /** Must be called when a window was not sent, or not all of it. @param {number} errno the system's @param {number} bytes that were sent */
   failed (errno, bytes) {
     const socket = this.#socket
     if (errno !== kCanceled || (socket[kState] & State.kLaneClosed) !== 0) return this.#return(errno, bytes)
-    // The connection has ended, which the next records tell: whoever waits for these windows hears of them behind its end.
+    // The connection has ended, and kClosed follows. The owner gets these windows back after that record.
     this.#dropped ??= []
     this.#dropped.push(bytes)
-    // The application sees with that end how far it came.
+    // The owner counts the sent bytes now, because the application may look at them when the connection ends.
     this.#owner.windowDropped(bytes)
     dropped.set(socket, this)
   }
 
-  /** The end of the connection was told. */
+  /** Must be called when the end of the connection was reported. */
   closed () {
     const list = this.#dropped ?? []
     this.#dropped = null
     for (const bytes of list) this.#return(kCanceled, bytes, 0)
   }
 
-  /** @param {number} errno @param {number} bytes that have left @param {number} [untold] those of which the owner has not heard */
+  /** @param {number} errno @param {number} bytes that were sent @param {number} [untold] sent bytes that windowDropped() has not reported */
   #return (errno, bytes, untold = bytes) {
     const size = Math.min(this.#given, this.#size)
     const socket = this.#socket
@@ -214,15 +218,15 @@ class FileWindows {
     this.#owner.windowLeft(untold, errno)
   }
 
-  /** The last window is back: others may write. */
+  /** Lets other output of the connection continue. Must be called when the last window is back. */
   end () {
     this.#socket[kState] &= ~State.kFileOut
-    finishCopied(this.#socket) // An end of the socket that was called meanwhile.
+    finishCopied(this.#socket) // Completes an end() of the socket that was called meanwhile.
     resumeWrite(this.#socket)
   }
 }
 
-/** Tells of a short response that has left. @param {EngineSocket} socket */
+/** Reports a short response that was sent to its owner. @param {EngineSocket} socket */
 function tellLeft (socket) {
   const windows = left.get(socket)
   if (windows === undefined) return
@@ -230,7 +234,7 @@ function tellLeft (socket) {
   windows.done()
 }
 
-/** The connection is closed, and a file was being sent on it. @param {EngineSocket} socket */
+/** Reports the windows that were dropped with a connection. Must be called when the connection is closed. @param {EngineSocket} socket */
 function dropWindows (socket) {
   const windows = dropped.get(socket)
   dropped.delete(socket)

@@ -1,9 +1,9 @@
 'use strict'
 
-// How long a connection may be silent, and who counts that. The lane counts the time between two requests. JavaScript counts where the
-// application has set a timeout or listens to 'timeout': by Node's timer, which does not see every byte. The lane gives answers of its own
-// (files, the cache, other members of a port), and sends later what it was given. So when the timer fires, the lane is asked for how long the
-// connection has been silent.
+// Limits how long a connection may be silent. The lane counts the time between two requests. JavaScript counts if the application has set a
+// timeout or listens to 'timeout', by Node's timer. This timer does not see every byte: the lane gives answers of its own (files, the cache,
+// other members of a port), and sends later what it was given. So when the timer fires, JavaScript asks the lane how long the connection has
+// been silent.
 
 const net = require('node:net')
 const R = require('../records/records')
@@ -14,35 +14,39 @@ const { kIncoming, kState } = require('./symbols')
 // Added to keepAliveTimeout before the connection is closed, so that a client that trusts the
 // advertised value does not meet the close (Node's own margin, ms).
 const kKeepAliveMarginMs = 1000
-// How long after 'timeout' the lane is asked again, ms, unless the timeout itself is longer. An answer that the lane has given meanwhile
-// began a new silence, whose 'timeout' the application has not heard yet.
+// Least time from 'timeout' to the next question to the lane, ms; the socket's timeout counts if it is longer. If the lane has given an
+// answer meanwhile, a new silence has begun, which needs a 'timeout' of its own.
 const kLookMs = 1000
 
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
 /**
- * Sockets whose timer has fired since setTimeout() was called last: how to run their listeners, and the beginning of the silence that was
- * told last, and that was seen last, by the lane's clock.
+ * Sockets whose timer has fired since setTimeout() was called last. `run` calls listeners in the timer's context; `told` and `seen` are the
+ * beginnings of the silence that was last reported by 'timeout', and last seen, by the lane's clock.
  *
  * @type {WeakMap<EngineSocket, { run: (run: () => void) => void, told?: number, seen?: number }>}
  */
 const fired = new WeakMap()
 
-/** How long connections of a server may be idle, ms; 0 = for ever. @param {EngineServer} server */
+/** How long connections of a server may be idle, ms; 0 = no limit. @param {EngineServer} server */
 function idleTimeoutOf ({ keepAliveTimeout, keepAliveTimeoutBuffer }) {
   return keepAliveTimeout ? keepAliveTimeout + (keepAliveTimeoutBuffer ?? kKeepAliveMarginMs) : 0
 }
 
 /** @param {EngineSocket} socket @returns {boolean} whether JavaScript counts the idle time of the connection */
 function isCountedHere (socket) {
-  // A stream's socket knows nothing of the timer of its HTTP/2 connection.
+  // A stream has no idle time between requests: its HTTP/2 connection has.
   if ((socket[kState] & State.kStream) !== 0) return false
   if (socket.server.listenerCount('timeout') > 0) return true
   return (socket[kState] & State.kMaterialised) !== 0 && (Boolean(socket.timeout) || socket.listenerCount('timeout') > 1)
 }
 
-/** How long the lane keeps the connection after a response, ms, for the reply that ends it. @param {EngineSocket} socket */
+/**
+ * The time, ms, for which the lane keeps an idle connection after a response; part of the reply that ends the response.
+ *
+ * @param {EngineSocket} socket
+ */
 function tellIdleTimeout (socket) {
   const idleMs = idleTimeoutOf(socket.server)
   if (idleMs === 0) return 0
@@ -51,7 +55,12 @@ function tellIdleTimeout (socket) {
   return idleMs
 }
 
-/** A response has ended, and no other one waits. @param {EngineServer} server @param {EngineSocket} socket */
+/**
+ * Starts the idle time of a connection if JavaScript counts it. Must be called when a response has ended and no other one waits.
+ *
+ * @param {EngineServer} server
+ * @param {EngineSocket} socket
+ */
 function startKeepAliveTimer (server, socket) {
   if ((socket[kState] & (State.kStream | State.kIdleCounted)) !== 0) return
   if (!server.keepAliveTimeout || !isCountedHere(socket)) return
@@ -59,26 +68,26 @@ function startKeepAliveTimer (server, socket) {
   socket[kState] |= State.kKeepAliveTimer
 }
 
-/** A request has begun. @param {EngineServer} server @param {EngineSocket} socket */
+/** Ends the idle time of a connection. Must be called when a request begins. @param {EngineServer} server @param {EngineSocket} socket */
 function resetKeepAliveTimer (server, socket) {
   if ((socket[kState] & State.kKeepAliveTimer) === 0) return
   socket[kState] &= ~State.kKeepAliveTimer
   socket.setTimeout(server.timeout || 0)
 }
 
-/** The timer of a socket has fired. @param {EngineSocket} socket */
+/** Asks the lane how long a socket has been silent. Must be called when the socket's timer has fired. @param {EngineSocket} socket */
 function askSilence (socket) {
   fired.set(socket, { ...fired.get(socket), run: captureContext() })
   publish(socket, R.ReplyType.kAskSilence)
 }
 
-/** setTimeout() is called on a socket. @param {EngineSocket} socket */
+/** Forgets earlier silences of a socket. Must be called before its setTimeout(). @param {EngineSocket} socket */
 function forgetSilence (socket) {
   socket[kState] &= ~State.kTimerDiffers
   fired.delete(socket)
 }
 
-/** Starts Node's timer with another time than that of setTimeout(). @param {EngineSocket} socket @param {number} ms @param {number} timeout */
+/** Starts Node's timer with `ms`; `socket.timeout` remains `timeout`. @param {EngineSocket} socket @param {number} ms @param {number} timeout */
 function startTimer (socket, ms, timeout) {
   Reflect.apply(net.Socket.prototype.setTimeout, socket, [ms])
   Object.assign(socket, { timeout }) // Read-only in Node's types.
@@ -86,14 +95,14 @@ function startTimer (socket, ms, timeout) {
   else socket[kState] |= State.kTimerDiffers
 }
 
-/** Bytes have come or left. @param {EngineSocket} socket whose timer runs with another time than that of setTimeout() */
+/** Restarts a timer of startTimer() with the socket's timeout. Must be called when bytes were received or sent. @param {EngineSocket} socket */
 function restartDifferent (socket) {
   startTimer(socket, /** @type {number} */ (socket.timeout), /** @type {number} */ (socket.timeout))
 }
 
 /**
- * The timeout as it is on Node now. An answer that JavaScript does not see sets the socket's timeout to keepAliveTimeout there, and the next
- * request sets it back.
+ * The timeout that the socket would have on Node now. There, an answer that the lane gives here without JavaScript would set the socket's
+ * timeout to keepAliveTimeout, and the next request would set it back.
  *
  * @param {EngineSocket} socket
  * @param {number} flags of kSilence
@@ -102,7 +111,7 @@ function timeoutNow (socket, flags) {
   const { server, timeout } = socket
   const bits = socket[kState]
   if ((bits & (State.kUpgraded | State.kStream)) !== 0 || socket[kIncoming] !== null) return timeout
-  // The timeout of a silent socket is for the streams, not for their connection.
+  // server.timeout applies to the streams, not to their connection.
   if ((flags & R.kFlagFramed) !== 0) return 0
   if ((flags & R.kFlagBetween) === 0) return (bits & State.kKeepAliveTimer) !== 0 ? server.timeout || 0 : timeout
   if (!server.keepAliveTimeout || (bits & (State.kKeepAliveTimer | State.kIdleCounted)) !== 0) return timeout
@@ -110,11 +119,11 @@ function timeoutNow (socket, flags) {
   return idleTimeoutOf(server)
 }
 
-/** kSilence: @param {EngineSocket} socket @param {number} silentMs @param {number} since when the silence began @param {number} flags */
+/** Handles kSilence. @param {EngineSocket} socket @param {number} silentMs @param {number} since when the silence began @param {number} flags */
 function onSilence (socket, silentMs, since, flags) {
   if (socket.destroyed) return
   if ((flags & R.kFlagUnasked) !== 0) {
-    // Otherwise JavaScript counts, too.
+    // If the socket has a timeout, JavaScript counts, too, and emits 'timeout' then.
     if (!socket.timeout) socket.emit('timeout', socket)
     return
   }
@@ -122,14 +131,14 @@ function onSilence (socket, silentMs, since, flags) {
   if (entry === undefined) return // setTimeout() was called meanwhile.
   if (silentMs === R.kSilenceUnknown) return entry.run(() => socket.emit('timeout'))
   const timeout = timeoutNow(socket, flags) || 0
-  // Like Node, gives output that has moved since the timer fired last, or has not been looked at, a whole timeout.
+  // As on Node, waiting output gets a whole timeout more if some of it was sent since the timer fired last, or if this is the first look.
   const isUnsent = (flags & R.kFlagUnsent) !== 0
   const isOver = timeout !== 0 && silentMs >= timeout && !(isUnsent && entry.seen !== since)
   const isTold = isOver && entry.told !== since
   entry.seen = since
   entry.run(() => {
     if (!isOver) startTimer(socket, timeout === 0 ? idleTimeoutOf(socket.server) : isUnsent ? timeout : timeout - silentMs, timeout)
-    // JavaScript hears everything of an upgraded socket.
+    // An upgraded socket needs no further question: JavaScript sees all of its bytes.
     else if ((socket[kState] & State.kUpgraded) === 0) startTimer(socket, Math.max(timeout, kLookMs), timeout)
     if (!isTold) return
     entry.told = since

@@ -8,15 +8,15 @@ const { addHeaderLine: stockAddHeaderLine } = require('../node-private/node-inte
 require('./body-limit')
 const { kResource, kResourceEnded, kEndHeld, kStripped } = require('./symbols')
 
-// Field names with a remembered rule. Applications meet some dozens; a client that invents names
-// only makes the rest take Node's own way.
+// Most field names that get a rule. Applications meet some dozens; if a client invents names, names
+// without a rule take Node's own way.
 const kRulesMax = 512
 // Longest field name (characters) that is worth a rule.
 const kRuleNameMax = 64
 
 /** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
 
-// V8 takes the name that stacks show from the function, not from its 'name' property.
+// Named as Node's class: V8 takes the name in stack traces from the function, not from its 'name' property.
 /** @this {EngineRequest} @param {import('node:net').Socket} socket */
 const EngineIncomingMessage = function IncomingMessage (socket) {
   Reflect.apply(http.IncomingMessage, this, [socket])
@@ -37,8 +37,8 @@ const EngineIncomingMessage = function IncomingMessage (socket) {
 /** Rules by field name as it was sent. @type {Map<string, Rule>} */
 const rules = new Map()
 
-// Asks Node itself, so that the rules are those of the running version.
-/** @param {string} field @returns {Rule | undefined} undefined for what is no ordinary key, `__proto__` */
+// Finds the rule of a field name by a call of Node's own function, so that it is the rule of the running version.
+/** @param {string} field @returns {Rule | undefined} undefined: no rule, for want of room or because the name is no ordinary key (`__proto__`) */
 function learnRule (field) {
   if (rules.size >= kRulesMax || field.length > kRuleNameMax) return undefined
   /** @type {Record<string, string | string[]>} */
@@ -53,7 +53,7 @@ function learnRule (field) {
 }
 
 class Methods extends /** @type {import('../../types/internal').EngineRequestBase} */ (http.IncomingMessage) {
-  // Node's makes a new string of most names for each line, which V8 then has to look up.
+  // Replaces Node's method, which makes a new string of most names for each line, to be looked up by V8.
   /** @param {string} field @param {string} value @param {Record<string, string | string[]>} headers */
   _addHeaderLine (field, value, headers) {
     const inherited = super._addHeaderLine
@@ -76,19 +76,19 @@ class Methods extends /** @type {import('../../types/internal').EngineRequestBas
   }
 }
 
-// Found out when somebody asks: few do.
+// Getter of req.urlPrefixPath, computed at its first use, because few applications use it.
 /** @this {EngineRequest} @returns {string | undefined} */
 function urlPrefixPath () {
   const { urlPrefix } = this
   if (typeof urlPrefix !== 'string') return undefined
   const path = urlPrefix.slice(urlPrefix.indexOf('/', urlPrefix.indexOf('://') + 3))
-  // Routers shorten `url` and leave the whole one here, as stripPrefix does.
+  // `originalUrl` is the whole URL: routers shorten `url`, as stripPrefix does.
   const base = this[kStripped] ?? splitTarget(path, this.originalUrl ?? /** @type {string} */ (this.url)).base
   Object.defineProperty(this, 'urlPrefixPath', { value: base, configurable: true, writable: true })
   return base
 }
 
-// Express gives requests a prototype of its own, which inherits from Node's alone.
+// Defined on Node's prototype, because Express gives requests its own prototype, which inherits only from Node's.
 Object.defineProperty(http.IncomingMessage.prototype, 'urlPrefixPath', { configurable: true, get: urlPrefixPath })
 
 EngineIncomingMessage.prototype = Methods.prototype

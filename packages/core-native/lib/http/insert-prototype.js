@@ -1,16 +1,16 @@
 'use strict'
 
 // Puts a prototype of the engine between an Express module's prototypes and Node's. Objects of servers on
-// plain node:http then inherit from it too; its methods are Node's for them.
+// plain node:http then inherit from it too; for them its methods do what Node's do.
 
-/** How many use the insertion at an object: adapters, and one pin. @type {WeakMap<object, number>} */
+/** Number of users of the insertion at an object: adapters, and at most one pin. @type {WeakMap<object, number>} */
 const users = new WeakMap()
 
 /**
  * @param {object} from where the search for the object right above `below` begins
  * @param {object} between
  * @param {object} below
- * @returns {() => void} takes it back when nobody else uses it; call it once
+ * @returns {() => void} undoes the insertion if it has no other user; must be called at most once
  */
 function insertPrototype (from, between, below) {
   const top = objectAbove(from, between, below)
@@ -23,7 +23,7 @@ function insertPrototype (from, between, below) {
     users.set(top, left)
     if (left > 0) return
     users.delete(top)
-    // Somebody else may have changed it meanwhile; theirs stays.
+    // If other code has changed the prototype meanwhile, its change stays.
     if (Object.getPrototypeOf(top) === between) Object.setPrototypeOf(top, below)
   }
 }
@@ -32,7 +32,7 @@ function insertPrototype (from, between, below) {
  * @param {object} from
  * @param {object} between
  * @param {object} below
- * @returns {object | null} null when there is nothing to insert
+ * @returns {object | null} the object whose prototype is `below`, or already `between`; null: there is nothing to insert
  */
 function objectAbove (from, between, below) {
   if (between === below) return null
@@ -45,22 +45,22 @@ function objectAbove (from, between, below) {
   return null
 }
 
-/** What takes back the changes of an object. @type {WeakMap<object, (() => void)[]>} */
+/** Functions that undo the changes of an object. @type {WeakMap<object, (() => void)[]>} */
 const undos = new WeakMap()
-/** The objects of `undos`, of which some may be gone. @type {Set<WeakRef<object>>} */
+/** The objects of `undos`; some may have been collected. @type {Set<WeakRef<object>>} */
 const changed = new Set()
 /** The objects that pinPrototype() has changed. */
 let pinned = new WeakSet()
 /** Identifies the time since the module was loaded or setPinning(true); null after setPinning(false). @type {object | null} */
 let pinning = {}
 
-/** @returns {() => boolean} whether changes may be made, and none was taken back since this call */
+/** @returns {() => boolean} whether changes may be made, and setPinning(false) was not called since watchPinning() */
 function watchPinning () {
   const since = pinning
   return () => since !== null && since === pinning
 }
 
-/** @param {object} object @param {() => void} undo takes back a change of the object; setPinning(false) calls it */
+/** @param {object} object @param {() => void} undo undoes a change of the object; setPinning(false) calls it */
 function untilUnpinned (object, undo) {
   const known = undos.get(object)
   if (known !== undefined) return known.push(undo)
@@ -68,7 +68,7 @@ function untilUnpinned (object, undo) {
   changed.add(new WeakRef(object))
 }
 
-/** Inserts it until setPinning(false). Idempotent. @param {object} from @param {object} between @param {object} below as for insertPrototype() */
+/** insertPrototype() until setPinning(false). Idempotent. @param {object} from @param {object} between @param {object} below as there */
 function pinPrototype (from, between, below) {
   const top = objectAbove(from, between, below)
   if (top === null || pinned.has(top)) return
@@ -76,7 +76,7 @@ function pinPrototype (from, between, below) {
   untilUnpinned(top, insertPrototype(from, between, below))
 }
 
-/** @param {boolean} isWanted false: takes back what was changed, and watchPinning() allows no changes until true */
+/** @param {boolean} isWanted false: undoes all changes, and watchPinning() allows none until setPinning(true) */
 function setPinning (isWanted) {
   if (isWanted) {
     pinning ??= {}
