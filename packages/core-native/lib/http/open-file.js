@@ -1,7 +1,7 @@
 'use strict'
 
-// The only place where files that are piped into responses are opened and closed: by the engine, which keeps them for the next response, or
-// by Node, for one stream.
+// Opens and closes the files that responses consist of, all in one place. The engine keeps a file open for later responses; a file that it
+// cannot keep is opened for one response.
 
 const fs = require('node:fs')
 const { AsyncResource } = require('node:async_hooks')
@@ -12,12 +12,12 @@ const { loadBinding } = require('../backend/binding')
 const { kHidden } = require('../node-private/file-stream')
 const { kLane } = require('./symbols')
 
-/** The engine has no file under this id: the descriptor is the stream's own. */
+/** The id of a file that is not in the engine's table: the descriptor belongs to one stream. */
 const kOwn = 0
 
 /**
- * Calls of fs.open() that may be under way: each brings a descriptor before the engine can give up another one. Three hundred requests at once
- * would otherwise use up those of a process that may have 256. More than the threads of Node's pool, as a rule, so that nobody waits longer.
+ * At most this many calls of fs.open() are under way. Each opens a descriptor before the engine can give up another one, so that 300 requests
+ * at once could exceed a process's limit of 256. As a rule Node's pool has fewer threads, so that the limit delays no call.
  */
 const kOpensMax = 64
 
@@ -29,16 +29,16 @@ const kOpensMax = 64
  *
  * @typedef {object} OpenedFile
  * @property {number} id of the engine's table, or kOwn
- * @property {number | null} size bytes; null: nobody has asked
+ * @property {number | null} size bytes; null: unknown
  */
 
-/** Where the engine writes what it knows of a file: the number of its descriptor, and its size. */
+/** The engine writes two numbers about a file here: its descriptor, and its size. */
 const facts = new Float64Array(2)
 
 /** @type {OpenedFile} */
 const kUnknown = { id: kOwn, size: null }
 
-/** @returns {number} the descriptor of `facts`, as a small integer: what stands in the array is an object of its own for whoever keeps it */
+/** @returns {number} the descriptor in `facts`, as a small integer: the array's number would be a heap object for as long as it is kept */
 const descriptorOf = () => facts[0] | 0
 
 let opens = 0
@@ -47,7 +47,7 @@ const waiting = []
 
 const mayOpen = () => opens < kOpensMax
 
-/** Lets those open their files who have waited. */
+/** Starts calls of fs.open() that wait because of kOpensMax. */
 function openWaiting () {
   while (mayOpen() && waiting.length > 0) waiting.shift()?.()
 }
@@ -72,12 +72,12 @@ function openNow (at, flags, mode, callback) {
   opens++
 }
 
-/** @param {number} id @returns {OpenedFile} that of `facts` */
+/** @param {number} id @returns {OpenedFile} the file that `facts` describes */
 function fileOf (id) {
   return { id, size: facts[1] }
 }
 
-/** @param {EngineResponse} res @returns {Engine | null} of the lane that has the response; null: it keeps no files open */
+/** @param {EngineResponse} res @returns {Engine | null} the engine of the response's lane; null: the backend keeps no files open */
 function engineOf ({ req }) {
   const { socket } = /** @type {{ socket: import('../../types/internal').AnySocket | null }} */ (req)
   return loadBinding().capabilities.listensOnSockets ? socket?.[kLane]?.native ?? null : null
@@ -89,11 +89,11 @@ function engineOf ({ req }) {
  * @param {string | Buffer} at
  * @param {string | number} flags
  * @param {number} mode
- * @param {Engine | null} engine that may keep it; null: nobody else may have the descriptor
+ * @param {Engine | null} engine that may keep the file open; null: the descriptor must be the caller's alone
  * @param {(error: Error | null, fd?: number, file?: OpenedFile) => void} callback
  */
 function openFile (at, flags, mode, engine, callback) {
-  // fs.open() refuses a path with NUL.
+  // Paths that the engine cannot keep are left to fs.open(), which refuses one with NUL.
   if (engine === null || typeof at !== 'string' || at.includes('\0')) {
     fs.open(at, flags, mode, (error, fd) => callback(error, fd, kUnknown))
     return
@@ -107,16 +107,22 @@ function openFile (at, flags, mode, engine, callback) {
     if (kept === kOwn) return callback(null, fd, kUnknown)
     const file = fileOf(kept)
     const number = descriptorOf()
-    // Node closes what a worker has opened and not closed by `fs` when the worker ends, whoever has that number by then.
+    // In a worker the engine keeps a copy of the descriptor. This one is closed: Node would close its number when the worker ends, even
+    // if another file has the number by then.
     if (!isMainThread) fs.close(fd, () => {})
     callback(null, number, file)
   })
   if (mayOpen()) return open()
-  // By then somebody else may have opened the same file.
+  // When a place is free, another call may have opened the same file.
   waiting.push(AsyncResource.bind(() => { if (!findOpen(engine, absolute, callback)) open() }, 'FSREQCALLBACK'))
 }
 
-/** @param {Engine} engine @param {string} absolute @param {(error: null, fd: number, file: OpenedFile) => void} callback @returns {boolean} the engine has the file */
+/**
+ * @param {Engine} engine
+ * @param {string} absolute
+ * @param {(error: null, fd: number, file: OpenedFile) => void} callback
+ * @returns {boolean} true: the engine has the file open, and the callback will run
+ */
 function findOpen (engine, absolute, callback) {
   const found = engine.findFile(absolute, facts)
   if (found !== kOwn) setImmediate(callback, null, descriptorOf(), fileOf(found))
@@ -124,7 +130,7 @@ function findOpen (engine, absolute, callback) {
 }
 
 /**
- * Asks what a file is. The callback comes in a later turn; a synchronous call would wait for a file system on a network.
+ * Calls fs.fstat(). The callback comes in a later turn; a synchronous call would wait for a file system on a network.
  *
  * @param {number} fd
  * @param {(stats: fs.Stats | null) => void} callback null: the system does not say
@@ -134,24 +140,24 @@ function statFile (fd, callback) {
 }
 
 /**
- * The descriptor of a file that openFile() has opened, for reads of Node's. The engine does not give it up any more. Where it had done so,
- * the file is opened again, which may take its time.
+ * The descriptor of a file that openFile() has opened, for reads by Node. The engine keeps it open from now on. If the engine has closed it
+ * before, the file is opened again, synchronously.
  *
  * @param {number} fd
  * @param {Engine | null} engine
  * @param {number} id
- * @returns {number} or a negative errno: the file is not the same any more
+ * @returns {number} the descriptor, or a negative errno: the path names another file now
  */
 function pinFile (fd, engine, id) {
   return engine === null || id === kOwn ? fd : engine.pinFile(id)
 }
 
 /**
- * Whether an application may have moved the position of a descriptor that it has heard of. Unlike Node, a lane reads from the position 0.
+ * Whether the application may have moved the position of a descriptor. Unlike Node, a lane reads from position 0.
  *
  * @param {number} fd
- * @param {Engine | null} engine null: nobody can ask, and whoever listens to the opening of files may have
- * @param {boolean} isHeard somebody listens
+ * @param {Engine | null} engine null: the position is unknown, and `isHeard` decides
+ * @param {boolean} isHeard the application may have got the descriptor, as it listens for the opening of the file
  * @returns {boolean}
  */
 function hasMoved (fd, engine, isHeard) {
@@ -159,14 +165,14 @@ function hasMoved (fd, engine, isHeard) {
 }
 
 /**
- * Opens once more what a descriptor of the engine is open on, for the application: whatever that does with the number, it is not one of the engine's.
+ * Opens the file of an engine's descriptor once more, for the application: closing this descriptor does no harm to the engine.
  *
  * @param {number} fd
  * @param {string | Buffer} at the path that it was opened with
- * @returns {number} or kHidden, where the file cannot be opened any more
+ * @returns {number} the new descriptor, or kHidden if the file cannot be opened any more
  */
 function openAgain (fd, at) {
-  // The name of the descriptor leads to the file also where its path names another one by now.
+  // /dev/fd leads to the open file even if its path names another file by now.
   for (const name of [`/dev/fd/${fd}`, at]) {
     try {
       const again = fs.openSync(name, 'r')
@@ -189,7 +195,7 @@ function releaseFile (engine, id) {
 }
 
 /**
- * Closes what openFile() has opened, or the application. The callback comes in a later turn.
+ * Closes a file that openFile() or the application has opened. The callback comes in a later turn.
  *
  * @param {number} fd
  * @param {Engine | null} engine

@@ -7,14 +7,14 @@ const { kOutHeaders, isLenientHeaderValidation, setHeader } = require('../node-p
 
 const { validateHeaderValue } = http
 
-// Field names that are remembered. Applications set some dozens; who makes names up only takes Node's own way.
+// At most this many field names are remembered. Applications set some dozens; further names take Node's own way.
 const kKeysMax = 512
 // Longest field name, and longest value, that is worth remembering (characters).
 const kNameMax = 64
 const kValueMax = 64
 
-// Headers by name. Like Node's own object this one has no prototype to speak of; unlike that, which is a dictionary from its first
-// key on, it has a hidden class.
+// Headers by name. Its prototype is empty, like that of Node's own object. Node's is a dictionary from its first key on; this one has
+// a hidden class, which is faster.
 /** @constructor */
 function OutHeaders () {}
 OutHeaders.prototype = Object.create(null)
@@ -23,15 +23,15 @@ OutHeaders.prototype = Object.create(null)
  * A field name that Node takes.
  *
  * @typedef {object} Field
- * @property {string} key what Node files it under
- * @property {string} checked the value that was found right last: most responses set the same ones
+ * @property {string} key the key under which Node stores the field
+ * @property {string} checked the last value that passed the check: most responses set the same values
  */
 
 /** Fields by their name as it was given. @type {Map<string, Field>} */
 const fields = new Map()
 
 /**
- * Remembers what is known of a field: Node would check its name each time, and make a new string.
+ * Returns what is remembered of a field name. Node would check the name each time, and make a new string.
  *
  * @param {string} name
  * @returns {Field | undefined} undefined: let Node set it
@@ -43,11 +43,11 @@ function fieldOf (name) {
 /** Throws as Node does when a value may not be sent. @param {Field} field @param {string} name @param {unknown} value */
 function checkValue (field, name, value) {
   if (value === field.checked) return
-  validateHeaderValue(name, /** @type {string} */ (value)) // It says what is wrong with others.
+  validateHeaderValue(name, /** @type {string} */ (value)) // Throws for a value of another type.
   if (typeof value === 'string' && value.length <= kValueMax) field.checked = value
 }
 
-// Asks Node itself, so that the rules are those of the running version.
+// Learns a field name by a call of Node's setHeader(), so that the rules are those of the running version.
 /** @param {unknown} name */
 function learnField (name) {
   if (typeof name !== 'string' || name.length > kNameMax || fields.size >= kKeysMax) return undefined
@@ -55,7 +55,7 @@ function learnField (name) {
   try {
     setHeader?.call(probe, name, 'a')
   } catch {
-    return undefined // Node says again what is wrong with it.
+    return undefined // The caller then lets Node set the field, which throws again.
   }
   const entries = Object.entries(probe[kOutHeaders] ?? {})
   if (entries.length !== 1) return undefined
@@ -66,7 +66,7 @@ function learnField (name) {
   return field
 }
 
-/** Node's own setHeader() when it does what the short way does; null: there is none. */
+/** Node's own setHeader() if the short way does the same; null: it does not, and is not used. */
 const stockSetHeader = learnField('Content-Type') === undefined ? null : setHeader
 
 /** Whether a response's values are checked as http.validateHeaderValue() does. @param {import('node:http').OutgoingMessage} res */

@@ -42,12 +42,12 @@ const kCanceled = -errnoOf('ECANCELED')
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
-// Listeners by event: no prototype to speak of, but a hidden class.
+// Listeners by event: an object with an empty prototype and a hidden class, unlike the dictionary that EventEmitter makes.
 /** @constructor */
 function Events () {}
 Events.prototype = Object.create(null)
 
-// Node's constructor shows the request to its subscribers.
+// Node's constructor publishes the request on this channel. With subscribers, the request must not be changed meanwhile.
 const responseCreated = diagnosticsChannel.channel('http.server.response.created')
 
 /**
@@ -58,10 +58,10 @@ const responseCreated = diagnosticsChannel.channel('http.server.response.created
  * @param {Partial<import('../../types/internal').ResponseOptions>} [options]
  */
 const EngineServerResponse = function ServerResponse (req, options) {
-  // Node takes 2.0 for something older than 1.1 and asks for TE, which makes all headers, wanted or not.
+  // Node's constructor treats 2.0 as older than 1.1 and reads the field TE, which makes the object of all headers. A minor version 1 avoids it.
   const isHttp2 = req[kResource] !== undefined && req.httpVersionMajor === 2 && !responseCreated.hasSubscribers
   if (isHttp2) req.httpVersionMinor = 1
-  // EventEmitter's would be a dictionary. It takes what is there for one that never shrinks.
+  // EventEmitter would make a dictionary. It keeps an object that exists, and sets kShapeMode (keys are never deleted), which is reset below.
   this._events = new Events()
   this._eventsCount = 0
   Reflect.apply(StockServerResponse, this, [req, options])
@@ -71,7 +71,7 @@ const EngineServerResponse = function ServerResponse (req, options) {
 }
 
 class Methods extends /** @type {import('../../types/internal').EngineResponseBase} */ (ServerResponse) {
-  // Readable#pipe() emits 'pipe' when its listeners are there, and before anything was read.
+  // Readable#pipe() emits 'pipe' after it has added its listeners, and before it reads: the moment to take over a file stream.
   /** @param {string | symbol} event @param {...unknown} args those of its listeners */
   emit (event, ...args) {
     if (event === 'pipe') onPipe(this, args[0], Methods.prototype)
@@ -81,7 +81,7 @@ class Methods extends /** @type {import('../../types/internal').EngineResponseBa
 
   /** @param {string} name @param {number | string | readonly string[]} value @returns {this} */
   setHeader (name, value) {
-    // Instrumentation that replaces it is called instead of the short way, here and in end().
+    // If instrumentation has replaced Node's method, that function is called instead of the short way, here and in end().
     if (this._header || super.setHeader !== stockSetHeader || !isStrict(this)) return super.setHeader(name, value)
     const field = fieldOf(name)
     if (field === undefined) return super.setHeader(name, value)
@@ -138,7 +138,7 @@ class Methods extends /** @type {import('../../types/internal').EngineResponseBa
       count(socket, bytes)
       this[kEnded] = true
     }
-    // Node has queued 'finish', too, before its listeners of 'prefinish' queue anything.
+    // Queued before _finish(): Node, too, queues 'finish' before listeners of 'prefinish' queue anything.
     nodeProcess.nextTick(emitFinish, this)
     this.finished = true
     this._finish()
@@ -153,24 +153,24 @@ Object.defineProperty(EngineServerResponse.prototype, 'constructor', {
 })
 Object.setPrototypeOf(EngineServerResponse, ServerResponse)
 
-// Code that replaced end() may count its arguments.
-/** @param {...unknown} args @returns {unknown[]} without what was left out */
+// Drops arguments that the caller has left out: code that replaced end() may count them.
+/** @param {...unknown} args @returns {unknown[]} the arguments without `undefined` at the end */
 function given (...args) {
   while (args.length !== 0 && args[args.length - 1] === undefined) args.pop()
   return args
 }
 
 /**
- * Ends a response with a part of a file that the kernel reads. False when that is nothing for this response or backend:
- * somebody else wants to see its bytes, or some are still on their way.
+ * Ends a response with a part of a file that the kernel reads, and returns true. Returns false, without effect on the body, if the
+ * backend cannot do this, other code wants to see the bytes, or earlier bytes still wait.
  *
  * @param {EngineResponse} res that has a body
  * @param {number} fd may be closed when this returns
- * @param {number} id of the file in the engine's table, in place of the descriptor; 0: it has none
+ * @param {number} id of the file in the engine's table, used instead of `fd`; 0: the file is not in the table
  * @param {number} start
  * @param {number} bytes at least one
- * @param {(errno: number, sent: number) => void} onFailed the file could not be read (ENODATA: any further) after so many bytes,
- * and the connection ends
+ * @param {(errno: number, sent: number) => void} onFailed called if the file could not be read after so many bytes
+ * (ENODATA: it has become shorter); the connection ends then
  */
 function endWithFile (res, fd, id, start, bytes, onFailed) {
   const { socket } = res
@@ -186,7 +186,7 @@ function endWithFile (res, fd, id, start, bytes, onFailed) {
   const block = lane.native.sendFile(lane.index, fd, start, bytes, id)
   if (block === undefined || block < 0) return false
   const { writer } = lane
-  // The kernel keeps only responses that leave in one call.
+  // HTTP.SYS caches only responses that are sent in one call.
   writer.gather()
   if (!isHeadSent(res)) count(socket, writer.response(socket[kSlot], R.kReplyFile, 0, /** @type {string} */ (headOf(res)), null))
   writer.command(kBlock, isChunked(res) ? R.kReplyChunked : 0, socket[kSlot], block)
@@ -197,14 +197,14 @@ function endWithFile (res, fd, id, start, bytes, onFailed) {
   socket[kWritten] += bytes
   res[kEnded] = true
   res.finished = true
-  // Until it has left, writableFinished is false.
+  // Keeps writableFinished false until the file was sent.
   countWaiting(res, bytes)
   lane.blocks.set(block, { write: new FileWrite(res, bytes, onFailed), chunk: kNothing })
   finish(res)
   return true
 }
 
-// A file on its way.
+// The entry in lane.blocks of a file that is being sent.
 class FileWrite {
   /** @param {EngineResponse} res @param {number} bytes @param {(errno: number, sent: number) => void} onFailed */
   constructor (res, bytes, onFailed) {
@@ -221,10 +221,10 @@ class FileWrite {
   done () {
     const { res } = this
     countWaiting(res, -this.bytes)
-    // Not before: destroy() has to cut it off.
+    // Set only now: until the file was sent, destroy() has to cut it off.
     if (isLast(res) && res.socket !== null) res.socket[kState] |= State.kCloseSoon | State.kFinSent
     const resource = res.req[kResource]
-    // At once: the end of the connection may be the next record.
+    // 'finish' is emitted at once, because the next record may end the connection.
     if (resource) resource.runInAsyncScope(emitFinish, undefined, res)
     else emitFinish(res)
   }

@@ -1,7 +1,7 @@
 'use strict'
 
-// The context of no request and of no application code, as libuv's callbacks about connections have it on Node. What ends
-// a connection is often begun in its last request, whose AsyncLocalStorage and domain are nothing to the events of the end.
+// Runs functions in an async context that belongs to no request, like libuv's callbacks about connections on Node. The end of a
+// connection often begins in its last request, whose AsyncLocalStorage and domain the events of the end must not see.
 
 const { AsyncResource } = require('node:async_hooks')
 const { nodeProcess } = require('../node-private/node-process')
@@ -13,11 +13,11 @@ const kResourceOptions = { requireManualDestroy: true }
 /** @type {AsyncResource | null} */
 let outside = null
 
-/** Called where nothing is entered: by a record of a lane. */
+/** Must be called by a record of a lane, when no async context is entered: remembers that state. */
 function rememberOutside () {
   if (outside !== null) return
   outside = new AsyncResource('HTTPSYSOUTSIDE', kResourceOptions)
-  outside.emitDestroy() // The resource stands for no handle, so no tool may list it as left open.
+  outside.emitDestroy() // The resource stands for no handle, so no tool must list it as left open.
 }
 
 /**
@@ -36,8 +36,8 @@ function runOutside (run) {
  * @returns {T}
  */
 function runIn (resource, run) {
-  // The resource leaves an AsyncLocalStorage. Domains are entered by the tick or timer that runs this, by emitters and by the
-  // application, and left only by exit(), each as often as it was entered.
+  // The resource replaces the AsyncLocalStorage, not the domains. Ticks, timers, emitters and the application enter domains; a domain
+  // must be left by exit() as often as it was entered.
   /** @type {import('node:domain').Domain[]} */
   const domains = []
   for (let domain; (domain = /** @type {ProcessInDomain} */ (nodeProcess).domain);) {
@@ -51,18 +51,18 @@ function runIn (resource, run) {
   }
 }
 
-/** @returns {<T>(run: () => T) => T} runs a function where this was called: in its AsyncLocalStorage and its domain */
+/** @returns {<T>(run: () => T) => T} runs a function in the AsyncLocalStorage and the domain in which captureContext() was called */
 function captureContext () {
   const resource = new AsyncResource('HTTPSYSCONTEXT', kResourceOptions)
-  // The resource stands for no handle, so no tool may list it as left open. AsyncResource.runInAsyncScope() keeps to the store alone:
-  // the domain is entered by itself.
+  // The resource stands for no handle, so no tool must list it as left open. AsyncResource.runInAsyncScope() restores only the
+  // AsyncLocalStorage: the domain is entered separately.
   resource.emitDestroy()
   const { domain } = /** @type {ProcessInDomain} */ (nodeProcess)
   return (run) => runIn(resource, () => domain ? domain.run(run) : run())
 }
 
 /**
- * Runs what makes an emitter of a connection or server: one that is made in a domain belongs to it, and its events run there.
+ * Runs a function that makes an emitter of a connection or server. An emitter belongs to the domain in which it is made, and its events run there.
  *
  * @template T
  * @param {import('node:async_hooks').AsyncResource} resource whose domain it belongs to

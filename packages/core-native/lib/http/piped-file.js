@@ -1,11 +1,11 @@
 'use strict'
 
-// fs.createReadStream(…).pipe(res): a lane reads and sends the file in the place of the stream, and nobody sees a difference.
+// fs.createReadStream(…).pipe(res): a lane reads and sends the file instead of the stream, without a visible difference.
 //
 // No function of Node is changed. Two members of one stream are: the table of functions that it opens, reads and closes its file with, and,
 // until its first read, the method for that read. So 'open', 'ready', 'error', 'close', destroy(), autoClose and abort signals remain Node's.
 // The first read decides. By then the file is open, and what the application does behind pipe() is done. From there on the lane's reports
-// move `bytesRead`, and Node goes on to read where something unusual happens: another destination, a pause, somebody else who writes.
+// move `bytesRead`, and Node goes on to read where something unusual happens: another destination, a pause, another writer.
 
 const fs = require('node:fs')
 const { AsyncResource } = require('node:async_hooks')
@@ -27,7 +27,7 @@ const { piped } = require('./piped')
 // The lane's number for the end of the file.
 const kNoData = -errnoOf('ENODATA')
 const kResourceOptions = { requireManualDestroy: true }
-// A file that the kernel makes up says that it is a page long, or a few. Other files of such a size are asked again.
+// A file that the kernel generates claims a size of one or a few pages (bytes). The size of any file of such a size is checked by fstat().
 const kPageBytes = 4096
 const kMadeUpMax = 64 * 1024
 
@@ -46,39 +46,39 @@ class PipedFile {
   #res
   /** The prototype that has the engine's own methods of a response. */
   #methods
-  /** Of the lane that sends the file; null: it keeps no files. @type {Engine | null} */
+  /** The engine of the lane that sends the file; null: it keeps no files open. @type {Engine | null} */
   #engine
-  /** Of the file in the engine's table, or kOwn. */
+  /** Id of the file in the engine's table, or kOwn. */
   #id = kOwn
   /** The engine's descriptor of a file in its table, which the application never learns. */
   #tableFd = kHidden
-  /** See answerForFd(). */
+  /** True after answerForFd(): the stream's `fd` is an accessor. */
   #answers = false
-  /** What the application has as the descriptor of such a stream; undefined: it has not asked. @type {number | null | undefined} */
+  /** The descriptor that the application sees if the stream's own is the engine's; undefined: it has not looked. @type {number | null | undefined} */
   shownFd = undefined
-  /** Bytes of the file; null: nobody has asked, or nobody asks any more. @type {number | null} */
+  /** Size of the file, bytes; null: not known yet, or not needed any more. @type {number | null} */
   #size = null
-  /** The descriptor is not given up any more. */
+  /** True once the engine keeps #tableFd open for Node's reads. */
   #isPinned = false
   /** Bytes that the pending read asks for. */
   #wanted = 0
-  /** The bytes behind the last window are none of the stream's: the range or the response is complete. */
+  /** True if the range or the response is complete after the last window, so that the stream ends there. */
   #isWhole = false
-  /** @type {FileWindows | null} null: the lane does not read the file, not so far or not any more */
+  /** @type {FileWindows | null} null: the lane does not read the file yet, or not any more */
   #windows = null
   /** The context of the stream's reads. @type {AsyncResource | null} */
   #resource = null
-  /** No more windows are given. */
+  /** True: the lane gets no more windows. */
   #isStopped = false
-  /** The application has ended the response: what leaves from there on counts as not read. */
+  /** True once the application has ended the response: bytes that are sent later do not count as read. */
   #isCut = false
   /** Closes the file once the windows are back. @type {(() => void) | null} */
   #closeLater = null
-  /** Why a window has not left, the system's error; 0: all have. */
+  /** The system's error if a window was not sent; 0: all were sent. */
   #errno = 0
-  /** The stream ends with the error of a read of the lane. */
+  /** True if the lane's read has failed, and the stream ends with that error. */
   #hasFailed = false
-  /** Windows that are back, while what others have written still waits. @type {FileWindows | null} */
+  /** The windows once all are back, until #release() lets other output continue. @type {FileWindows | null} */
   #held = null
 
   /** @param {PrivateFileStream} stream @param {EngineResponse} res @param {object} methods */
@@ -98,7 +98,7 @@ class PipedFile {
     const stream = this.#stream
     openFile(path, flags, mode, isHeard(stream) ? null : this.#engine, (error, fd, { id, size } = kUnknown) => {
       if (id === kOwn) return callback(error, fd)
-      // Listeners have come meanwhile.
+      // Listeners that were added meanwhile will see the descriptor: open another one, for the stream alone.
       if (isHeard(stream)) {
         releaseFile(this.#engine, id)
         return openFile(path, flags, mode, null, callback)
@@ -112,7 +112,7 @@ class PipedFile {
   }
 
   /**
-   * Lets the stream answer who looks at its descriptor. That makes it slow, so it is not done for a stream that is about to end.
+   * Makes `fd` of the stream an accessor, which calls show(). This makes the stream slow, so it is not done for a stream that is about to end.
    */
   answerForFd () {
     const stream = this.#stream
@@ -122,7 +122,10 @@ class PipedFile {
     }
   }
 
-  /** The application asks for the descriptor of a stream whose own is the engine's, and gets another one: once it has closed that, any file may have its number. */
+  /**
+   * Called when the application looks at `fd`: opens another descriptor for it. It must not close the engine's, whose number another file
+   * could get.
+   */
   show () {
     const fd = pinFile(this.#tableFd, this.#engine, this.#id)
     if (fd < 0) return
@@ -133,28 +136,28 @@ class PipedFile {
   }
 
   /**
-   * Reads on where the lane has stopped. A stream without `start` reads where the descriptor stands, which no lane moves.
+   * Reads on where the lane has stopped. Node would read at the descriptor's position if there is no `start`, but a lane does not move that.
    *
    * @type {FileOperations['read']}
    */
   read (fd, buffer, offset, length, position, callback) {
     fs.read(this.#id === kOwn ? fd : this.#tableFd, buffer, offset, length, position ?? this.#stream.bytesRead, (error, bytes, bytesOf) => {
       callback(error, bytes, bytesOf)
-      // Node tells of a write that fails in the next tick.
+      // Node reports a failed write in the next tick: other output continues only after that.
       if (this.#held !== null) nodeProcess.nextTick(() => this.#release())
     })
   }
 
-  /** Every destroy() of the stream ends here. @param {number} fd @param {(error: Error | null) => void} callback */
+  /** Closes the file. Called by every destroy() of the stream. @param {number} fd @param {(error: Error | null) => void} callback */
   close (fd, callback) {
     if (this.#hasFailed) {
-      // The end of the connection is told next. On Node an application hears first why its file has failed, and ends the response itself.
+      // The end of the connection is reported next. The application must see the file's error before that, as on Node.
       this.#closeFile(fd, () => {})
       return nodeProcess.nextTick(callback, null)
     }
     if (this.#windows === null) return this.#closeFile(fd, callback)
-    // The windows that are out have descriptors of their own. Where the response is about to end, too, as with pipeline(), the stream ends behind
-    // it, as a stream does whose read is pending. Otherwise the client alone decides when they are back.
+    // Windows that are out have descriptors of their own. If the response is destroyed, too, as by pipeline(), the file is closed when they are
+    // back, as after a pending read on Node. Otherwise it is closed now: a slow client could delay the windows for long.
     this.#isStopped = true
     const resource = new AsyncResource('FSREQCALLBACK', kResourceOptions)
     const close = () => {
@@ -176,14 +179,14 @@ class PipedFile {
 
   // -- The decision --------------------------------------------------------------------------------
 
-  /** The stream wants its first bytes. @param {number} wanted */
+  /** Decides whether the lane or Node reads the file. Called for the stream's first read. @param {number} wanted bytes */
   decide (wanted) {
     this.#wanted = wanted
     const refusal = this.#refusal()
     if (refusal !== '') return this.#leave(refusal)
     if (this.#id === kOwn && this.#stream.pos === undefined && hasMoved(this.#fd, this.#engine, isHeard(this.#stream))) return this.#leave('position of a descriptor')
     const size = this.#size
-    // A number of this kind is an object of its own, which would stay for as long as the client is slow.
+    // A floating-point number is a heap object, which would be kept for as long as the client is slow.
     this.#size = null
     const announced = this.#announced()
     if (announced !== null && (size === null || size >= this.#start + announced)) return this.#begin(announced)
@@ -203,7 +206,7 @@ class PipedFile {
     return this.#id === kOwn ? /** @type {number} */ (this.#stream.fd) : this.#tableFd
   }
 
-  // Has a descriptor that is not given up while Node uses it. False: the file is gone, and the stream has heard so.
+  // Makes the engine keep the descriptor open while Node uses it. If the file is gone, destroys the stream and returns false.
   #pin () {
     if (this.#id === kOwn || this.#isPinned) return true
     const fd = pinFile(this.#tableFd, this.#engine, this.#id)
@@ -216,7 +219,7 @@ class PipedFile {
     return true
   }
 
-  // Lets Node read for the read that is pending.
+  // Lets Node perform the pending read.
   #readOn () {
     if (this.#stream.destroyed || !this.#pin()) return this.#release()
     this.answerForFd()
@@ -228,7 +231,8 @@ class PipedFile {
     return this.#stream.pos ?? 0
   }
 
-  // The length of the range where the application has told it to the client, too: it knows the file then, and nobody has to ask how long that is.
+  // Returns the length of the range if the Content-Length is the same, otherwise null. The application knows the file's size in that case, and
+  // the file need not be asked for it.
   #announced () {
     const { end } = this.#stream
     const bytes = end - this.#start + 1
@@ -241,7 +245,7 @@ class PipedFile {
     return flowRefusal(stream) || listenersRefusal(stream, res) || responseRefusal(res, this.#methods) || outputRefusal(res)
   }
 
-  /** Node reads the file. @param {string} reason */
+  /** Leaves the file to Node. @param {string} reason */
   #leave (reason) {
     piped.reason = reason
     if (this.#id === kOwn) setOperations(this.#stream, null)
@@ -260,7 +264,7 @@ class PipedFile {
   #begin (bytes) {
     const res = this.#res
     if (headOf(res) === null) {
-      // Before the head is made: the application may still answer something else when the first read fails.
+      // Checked before the head is made: the application may still answer something else if the first read fails.
       if ((announcedBy(res) ?? bytes) !== bytes) return this.#leave('another length')
       // A head that cannot be made here fails in the same way at the first write of Node's own pipe().
       if (!tryHead(res)) return this.#leave('head')
@@ -303,7 +307,7 @@ class PipedFile {
   /** @param {number} bytes @param {number} errno */
   windowLeft (bytes, errno) {
     const windows = this.#windows
-    // Behind one that has failed.
+    // The window was out behind one that has failed.
     if (windows === null) return
     if (this.#res.finished) this.#isCut = true
     this.#count(bytes)
@@ -321,7 +325,7 @@ class PipedFile {
         this.#isStopped = true
       }
     }
-    // The lane ends the connection where it cannot read on: the stream ends before that, not when the windows behind are dropped.
+    // If the lane cannot read on, it ends the connection. The stream must end before that, not when later windows are dropped.
     if (windows.out !== 0 && (errno === 0 || errno === kCanceled)) return
     const resource = /** @type {AsyncResource} */ (this.#resource)
     this.#windows = null
@@ -330,7 +334,7 @@ class PipedFile {
     resource.emitDestroy()
   }
 
-  // The reason, since the last window, why Node's own stream has to go on; '' = there is none.
+  // Returns why Node's own stream must continue because of a change since the last window; '' if there is no such change.
   #change () {
     const res = this.#res
     const { isAlone, socket } = /** @type {FileWindows} */ (this.#windows)
@@ -340,10 +344,10 @@ class PipedFile {
     return listenersRefusal(this.#stream, res) || responseRefusal(res, this.#methods)
   }
 
-  /** The windows are back, or one has failed. @param {boolean} isAll no byte is left */
+  /** Ends or continues the stream when the windows are back, or one has failed. @param {boolean} isAll the windows had all bytes */
   #settle (isAll) {
     const stream = this.#stream
-    // The end that the application has written waits for one more read, whose write fails as it does on Node.
+    // If the application has ended the response, its end waits for one more read, whose write fails as on Node.
     const waits = this.#isCut && this.#errno === 0 && !stream.destroyed
     if (!waits) this.#release()
     if (this.#closeLater !== null) return this.#closeLater()
@@ -359,14 +363,14 @@ class PipedFile {
     }
   }
 
-  // Lets others write to the connection.
+  // Lets other output of the connection continue.
   #release () {
     this.#held?.end()
     this.#held = null
   }
 }
 
-/** @param {PrivateFileStream} stream @returns {boolean} whether somebody hears of its descriptor when it is open */
+/** @param {PrivateFileStream} stream @returns {boolean} whether the application may get its descriptor from an event when the file is open */
 function isHeard (stream) {
   return stream.listenerCount('open') !== 0 || stream.listenerCount('ready') !== 0 || !emitsAsNode(stream)
 }
@@ -383,7 +387,7 @@ function mayBeMadeUp (size) {
   return size <= kMadeUpMax && size % kPageBytes === 0
 }
 
-/** @param {EngineResponse} res whose head was not sent @returns {number | null} the length of its body as the client is told; null: it is not */
+/** @param {EngineResponse} res whose head was not sent @returns {number | null} its Content-Length; null: none */
 function announcedBy (res) {
   if (headOf(res) !== null) return isChunked(res) ? null : contentLengthOf(res)
   const length = res.getHeader('content-length')
@@ -397,21 +401,21 @@ function readError (errno) {
 }
 
 /**
- * Something is piped into a response.
+ * Takes over a file stream that is piped into a response. Must be called for anything that is piped into one.
  *
  * @param {EngineResponse} res
  * @param {unknown} source
  * @param {object} methods the prototype that has the engine's own methods of a response
  */
 function onPipe (res, source, methods) {
-  // Piped again: the first read looks where to.
+  // The first read of a stream that is piped again looks at its destinations.
   if (!isFileStream(source) || operationsOf(source) instanceof PipedFile) return
   const refusal = loadBinding().capabilities.sendsFiles ? sourceRefusal(source) || responseRefusal(res, methods) : 'backend'
   if (refusal === '') new PipedFile(source, res, methods) // eslint-disable-line no-new -- The stream has it.
   else piped.reason = refusal
 }
 
-/** A response is about to tell that it has closed: a listener may close its file. @param {EngineResponse} res */
+/** Must be called before a response emits 'close': a listener may look at the descriptor of its file. @param {EngineResponse} res */
 function beforeClose (res) {
   res[kPipedFile]?.answerForFd()
 }

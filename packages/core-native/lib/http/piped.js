@@ -6,7 +6,7 @@ module.exports = {
   piped: {
     /** Files that lanes have read. */
     taken: 0,
-    /** Of them, those that Node has read on from a place in the middle. */
+    /** Files that lanes have begun and Node has read on, from somewhere in the middle. */
     returned: 0,
     /** Why the last file was left to Node, or returned to it; empty: none was. */
     reason: ''

@@ -22,7 +22,7 @@ function namePrefix (req, { names, paths, ways }, id) {
   if ((way & Way.kHides) !== 0) {
     req[kStripped] = base
   } else {
-    // The request looks as below a router that is mounted there: Express and connect build on these two.
+    // As below a router that is mounted at the prefix: Express and connect build on originalUrl and baseUrl.
     req.originalUrl = req.url
     req.baseUrl = base
   }
@@ -30,7 +30,7 @@ function namePrefix (req, { names, paths, ways }, id) {
 }
 
 /**
- * Puts the server's own X-Forwarded-Prefix, where a prefix wants it, in the place of what a client says about it.
+ * Replaces a client's X-Forwarded-Prefix by the server's own, if the prefix asks for it.
  *
  * @param {string[]} raw names and values
  * @param {Prefixes} prefixes
@@ -47,11 +47,14 @@ function forwardPrefix (raw, { paths, ways }, id) {
   }
   raw.length = kept
   const value = fieldOf(paths[id])
-  // The first line: a limit of lines cuts the last ones off.
+  // Added as the first line, because a limit of lines cuts off the last ones.
   if (value !== '') raw.unshift(kForwardedPrefix, value)
 }
 
-/** @param {string} path of a prefix, which may have letters that no field has @returns {string} without its final slash */
+/**
+ * @param {string} path of a prefix, which may have letters that no field has
+ * @returns {string} the path without its final slash, with such letters percent-encoded
+ */
 function fieldOf (path) {
   return path.slice(0, -1).replace(/[^!-~]/gu, (letter) => Buffer.from(letter).toString('hex').toUpperCase().replace(/../g, '%$&'))
 }

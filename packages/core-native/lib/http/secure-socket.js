@@ -1,7 +1,7 @@
 'use strict'
 
-// The socket of a connection with TLS: what HttpSocket is, with the face of a tls.TLSSocket. Its records are
-// the lane's; facts about them came with the connection, what is rarely asked for is asked of the lane.
+// The socket of a connection with TLS: an HttpSocket with the interface of a tls.TLSSocket. The lane does TLS. Common
+// facts about the session came with the connection; rare ones are asked of the lane.
 
 const { AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
@@ -36,7 +36,7 @@ for (const symbol of Object.getOwnPropertySymbols(HttpSocket.prototype)) {
 Object.defineProperty(prototype, 'constructor', { value: tls.TLSSocket, writable: true, configurable: true })
 Object.setPrototypeOf(SecureSocket, tls.TLSSocket)
 
-// Undefined when the connection is gone.
+// Asks the lane about the TLS session of a socket. Returns undefined if the connection is gone.
 /** @param {EngineSocket} socket @param {number} question @param {Buffer} [argument] @returns {Buffer | undefined} */
 function ask (socket, question, argument) {
   if ((socket[kState] & State.kLaneClosed) !== 0 || socket.destroyed) return undefined
@@ -50,7 +50,7 @@ function renegotiationError (why) {
   return Object.assign(new Error(`TLS session renegotiation failed: ${why}`), { code: 'ERR_TLS_RENEGOTIATE' })
 }
 
-// Asks the client for a certificate. One answer is for all callers that ask meanwhile.
+// Asks the client for a certificate. Calls that come before the answer share it.
 /** @param {EngineSocket} connection @param {(error: Error | null) => void} callback */
 function askForCertificate (connection, callback) {
   const earlier = connection[kOnCertificate]
@@ -88,8 +88,8 @@ for (const [name, fact] of Object.entries(kFacts)) {
   })
 }
 
-// A connection with TLS ends when its client does, as on Node, unlike a plain one: so do upgraded ones whose application
-// waits for nothing else. A stream of HTTP/2 can stay half open.
+// As on Node, a connection with TLS, even an upgraded one, ends when its client ends its direction, unless the server allows half-open
+// connections. A stream of HTTP/2 can stay half open.
 Object.defineProperty(prototype, 'allowHalfOpen', {
   configurable: true,
   /** @this {EngineSecureSocket} */
@@ -105,15 +105,15 @@ Object.assign(prototype, {
   getCipher () { return this.destroyed ? null : this[kTls].cipher },
   /** @this {EngineSecureSocket} */
   isSessionReused () { return this.destroyed ? null : this[kTls].isReused },
-  /** The client's certificate is part of it. @this {EngineSecureSocket} */
+  /** Undefined for a server that must not see the client's certificate, which is part of the session. @this {EngineSecureSocket} */
   getSession () { return this[kTls].isForeign ? undefined : ask(this, Question.kSession) },
-  /** A ticket is the client's, as on Node. */
+  /** Undefined, as on Node: only a client has a ticket. */
   getTLSTicket () { return undefined },
   /** @this {EngineSecureSocket} */
   getFinished () { return ask(this, Question.kFinished) },
   /** @this {EngineSecureSocket} */
   getPeerFinished () { return ask(this, Question.kPeerFinished) },
-  /** The key of the exchange is told to the client alone, as on Node. */
+  /** Null, as on Node: only a client gets this information. */
   getEphemeralKeyInfo () { return null },
   /** @this {EngineSecureSocket} */
   getSharedSigalgs () {
@@ -151,7 +151,7 @@ Object.assign(prototype, {
     if (material !== undefined) return material
     throw Object.assign(new Error('The keying material could not be exported'), { code: 'ERR_TLS_EXPORT_KEYING_MATERIAL' })
   },
-  /** Nobody renegotiates here anyway. */
+  /** Does nothing: the engine never renegotiates. */
   disableRenegotiation () {},
   /** @this {EngineSecureSocket} @param {{ requestCert?: unknown, rejectUnauthorized?: unknown } | undefined} options @param {(error: Error | null) => void} [callback] */
   renegotiate (options, callback) {
@@ -169,7 +169,7 @@ Object.assign(prototype, {
     })
     return true
   },
-  /** Records have the size that fits what is written. */
+  /** Returns false: the lane chooses the size of TLS records. */
   setMaxSendFragment () { return false },
   enableTrace () {},
   setServername () {
@@ -178,5 +178,5 @@ Object.assign(prototype, {
   setSession () {}
 })
 
-// To TypeScript a function does not make what its prototype says.
+// Cast: to TypeScript, a function does not construct objects of its prototype's type.
 module.exports = { SecureSocket: /** @type {import('../../types/internal').EngineSocketConstructor} */ (/** @type {unknown} */ (SecureSocket)) }

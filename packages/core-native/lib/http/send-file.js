@@ -1,7 +1,7 @@
 'use strict'
 
-// Files as responses: by the kernel where the backend is one that reads files (Engine.sendFile), otherwise through a
-// stream, with the same result for the client and for the application.
+// Sends files as responses: by the backend if it can read files (Engine.sendFile), otherwise through a stream, with the
+// same result for the client and for the application.
 
 const fs = require('node:fs')
 const { Buffer } = require('node:buffer')
@@ -17,8 +17,8 @@ const { errnoOf, systemError } = require('../base/system-error')
 
 const kAnyMode = 0o666
 /**
- * The functions of a stream that reads a descriptor of somebody else: with `autoClose: false` alone, destroy() closes it all the same, and pipeline()
- * destroys the stream of a client that leaves.
+ * The functions of a stream that must not close its descriptor. `autoClose: false` is not enough: destroy() closes the descriptor all the same, and
+ * pipeline() destroys the stream if the client leaves.
  */
 const kBorrowed = {
   open: fs.open,
@@ -34,9 +34,9 @@ const kBorrowed = {
  * @property {EngineResponse} res
  * @property {import('../../types/binding').Engine | null} engine that may keep the file open
  * @property {number} fd
- * @property {number} id of the file in the engine's table; 0: the descriptor is no other's
- * @property {unknown} file what the application gave: a FileHandle is open as long as somebody has it
- * @property {boolean} isOurs we have opened it
+ * @property {number} id of the file in the engine's table; 0: the file is not in the table
+ * @property {unknown} file the application's argument, kept because Node closes a FileHandle without references
+ * @property {boolean} isOurs true: sendFile() has opened the file, and closes it
  * @property {number | undefined} start
  * @property {number | undefined} end the last byte
  * @property {(error: Error | null) => void} callback
@@ -71,8 +71,8 @@ function readRange (options) {
 }
 
 /**
- * Ends a response with a file. The callback comes once: with null when everything was handed to the system, or with an
- * error. Before the head was sent the response is still the application's then.
+ * Ends a response with a file. Calls back once: with null when all bytes were handed to the system, or with an error. If
+ * the head was not sent before the error, the application can still answer.
  *
  * @param {EngineResponse} res
  * @param {unknown} file a path, a FileHandle or a descriptor; the latter two remain the application's
@@ -100,7 +100,7 @@ function sendFile (res, file, options, callback) {
   }
   sending.fd = /** @type {number} */ (typeof file === 'object' && file !== null ? /** @type {{ fd: unknown }} */ (file).fd : file)
   if (typeof sending.fd !== 'number') throw typeError('file', 'a path, a FileHandle or a file descriptor', file)
-  // A FileHandle that is closed has -1.
+  // A closed FileHandle has the descriptor -1.
   if (sending.fd === -1) return nodeProcess.nextTick(settled, systemError(errnoOf('EBADF'), 'fstat'))
   look(sending)
 }
@@ -123,7 +123,7 @@ function look (sending) {
   fs.fstat(sending.fd, (error, stats) => {
     const why = error ?? (stats.isDirectory() ? systemError(errnoOf('EISDIR'), 'read') : null)
     if (why !== null) settle(sending, why)
-    // Pipes and devices have the length that they turn out to have.
+    // The length of pipes and devices is known only at their end.
     else if (!stats.isFile()) stream(sending, undefined)
     else begin(sending, stats.size)
   })
@@ -149,11 +149,11 @@ function begin (sending, size) {
   }
   if (length === 0 || hasNoBody || !hasBody(res)) res.end()
   else if (!endWithFile(res, fd, id, start, length, onFailed)) return stream(sending, length)
-  // The descriptor that was handed over has a handle of its own.
+  // The lane has a descriptor of its own. settle() closes ours when the response has ended.
   finished(res, (error) => settle(sending, cause ?? error ?? null))
 }
 
-/** @param {EngineResponse} res @returns {number | null} the length of the body that the client is told; null: none, or nothing of the body is sent */
+/** @param {EngineResponse} res @returns {number | null} the Content-Length; null: none, or the response is one to HEAD */
 function announcedBy (res) {
   if (res.req.method === 'HEAD') return null
   if (headOf(res) !== null) return isChunked(res) ? null : contentLengthOf(res)
@@ -171,7 +171,7 @@ function cutError (missing) {
   return coded('ERR_HTTP_CONTENT_LENGTH_MISMATCH', Error, `The file has become ${missing} bytes shorter while it was sent`)
 }
 
-/** @param {Sending} sending @param {number | undefined} length of what is to be sent */
+/** @param {Sending} sending @param {number | undefined} length bytes to send; undefined: up to the end */
 function stream (sending, length) {
   const { res, start, end } = sending
   const fd = pinFile(sending.fd, sending.engine, sending.id)
@@ -179,7 +179,7 @@ function stream (sending, length) {
   const last = length === undefined ? end : (start ?? 0) + length - 1
   const source = fs.createReadStream('', { fd, start: length === undefined ? start : start ?? 0, end: last, fs: kBorrowed })
   const done = (/** @type {Error | null | undefined} */ error) => {
-    // A read of a client that has left may still use the descriptor.
+    // If the client has left, a pending read may still use the descriptor.
     if (source.closed) settle(sending, error ?? null)
     else source.once('close', () => settle(sending, error ?? null))
   }
@@ -187,7 +187,8 @@ function stream (sending, length) {
   else pipeline(source, (pieces) => exactly(pieces, length), res, done)
 }
 
-// Gives exactly so many bytes, and throws where there are fewer: a client that was told a length must not take what comes next for the rest.
+// Yields the pieces, and throws if they have fewer than `length` bytes: the client, which got a Content-Length, would take the next response
+// for the rest.
 /** @param {AsyncIterable<Buffer>} pieces @param {number} length */
 async function * exactly (pieces, length) {
   let left = length

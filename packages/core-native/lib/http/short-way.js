@@ -10,7 +10,7 @@ const { settleStream } = require('./stream-credit')
 const { State } = require('./socket-state')
 const { kLane, kState, kUnsent, kWritten } = require('./symbols')
 
-// Characters. A head shares its record with a piece of the body, and a record has to fit a segment.
+// Longest head, in characters, that takes the short way: it shares its record with a piece of the body, and a record must fit a segment.
 const kShortHeadMax = 16 * 1024
 
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
@@ -18,14 +18,14 @@ const kShortHeadMax = 16 * 1024
 
 const kNotDirect = State.kDestroyed | State.kLaneClosed | State.kUpgraded | State.kFinSent | State.kCloseSoon | State.kFileOut
 
-/** @param {EngineSocket} socket that a part of a file was given @returns {boolean} whether nothing waits to be written, and it goes on */
+/** @param {EngineSocket} socket on which a part of a file is being sent @returns {boolean} whether it stays open and no other output waits */
 function goesOn (socket) {
   const bits = socket[kState]
   if ((bits & kNotDirect & ~State.kFileOut) !== 0) return false
   return (bits & State.kMaterialised) === 0 || (socket.writable && socket.writableLength === 0 && socket.writableCorked === 0)
 }
 
-/** @param {EngineSocket} socket the response's socket is an engine socket in a state where bytes may go directly to the lane */
+/** Whether bytes of a response may go directly to the lane in the present state of its socket. @param {EngineSocket} socket */
 function isDirect (socket) {
   const bits = socket[kState]
   if ((bits & kNotDirect) !== 0) return false
@@ -34,7 +34,7 @@ function isDirect (socket) {
   return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0
 }
 
-/** @param {EngineResponse} res */
+/** Whether the next bytes of a response may take the short way. @param {EngineResponse} res */
 function isShort (res) {
   const { socket } = res
   return socket !== null && socket !== undefined && socket[kLane] !== undefined && answerOf(socket) === res &&
@@ -42,12 +42,12 @@ function isShort (res) {
     res[kCorked] === 0 && isDirect(socket)
 }
 
-/** @param {EngineResponse} res the head of which exists */
+/** @param {EngineResponse} res whose head is made */
 function isLongHead (res) {
   return !isHeadSent(res) && /** @type {string} */ (headOf(res)).length > kShortHeadMax
 }
 
-/** Counts bytes that a record has for a socket. @param {EngineSocket} socket @param {number} bytes */
+/** Counts bytes of a socket that were published in a record. @param {EngineSocket} socket @param {number} bytes */
 function count (socket, bytes) {
   socket[kUnsent] += bytes
   socket[kWritten] += bytes

@@ -1,7 +1,7 @@
 'use strict'
 
-// The listeners that Node has on the socket of every HTTP connection, and those that it has for life on one with TLS. Ours get them when
-// they become streams: before that nothing can happen that they would hear.
+// The listeners that Node adds to the socket of every HTTP connection, and those that it keeps on every socket with TLS. Our sockets get
+// them when they become streams: before that, none of these events can happen.
 
 const { EventEmitter } = require('node:events')
 const http = require('node:http')
@@ -14,13 +14,13 @@ const { kLane, kListener, kReceiving, kSlot, kState, kTls } = require('./symbols
 
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
-// Events to which Node's listeners do what records do here. Ours are there because listeners are counted.
+// Events whose listeners do the work on Node that records do here. Our sockets get empty listeners, so that listenerCount() is as on Node.
 const kCounted = ['data', 'end', 'resume', 'pause']
-/** The same of a socket with TLS: tls.Server adds these listeners, and nobody removes them when HTTP ends. */
+/** The same for a socket with TLS: listeners of tls.Server, which remain after an upgrade. */
 const kCountedTls = ['close', 'close', '_tlsError', 'error', 'secure']
-/** Further ones until the handshake is done. */
+/** The same for a socket with TLS until its handshake is done, in addition to kCountedTls. */
 const kCountedHandshake = ['error', 'timeout']
-const { on } = EventEmitter.prototype // Readable's would start to read.
+const { on } = EventEmitter.prototype // on() of Readable would start to read.
 
 /** @param {EngineSocket} socket that has become a stream */
 function addListeners (socket) {
@@ -51,8 +51,8 @@ function addHttpListeners (socket) {
 
 function onRecordInstead () {}
 
-// connectionClosed() was called before, unless the application says so of a socket that is open: Node takes its word. Some call
-// the listener on something else.
+// Listener of 'close'. If the application emits 'close' on an open socket, the connection counts as closed, as on Node. On other sockets
+// connectionClosed() was called before. Some programs call this listener with another `this`.
 /** @this {EngineSocket} */
 function onSocketClose () {
   if (this?.[kState] === undefined || this.destroyed) return
@@ -60,17 +60,17 @@ function onSocketClose () {
   connectionClosed(this)
 }
 
-// The response's, when it was assigned to a light socket.
+// Stands for the 'close' listener of a response that was assigned to the socket while it was light.
 function onResponseClosed () {}
 
-/** @param {EngineSocket} socket that its response has left */
+/** @param {EngineSocket} socket whose response was detached */
 function forgetResponse (socket) {
   socket.removeListener('close', onResponseClosed)
 }
 
 /**
- * The 'data' of a socket in HTTP mode: bytes of bodies and of refused requests. Heads and chunk framing
- * stay on the lane.
+ * Emits 'data' of a socket in HTTP mode, with bytes of bodies and of refused requests only: heads and chunk
+ * framing stay on the lane.
  *
  * @param {EngineSocket} socket
  * @param {Buffer} chunk
@@ -79,7 +79,7 @@ function showData (socket, chunk) {
   if (!isLight(socket) && socket.listenerCount('data') > 1) socket.emit('data', chunk)
 }
 
-/** After an upgrade the socket is the application's. @param {EngineSocket} socket */
+/** Removes the listeners of HTTP. Must be called after an upgrade. @param {EngineSocket} socket */
 function removeListeners (socket) {
   socket.removeListener('timeout', onSocketTimeout)
   socket.removeListener('error', onSocketError)
@@ -134,7 +134,7 @@ function noop () {}
 /** @this {EngineSocket} @param {Error & { code?: string }} error */
 function onSocketError (error) {
   this.removeListener('error', onSocketError)
-  // Other listeners may leave before destroy() emits the error once more, as that of on-finished does.
+  // destroy() emits the error again, which must find a listener. Others, such as that of on-finished, may be removed before.
   if (this.listenerCount('error', noop) === 0) this.on('error', noop)
   if (this.server.emit('clientError', error, this)) return
   const res = ownMessage(this)
@@ -147,7 +147,7 @@ function onSocketError (error) {
   this.destroy(error)
 }
 
-// The lane has the error log, and cannot know whether a listener of 'clientError' gives the answer.
+// Reports a refused body to the lane, which has the error log but cannot know whether a listener of 'clientError' gives the answer.
 /** @param {EngineSocket} socket whose request has a body that is too long @param {boolean} isAnswered with 413 */
 function logRefusedBody (socket, isAnswered) {
   if ((socket[kState] & State.kLaneClosed) !== 0) return

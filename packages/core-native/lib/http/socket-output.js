@@ -16,23 +16,23 @@ const { kLane, kSlot, kState, kUnsent, kHeldWrite, kWritten } = require('./symbo
 
 const { kData, kEnd, kShutdown } = R.ReplyType
 
-// Accepted but unsent bytes per connection above which a write waits for a credit.
+// A write waits for a credit if its connection has at least this many bytes accepted but unsent.
 // 256 KiB keeps a fast link busy across a thread hop and bounds what a slow reader costs.
 const kSendBytesMax = 256 * 1024
-// Larger pieces of a response are sent by reference (benchmarks/scenarios/stream-1mb.js chose it). On an upgraded
-// connection all that fits is copied: protocols look at writableLength right after a write (ws: bufferedAmount).
+// Pieces of a response above this size (bytes, chosen by benchmarks/scenarios/stream-1mb.js) are sent by reference. On an upgraded
+// connection all that fits a record is copied: protocols look at writableLength right after a write (ws: bufferedAmount).
 const kCopiedBytesMax = 32 * 1024
-// Pieces of one write that leave in one record, together: a record costs about as much as copying so much. Libraries of
-// WebSocket write a frame as a header and a payload.
+// Pieces of one write share a record up to this many bytes together: a record costs about as much as copying them. Libraries
+// for WebSockets write a frame as a header and a payload.
 const kJoinedBytesMax = 2048
-// Block ids count from 0.
+// The value of a write's `block` if no block is being sent. Ids of blocks count from 0.
 const kNoBlock = -1
 
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 /** @typedef {import('../../types/internal').PendingChunk} PendingChunk */
 /** @typedef {import('../../types/internal').SocketWrite} Write */
 
-/** @param {EngineSocket} socket whether more may be published for it */
+/** Whether more output of a socket may be published. @param {EngineSocket} socket */
 function hasCredit (socket) {
   const unsent = socket[kUnsent]
   if (unsent < kStreamBytesMin) return true
@@ -40,9 +40,9 @@ function hasCredit (socket) {
   return unsent < kSendBytesMax || (unsent < kSendBytesFastMax && mayHaveExtra(socket))
 }
 
-/** @param {EngineSocket} socket whether it may have kSendBytesFastMax */
+/** Whether a socket may have up to kSendBytesFastMax unsent bytes. @param {EngineSocket} socket */
 function mayHaveExtra (socket) {
-  // A client that has become slow has it until enough has left.
+  // If the client has become slow, the extra credit is held, but not used further, until forgetExtra().
   if ((socket[kState] & (State.kReadsFast | State.kUpgraded)) !== State.kReadsFast) return false
   if ((socket[kState] & State.kHasExtra) !== 0) return true
   if (!takeExtra(socket[kLane])) return false
@@ -50,23 +50,23 @@ function mayHaveExtra (socket) {
   return true
 }
 
-/** @param {EngineSocket} socket that has few unsent bytes, is closed, or gives its output to a channel */
+/** Returns the extra credit of a socket that has few unsent bytes, is closed, or gives its output to a channel. @param {EngineSocket} socket */
 function forgetExtra (socket) {
   if ((socket[kState] & State.kHasExtra) === 0) return
   socket[kState] &= ~State.kHasExtra
   returnExtra(socket[kLane])
 }
 
-/** Bytes have left. @param {EngineSocket} socket @param {boolean} isTaken the client's socket has taken everything so far */
+/** Must be called when bytes were sent. @param {EngineSocket} socket @param {boolean} isTaken the client's socket has taken everything so far */
 function noteReader (socket, isTaken) {
   if (isTaken) socket[kState] |= State.kReadsFast
   else socket[kState] &= ~State.kReadsFast
   if (socket[kUnsent] < kSendBytesMax) forgetExtra(socket)
 }
 
-// The most bytes of the pieces of a write that are copied, of which one is large. A piece that is not copied is done when it has
-// left: an application that waits for that, and is the only one to send, would leave the lane without work until its thread
-// runs again.
+// Returns the size up to which pieces are copied, for a write with a large piece. A piece sent by reference is done only when it was
+// sent. If this socket alone sends large pieces and the application waits for each, the lane would have no work until JavaScript runs
+// again; larger pieces are copied then.
 /** @param {EngineSocket} socket */
 function copiedMax (socket) {
   if ((socket[kState] & State.kUpgraded) !== 0) return kInlineBytesMax
@@ -76,7 +76,7 @@ function copiedMax (socket) {
   return isAlone && (socket[kState] & State.kReadsFast) !== 0 ? kInlineBytesMax : kCopiedBytesMax
 }
 
-// Written by the application, not yet accepted.
+// Returns the number of bytes that the application has written and that are not accepted yet.
 /** @param {EngineSocket} socket */
 function waitingBytes (socket) {
   if (isLight(socket)) return 0
@@ -93,7 +93,7 @@ function hold (socket, write) {
   if ((socket[kState] & State.kPeerEnded) !== 0) updateLoop(socket)
 }
 
-// FIN after everything accepted; with kCloseSoon the lane also closes without waiting for the peer.
+// Sends FIN after everything accepted; with kCloseSoon the lane also closes without waiting for the client.
 /** @param {EngineSocket} socket */
 function shutdown (socket) {
   const bits = socket[kState]
@@ -119,7 +119,11 @@ function count (socket, bytes) {
   socket[kWritten] += bytes
 }
 
-/** @param {PendingChunk[]} chunks @param {number} from @returns {number} the index behind the last one that can leave in one record with that at `from` */
+/**
+ * @param {PendingChunk[]} chunks
+ * @param {number} from
+ * @returns {number} the index behind the last chunk that can share a record with the one at `from`
+ */
 function endOfJoined (chunks, from) {
   let bytes = 0
   let at = from
@@ -146,12 +150,12 @@ function publish (socket, write) {
   let isKnown = false
   while (write.next < chunks.length) {
     if ((socket[kState] & State.kLaneClosed) !== 0) return Sent.closed
-    // The end of a response is an empty one: it lets go of what came before.
+    // An empty chunk, such as Node writes at the end of a response, needs no record.
     if (chunks[write.next].chunk.length === 0) {
       write.next++
       continue
     }
-    // The client would take these bytes for the next response.
+    // The lane has ended the response after a file: the client would take these bytes for the next response.
     if ((socket[kState] & State.kFileEnds) !== 0) return Sent.excess
     if ((socket[kState] & State.kFileOut) !== 0 || !hasCredit(socket)) return Sent.some
     const end = isStream ? 0 : endOfJoined(chunks, write.next)
@@ -182,14 +186,14 @@ function publish (socket, write) {
       const block = lane.writer.block(slot, R.kReplyRaw, /** @type {Uint8Array} */ (chunk))
       if (block === undefined) return Sent.refused
       write.block = block
-      // With the chunk: the bytes of a string are in no other place.
+      // The entry keeps the chunk alive: the bytes of a string are in no other place.
       lane.blocks.set(block, { write, chunk: /** @type {Uint8Array} */ (chunk) })
     }
   }
   return Sent.all
 }
 
-// The chunks of a write leave in one piece, as those of writev() do: HAProxy 2.6 loses the body of a response that comes with
+// Publishes the chunks of a write in one piece, as writev() does: HAProxy 2.6 loses the body of a response that comes with
 // "100 Continue" and ends within a chunk.
 /** @param {EngineSocket} socket @param {Write} write @returns {number} of Sent */
 function publishTogether (socket, write) {
@@ -202,9 +206,9 @@ function publishTogether (socket, write) {
   }
 }
 
-// The callback runs at once when all chunks were accepted: then writableLength is 0 right after write(), as after a write that
-// the kernel took. Bytes that are sent by reference may be changed by the application once the callback ran: it waits for
-// their last block.
+// Sends a write. Its callback runs at once if all chunks were accepted, so that writableLength is 0 right after write(), as after a
+// write that the kernel took. If bytes are sent by reference, it runs after their last block, because the application may change them
+// then.
 /** @param {EngineSocket} socket @param {Write} write */
 function send (socket, write) {
   restartTimeout(socket)
@@ -213,7 +217,7 @@ function send (socket, write) {
   if (sent === Sent.refused) return
   if (sent === Sent.excess) {
     holdRest(socket, write)
-    // In a tick of its own: destroy() throws while Node's Writable goes through its buffered chunks.
+    // Destroyed in a later tick: destroy() throws while Node's Writable goes through its buffered chunks.
     nodeProcess.nextTick(() => socket.destroy())
     return
   }
@@ -223,7 +227,7 @@ function send (socket, write) {
   }
   const isStream = (socket[kState] & (State.kStream | State.kUpgraded)) === State.kStream
   if (sent === Sent.some) {
-    // A write behind a file goes on when the file has been sent (file-windows.js): it waits for no credit.
+    // A write behind a file continues when the file has been sent (file-windows.js): it does not wait for credit.
     if ((socket[kState] & (State.kStream | State.kFileOut)) === State.kStream) waitForCredit(socket)
     holdRest(socket, write)
     return
@@ -233,7 +237,7 @@ function send (socket, write) {
   else holdRest(socket, write)
 }
 
-// Chunks that were published are in the lane's memory, or in lane.blocks: they need not be there twice. Node keeps the entries, too.
+// Holds a write without its published chunks, which are in the lane's memory or in lane.blocks. Node keeps the entries, so they are emptied.
 /** @param {EngineSocket} socket @param {Write} write */
 function holdRest (socket, write) {
   for (let i = 0; i < write.next; i++) write.chunks[i].chunk = ''
@@ -242,7 +246,7 @@ function holdRest (socket, write) {
   hold(socket, write)
 }
 
-/** Bytes of a stream have left: a write is done that waited for nothing else. @param {EngineSocket} socket */
+/** Completes a write that has waited only for bytes of its stream to be sent. Must be called when some were sent. @param {EngineSocket} socket */
 function finishCopied (socket) {
   const held = socket[kHeldWrite]
   if (held === null || held.chunks.length !== 0 || held.block !== kNoBlock) return
@@ -250,7 +254,7 @@ function finishCopied (socket) {
   held.callback()
 }
 
-/** A credit, or the end of a part of a file, lets a write go on that is not published yet. @param {EngineSocket} socket */
+/** Continues a write that is not fully published. Must be called after a credit, or the end of a part of a file. @param {EngineSocket} socket */
 function resumeWrite (socket) {
   const held = socket[kHeldWrite]
   if (held === null || held.next === held.chunks.length || socket.destroyed) return
@@ -258,7 +262,7 @@ function resumeWrite (socket) {
   send(socket, held)
 }
 
-/** @param {Write} write @param {number} block that has left or was dropped; they do in their order */
+/** @param {Write} write @param {number} block that was sent or dropped; blocks end in order */
 function blockDone (write, block) {
   if (write.block !== block) return
   write.block = kNoBlock

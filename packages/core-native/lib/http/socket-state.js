@@ -12,34 +12,34 @@ const { kLane, kSlot, kState, kHeldWrite, kUnref, kHoldsLoop, kStreamAnswer, kEn
 
 // Bits of socket[kState].
 const State = {
-  kMaterialised: 1 << 0,
+  kMaterialised: 1 << 0, // A stream; without this bit the socket is light.
   kDestroyed: 1 << 1, // Only while light; afterwards the stream's own state counts.
   kLaneClosed: 1 << 2, // kClosed arrived: nothing may be published for this slot.
-  kUpgraded: 1 << 3, // Opaque bytes both ways.
+  kUpgraded: 1 << 3, // After an upgrade or CONNECT: opaque bytes both ways.
   kFinSent: 1 << 4, // kShutdown or a closing kEnd was published.
   kCloseSoon: 1 << 5, // The lane closes by itself after what was published.
-  kPeerEnded: 1 << 6,
+  kPeerEnded: 1 << 6, // The client has ended its direction.
   kReadPaused: 1 << 7, // Consumed bytes are not acknowledged.
   kKeepAliveTimer: 1 << 8, // The idle time between requests is counted by a JavaScript timer.
   kFailed: 1 << 9, // A protocol error was reported: no more requests.
   kCounted: 1 << 10, // Counts in server._connections.
   kServed: 1 << 11, // At least one request was received.
-  kInHandler: 1 << 12, // Its request is just being handed over: to Node's parser that is no idle connection.
-  kUndecided: 1 << 13, // Upgraded, and nobody has said whether its bytes are read as bytes or as frames.
-  kWebSocket: 1 << 14, // Frames: this stream has none of them.
+  kInHandler: 1 << 12, // A handler is being called: the connection is not idle, as with Node's parser.
+  kUndecided: 1 << 13, // Upgraded; whether the lane reads bytes or WebSocket frames is not decided yet.
+  kWebSocket: 1 << 14, // The lane reads WebSocket frames: the socket as a stream gets no data.
   kStream: 1 << 15, // A stream of an HTTP/2 connection.
   kHttp2: 1 << 16, // A connection that has streams.
-  kRelayedStream: 1 << 17, // A stream of a client's connection that another process has.
-  kIdleCounted: 1 << 18, // The lane was told, since the last request, how long the connection may be idle: nobody else counts.
-  kBodyLimited: 1 << 19, // A request that came over it has a limit of its own for its body.
-  kFileOut: 1 << 20, // The lane sends a part of a file: what is written waits for it, as for a client that does not read.
+  kRelayedStream: 1 << 17, // An HTTP/2 stream that another process relays: that process has the client's connection.
+  kIdleCounted: 1 << 18, // The lane counts the idle time since the last request; JavaScript must not count it, too.
+  kBodyLimited: 1 << 19, // A request of the connection has its own body limit.
+  kFileOut: 1 << 20, // The lane sends a part of a file: other output waits for it, as for a client that does not read.
   kHasPolicies: 1 << 21, // Its server has an output cache with the rules of HTTP.SYS, or a policy was set on a response: heads are preceded by policies.
-  kReadsFast: 1 << 22, // When bytes left last, the client's socket had taken all that it was given.
-  kHasExtra: 1 << 23, // The socket may have more unsent bytes than others.
-  kCountsAsRead: 1 << 24, // A stream whose credit counts as that of one that its client reads.
-  kFileEnds: 1 << 25, // The response ends with a file, for the lane: nothing may be written until it has finished.
+  kReadsFast: 1 << 22, // At the last credit, the client's socket had taken all bytes so far.
+  kHasExtra: 1 << 23, // The socket has extra credit (extra-credit.js).
+  kCountsAsRead: 1 << 24, // An HTTP/2 stream that StreamCredit counts as read by its client.
+  kFileEnds: 1 << 25, // The lane ends the response after a file: nothing may be written until the response has finished.
   kTimerDiffers: 1 << 26, // Node's timer of the socket runs with another time than its `timeout` (idle-time.js).
-  kReaderGone: 1 << 27 // Upgraded: what it was piped into has ended, and pause() was not called since.
+  kReaderGone: 1 << 27 // Upgraded: the destination of its pipe has ended, and pause() was not called since.
 }
 
 /** @param {EngineSocket} socket */
@@ -47,7 +47,7 @@ function isLight (socket) {
   return (socket[kState] & State.kMaterialised) === 0
 }
 
-// The response whose turn it is on the socket. A connection with streams has none: its _httpMessage is one of theirs.
+// Returns the response whose turn it is on the socket; undefined for an HTTP/2 connection, whose _httpMessage is that of one of its streams.
 /** @param {EngineSocket} socket */
 function ownMessage (socket) {
   return socket[kStreamAnswer] === undefined ? answerOf(socket) : undefined
@@ -73,8 +73,8 @@ function publish (socket, type, a, b, c) {
   }
 }
 
-// An open connection keeps the event loop alive, as an active libuv handle does: until the lane has
-// closed it; but an upgraded one whose peer has ended holds it only for a write that waits, or for its own close.
+// Decides whether a socket keeps the event loop alive. As on Node, an open connection does, until the lane has closed it; an upgraded
+// one whose client has ended does only while a write waits, or its own end or close is under way.
 /** @param {EngineSocket} socket */
 function updateLoop (socket) {
   const bits = socket[kState]

@@ -34,7 +34,7 @@ const { kData, kEnd, kWindow, kUpgradeAccept, kDestroy, kReset, kSocketOption } 
 /** @typedef {import('../../types/internal').SocketChannel} SocketChannel */
 /** @typedef {import('./addresses').Addresses} Addresses */
 
-// Consumed body bytes that are acknowledged together: a quarter of the lane's receive window.
+// Consumed body bytes are acknowledged to the lane when they are at least this many: a quarter of the lane's receive window.
 const kAcknowledgeBytes = 32 * 1024
 
 /**
@@ -50,8 +50,8 @@ function socketConstructor () {
    * @this {EngineSocket}
    * @param {import('../records/lane').Lane} lane
    * @param {number} slot
-   * @param {EngineServer | undefined} server undefined: it was closed, and the connection is
-   * @param {Addresses | null} remote null: of a socket that is only looked at
+   * @param {EngineServer | undefined} server undefined: the server was closed, and so is the connection
+   * @param {Addresses | null} remote null: only the keys of the socket are looked at
    */
   return function Socket (lane, slot, server, remote) {
     this[kLane] = lane
@@ -80,7 +80,7 @@ function socketConstructor () {
     this[kStreamAnswer] = undefined
     this[kStreamCredit] = undefined
     this[kRefusal] = undefined
-    this._httpMessage = undefined // Before the first request, as on Node. For a connection with streams, answerBegins() sets it.
+    this._httpMessage = undefined // Undefined before the first request, as on Node. For a connection with streams, answerBegins() sets it.
     this.server = /** @type {EngineServer} */ (server)
     this._server = /** @type {EngineServer} */ (server)
     // Both are as EventEmitter leaves them before the first listener; `_events` is an accessor, see below.
@@ -91,13 +91,13 @@ function socketConstructor () {
 
 const HttpSocket = socketConstructor()
 
-// A WebSocket lets go of a socket that nobody uses; from now on it is one that somebody has changed.
+// Must be called before a socket is changed: a WebSocket releases an unused socket, but must keep a changed one.
 /** @param {EngineSocket} socket */
 function keep (socket) {
   if ((socket[kState] & State.kWebSocket) !== 0) /** @type {SocketChannel} */ (socket[kChannel]).keep(socket)
 }
 
-/** @param {EngineSocket} socket */
+/** Makes a light socket a stream. @param {EngineSocket} socket */
 function materialise (socket) {
   const state = socket[kState]
   socket[kState] = state | State.kMaterialised
@@ -117,13 +117,13 @@ function materialise (socket) {
     settleDestroyed(socket, (state & State.kFinSent) !== 0, (state & State.kPeerEnded) !== 0)
     if ((state & State.kLaneClosed) === 0) onceClosed(socket, () => socket.emit('close', false))
   } else if ((state & State.kFinSent) !== 0) {
-    // The FIN is on its way; end() only brings the stream's state along.
+    // The FIN was sent already; end() only updates the stream's state.
     Reflect.apply(net.Socket.prototype.end, socket, [])
   }
   return socket
 }
 
-// Upgraded, open both ways, and not used as a stream so far.
+// Whether a socket is upgraded, open both ways, and not used as a stream so far.
 /** @param {EngineSocket} socket */
 function isUntouched (socket) {
   const ends = State.kDestroyed | State.kLaneClosed | State.kFinSent
@@ -138,7 +138,7 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
   }
 
   _getsockname () {
-    // Node, too, knows this end only as long as there is a connection, and the other end for ever.
+    // As on Node, the local address is known only while the connection exists; the client's address remains known.
     return this.destroyed ? {} : this[kRemote].local
   }
 
@@ -170,7 +170,7 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
     return isLight(this) && (this[kState] & State.kUpgraded) === 0 ? this : super.resume()
   }
 
-  // Called by the pipe, too, when its destination has ended.
+  // Also called by pipe() when its destination has ended.
   /** @param {NodeJS.WritableStream} [destination] */
   unpipe (destination) {
     super.unpipe(destination)
@@ -240,9 +240,9 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
   _final (callback) {
     shutdown(this)
     if ((this[kState] & State.kUpgraded) !== 0 && this.readableLength >= this.readableHighWaterMark) closeUnread(this)
-    // The callback comes as late as after a shutdown by libuv: what the tick that ended the socket still does comes first.
+    // The callback comes as late as after a shutdown by libuv: the tick that ended the socket must be done first.
     if ((this[kState] & State.kFileOut) === 0) setImmediate(callback)
-    // The end waits for the file before it, which may fail as a write may.
+    // The end waits for the file that is being sent, which may fail as a write may.
     else hold(this, { socket: this, chunks: [], next: 0, block: kNoBlock, callback: (error) => error ? callback(error) : setImmediate(callback) })
   }
 
@@ -272,7 +272,7 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
     super.destroySoon()
   }
 
-  /** @param {Error} [error] @param {(error?: Error | null) => void} [callback] Node's own, undocumented */
+  /** @param {Error} [error] @param {(error?: Error | null) => void} [callback] an undocumented parameter, as Node's */
   destroy (error, callback) {
     if (isLight(this)) {
       if (error || typeof callback === 'function') {
@@ -295,7 +295,7 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
   /** @param {Error | null} error @param {(error?: Error | null) => void} callback */
   _destroy (error, callback) {
     const { _server } = this
-    // net.Socket's _destroy counts the socket out, and tells its server. A stream of HTTP/2 is none of the server's connections.
+    // net.Socket's _destroy() subtracts the socket from the connections of its `_server`. An HTTP/2 stream is not counted among them.
     if ((this[kState] & State.kCounted) === 0) this._server = null
     this[kState] &= ~State.kCounted
     this._handle = new ClosingHandle(this, error)
@@ -418,7 +418,7 @@ Object.defineProperties(HttpSocket.prototype, {
   _bytesDispatched: { configurable: true, get () { return this[kWritten] } }
 })
 
-// A look at a light socket's listeners makes it a stream, so that it shows those that Node's has, too.
+// Reading one of these members of a light socket makes it a stream, so that it has the listeners that Node's sockets have.
 for (const name of ['_readableState', '_writableState', '_events']) {
   Object.defineProperty(HttpSocket.prototype, name, {
     configurable: true,
@@ -471,18 +471,18 @@ function onceClosed (socket, closed) {
     const held = socket[kHeldWrite]
     hold(socket, null)
     if (held !== null) {
-      held.callback() // The error is the socket's: libuv cancels writes in flight without one of their own.
+      held.callback() // Without an error, as libuv cancels writes in flight: the error is the socket's.
       drainTicks?.() // Ticks of the callback run before 'close'.
     }
     connectionClosed(socket)
     closed()
   }
-  // The callback comes as late as from libuv: the server's own 'close', a tick, comes first.
+  // The callback comes as late as from libuv: the server's own 'close', which is emitted in a tick, comes first.
   if ((socket[kState] & State.kLaneClosed) !== 0) setImmediate(runOutside, run)
   else socket[kOnClosed] = run
 }
 
-// Whether nobody has ever begun to read what an upgraded socket receives.
+// Whether the application has never begun to read an upgraded socket.
 /** @param {EngineSocket} socket */
 function isUnread (socket) {
   return isLight(socket) || (socket.readableFlowing === null && socket.listenerCount('readable') === 0)
@@ -493,16 +493,16 @@ function hasEnded (stream) {
   return stream.destroyed === true || stream.writableEnded === true
 }
 
-// Whether what has come can reach nobody: the destination of the socket's pipe has gone, and no other reader has come. On Node the bytes
-// come before the destination's end where they were sent before it. Here they come through the lane, and that end may overtake them.
+// Whether received bytes have no reader left: the destination of the socket's pipe has ended, and there is no other reader. On Node, bytes
+// that were sent before the destination's end arrive before it. Here they come through the lane, and that end may overtake them.
 /** @param {EngineSocket} socket upgraded, whose writing side has ended @returns {boolean} */
 function hasLostReader (socket) {
   return (socket[kState] & State.kReaderGone) !== 0 && socket.readableFlowing === false &&
     socket.listenerCount('data') === 0 && socket.listenerCount('readable') === 0
 }
 
-// An upgraded socket that was ended and that nobody reads, an answer to an upgrade that is not wanted, would keep its connection
-// for as long as the client likes: the client's end is never met behind what is unread. Called when no more is taken in.
+// Closes the connection of an upgraded socket that was ended and is not being read, as after a declined upgrade. Behind unread bytes the
+// client's end would never be seen, so that the client could keep the connection open. Must be called when the socket's buffer is full.
 /** @param {EngineSocket} socket */
 function closeUnread (socket) {
   const bits = socket[kState]
@@ -521,7 +521,7 @@ function acknowledge (socket) {
 }
 
 /**
- * Bytes that arrived and were given to the application.
+ * Counts bytes that the application was given, and acknowledges them to the lane if they are enough.
  *
  * @param {EngineSocket} socket
  * @param {number} bytes
@@ -532,7 +532,7 @@ function consumed (socket, bytes) {
 }
 
 module.exports = {
-  // To TypeScript a function does not make what the class is that it has the prototype of.
+  // Cast: to TypeScript, a function does not construct objects of its prototype's class.
   HttpSocket: /** @type {import('../../types/internal').EngineSocketConstructor} */ (/** @type {unknown} */ (HttpSocket)),
   closeUnread,
   consumed,

@@ -2,7 +2,7 @@
 
 // The credit for unsent output of HTTP/2: how many bytes the streams of one connection may have accepted and not sent. Each
 // stream has a small credit of its own, so that no stream waits for another one. Anything above it comes out of a sum that
-// all streams share. A connection has a hundred streams, so one that its client does not read must not use up the sum.
+// all streams share. A connection has up to a hundred streams, so a stream that its client does not read must not use up the sum.
 
 const { nodeProcess } = require('../node-private/node-process')
 const { State } = require('./socket-state')
@@ -14,24 +14,26 @@ const { kParent, kShared, kState, kStreamCredit, kTaken, kUnsent, kWritten } = r
 const kStreamBytesMin = 16 * 1024
 // Largest credit of one stream, bytes, until its client has read as much.
 const kUnreadBytesMax = 256 * 1024
-// The same for a stream that is read, so that JavaScript makes the next pieces while the lane sends those before: with 256 KiB one
-// waits for the other, and more than 448 gains nothing (architecture.md, "The socket").
+// Largest credit of a stream that its client reads, bytes: JavaScript makes the next pieces while the lane sends the previous ones. With
+// 256 KiB one waits for the other, and more than 448 KiB gains nothing (architecture.md, "The socket").
 const kReadBytesMax = 448 * 1024
 // Credit that all streams share above their own, bytes. A client with a hundred streams that reads nothing costs this and 1.6 MB.
 const kSharedBytes = 1024 * 1024
-// Part of the shared credit for streams that are not read, bytes: those get it that ask first. The rest is for streams that are read.
+// The part of the shared credit that streams without a reading client may use, bytes; the first ones that need it get it. The rest is for
+// streams that are read.
 const kSharedFreely = 256 * 1024
-// A stream that is read may have unsent a quarter of what it has sent, and as much as is left for others.
+// A stream counts as read only if its unsent bytes are less than this part (a quarter) of its sent bytes.
 const kSentPart = 4
-// Bytes of one stream that may have left without a word: the lane tells of as many and more (limits.h: kStreamCreditBytes).
+// Sent bytes of one stream that the lane may not have reported yet: it reports at least so many together (limits.h: kStreamCreditBytes).
 const kUntoldBytes = 8 * 1024
-// Unsent bytes of all streams above which their client is behind: a write on a stream that it does not read is not done before
-// bytes of the stream have left, so that Node's buffers count them. A client that reads nothing costs this beside those buffers.
+// The client is behind if all its streams together have more unsent bytes than this. A write on a stream that the client does not read is
+// then done only when bytes of the stream were sent, so that Node's buffers count them. A client that reads nothing costs this many bytes
+// in addition to those buffers.
 const kAheadBytes = 128 * 1024
-// A larger piece stays in the application's memory while the client is behind; a smaller one costs less as a copy.
+// While the client is behind, a piece above this size (bytes) stays in the application's memory; a smaller one costs less as a copy.
 const kCopiedBytesMax = 4 * 1024
 
-// Whether the client of a stream reads it, so that it goes on however many others are stalled.
+// Whether the client of a stream reads it. Such a stream gets credit however many other streams are stalled.
 /** @param {EngineSocket} stream */
 function isRead (stream) {
   const sent = stream[kWritten] - stream[kUnsent]
@@ -39,17 +41,20 @@ function isRead (stream) {
 }
 
 class StreamCredit {
-  /** Bytes above kStreamBytesMin of all streams that were allowed to have them: a piece that begins below that is its stream's own. */
+  /**
+   * Shared credit in use: bytes above kStreamBytesMin of all streams that were allowed to use it. A piece that only begins below
+   * kStreamBytesMin counts for its stream alone.
+   */
   used = 0
-  /** Those of streams that are not read. */
+  /** The part of `used` that belongs to streams which are not read. */
   usedUnread = 0
-  /** Bytes of all streams that have more than kUntoldBytes. */
+  /** Unsent bytes of all streams that have more than kUntoldBytes unsent. */
   unsent = 0
-  /** Streams with a write that waits, in the order in which they began to. @type {Set<EngineSocket>} */
+  /** Streams with a write that waits for credit, in the order in which the waits began. @type {Set<EngineSocket>} */
   waiting = new Set()
 
-  // After the stream's kUnsent has changed.
-  /** @param {EngineSocket} stream @param {boolean} [isAllowed] to have more than kStreamBytesMin */
+  // Updates the sums. Must be called after the stream's kUnsent has changed.
+  /** @param {EngineSocket} stream @param {boolean} [isAllowed] whether the stream may use shared credit */
   settle (stream, isAllowed = stream[kShared] !== 0) {
     const unsent = stream[kUnsent]
     const taken = unsent > kUntoldBytes ? unsent : 0
@@ -64,7 +69,7 @@ class StreamCredit {
     stream[kShared] = shared
   }
 
-  /** @param {EngineSocket} stream that has used up what is its own */
+  /** Whether a stream that has used up its own credit may send more. @param {EngineSocket} stream */
   has (stream) {
     this.settle(stream)
     const isReadNow = (stream[kState] & State.kCountsAsRead) !== 0
@@ -74,7 +79,12 @@ class StreamCredit {
     return isAllowed
   }
 
-  /** @param {EngineSocket} stream @param {number} bytes that are about to be written on it */
+  /**
+   * Whether the client is behind, and does not read the stream; see kAheadBytes.
+   *
+   * @param {EngineSocket} stream
+   * @param {number} bytes about to be written
+   */
   isBehind (stream, bytes) {
     return this.unsent + bytes > kAheadBytes && !isRead(stream)
   }
@@ -93,7 +103,7 @@ function hasStreamCredit (stream) {
 }
 
 /**
- * Whether a piece is to be copied for the lane. While the client does not keep up, larger ones stay where they are.
+ * Whether a piece is copied for the lane. While the client is behind, a larger piece stays in the application's memory.
  *
  * @param {EngineSocket} stream
  * @param {number} bytes
@@ -102,12 +112,12 @@ function mayCopy (stream, bytes) {
   return bytes <= kCopiedBytesMax || stream[kParent] === undefined || !creditOf(stream).isBehind(stream, bytes)
 }
 
-/** Whether what was copied for the lane is to leave before its write is done. @param {EngineSocket} stream */
+/** Whether a write is done only when its copied bytes were sent. @param {EngineSocket} stream */
 function isBehind (stream) {
   return stream[kUnsent] > kUntoldBytes && stream[kParent] !== undefined && creditOf(stream).isBehind(stream, 0)
 }
 
-/** More of it is unsent. @param {EngineSocket} stream */
+/** Must be called when a stream has more unsent bytes. @param {EngineSocket} stream */
 function settleStream (stream) {
   if (stream[kUnsent] > kUntoldBytes) creditOf(stream).settle(stream)
 }
@@ -118,10 +128,10 @@ function waitForCredit (stream) {
 }
 
 /**
- * Bytes of a stream have left, or it has ended.
+ * Continues writes that wait for credit. Must be called when bytes of a stream were sent, or it has ended.
  *
  * @param {EngineSocket} stream
- * @param {(stream: EngineSocket) => void} resume what waits for credit
+ * @param {(stream: EngineSocket) => void} resume continues the write of a stream
  */
 function resumeStreams (stream, resume) {
   const credit = stream[kParent]?.[kStreamCredit]
@@ -135,13 +145,13 @@ function resumeStreams (stream, resume) {
       resume(waiting)
       isOver = true
     } finally {
-      // A listener for 'drain' has thrown. The next credit, which may never come, is too late for the other streams.
+      // A listener of 'drain' has thrown. The other streams must not wait for the next credit, which may never come.
       if (!isOver) nodeProcess.nextTick(resumeStreams, stream, resume)
     }
   }
 }
 
-/** The stream has ended. @param {EngineSocket} stream @param {(stream: EngineSocket) => void} resume */
+/** Returns the credit of a stream that has ended. @param {EngineSocket} stream @param {(stream: EngineSocket) => void} resume */
 function forgetStream (stream, resume) {
   const credit = stream[kParent]?.[kStreamCredit]
   if (credit === undefined) return

@@ -1,6 +1,6 @@
 'use strict'
 
-// Hidden state of the http face. One symbol per fact, declared here only; types/internal.d.ts says what each one is of.
+// Symbols of hidden members of sockets, requests, responses and servers. Each is declared here only; types/internal.d.ts has their types.
 
 module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   /** On a socket: its lane, slot and what JavaScript knows of the connection's state. */
@@ -19,16 +19,16 @@ module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   kRequestCount: Symbol('httpsys.requestCount'),
   kOutgoingData: Symbol('httpsys.outgoingData'),
   kOnClosed: Symbol('httpsys.onClosed'),
-  /** Runs the end of its server where something was called that has told the lane to close it; otherwise null. */
+  /** On a socket that the application has asked to close: runs the server's end in the context of that call; otherwise null. */
   kEndsIn: Symbol('httpsys.endsIn'),
   kUnref: Symbol('httpsys.unref'),
   kHoldsLoop: Symbol('httpsys.holdsLoop'),
   kRefusal: Symbol('httpsys.refusal'),
   kChannel: Symbol('httpsys.channel'),
   kErrorListener: Symbol('httpsys.errorListener'),
-  /** On the socket of an HTTP/2 stream: that of its connection. */
+  /** On the socket of an HTTP/2 stream: the socket of its connection. */
   kParent: Symbol('httpsys.parent'),
-  /** Unsent bytes of a stream: those counted among the bytes of all streams, and those taken out of their common credit. */
+  /** On the socket of an HTTP/2 stream: its unsent bytes that StreamCredit counts in `unsent` (kTaken) and in `used` (kShared). */
   kTaken: Symbol('httpsys.taken'),
   kShared: Symbol('httpsys.shared'),
   /** On a response: the PipedFile that sends a file as its body. */
@@ -37,16 +37,16 @@ module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   kStreamAnswer: Symbol('httpsys.streamAnswer'),
   /** On the socket of an HTTP/2 connection: the credit that its streams share; see stream-credit.js. */
   kStreamCredit: Symbol('httpsys.streamCredit'),
-  /** The facts of its TLS; undefined on a plain socket. */
+  /** On a socket: the facts of its TLS; undefined on a plain one. */
   kTls: Symbol('httpsys.tls'),
   kTlsError: Symbol('httpsys.tlsError'),
-  /** Hears whether its peer, which was asked for a certificate, has answered. */
+  /** On a socket whose client was asked for a certificate: the function that gets the result. */
   kOnCertificate: Symbol('httpsys.onCertificate'),
 
   /** On a request: its async resource, whether that has ended, whether the request's end was held back (see exchange.js). */
   kResource: Symbol('httpsys.resource'),
   kResourceEnded: Symbol('httpsys.resourceEnded'),
-  /** On a request: the part of its path that was taken off `url`, where no `baseUrl` says so. */
+  /** On a request: the part of its path that was removed from `url`, if it is not in `baseUrl`. */
   kStripped: Symbol('httpsys.stripped'),
   kEndHeld: Symbol('httpsys.endHeld'),
   /** On a request whose body has a limit of its own: that limit (see body-limit.js). */
@@ -64,12 +64,12 @@ module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   kOlder: Symbol('httpsys.older'),
   kNewer: Symbol('httpsys.newer'),
 
-  /** On a handle without a descriptor: its server listens from now on. */
+  /** On a handle: a method that is called when its server begins to listen. */
   kBegin: Symbol('httpsys.begin'),
   /** On a handle that the engine accepts on: leaves accepting to Node. */
   kGiveToNode: Symbol('httpsys.giveToNode'),
 
-  /** On a server. */
+  /** On a server: its Listener, see listen/listener.js. */
   kListener: Symbol('httpsys.listener'),
   /** On a server with HTTPSYS_BACKEND=node: true. */
   kServedByNode: Symbol('httpsys.servedByNode')
