@@ -15,13 +15,13 @@ const { kAdapterTls } = core.internals
 /** @typedef {import('../types').AdapterOptions} AdapterOptions */
 /** @typedef {import('../types').Adapter} PublicAdapter */
 
-// Events other than 'request' whose listeners get a request. The application listens to none of them.
+// Events other than 'request' whose listeners get a request. These listeners are not the application.
 const kForeignEvents = new Set(['upgrade', 'connect', 'checkContinue', 'checkExpectation', 'dropRequest'])
 
 const kOptions = [
   ...core.internals.kNodeServerOptions, ...core.internals.kServerOptions, ...core.internals.kTlsOptions
 ]
-// Options of listen(), without TLS options.
+// Options of listen(), beside those of TLS.
 const kListenOptions = [
   'backlog', 'exclusive', 'fd', 'host', 'ipv6Only', 'path', 'port', 'prefix', 'prefixes', 'queueMode', 'queueName', 'readableAll', 'reusePort',
   'signal', 'writableAll'
@@ -31,10 +31,10 @@ const kListenOptions = [
 class Adapter {
   /** @type {core.AlignedPrototypes | null} */
   #prototypes = null
-  /** Name of the first TLS option given to createAdapter(); undefined: none. @type {string | undefined} */
+  /** The name of an option of TLS with which the adapter was created; undefined: there was none. @type {string | undefined} */
   #tlsName
 
-  /** @param {Application} app @param {AdapterOptions} options as own properties only */
+  /** @param {Application} app @param {AdapterOptions} options as own properties */
   constructor (app, options) {
     this.app = app
     const hasClasses = options.IncomingMessage !== undefined || options.ServerResponse !== undefined
@@ -44,7 +44,7 @@ class Adapter {
     const given = { ...options, ...alignment?.prototypes.constructors }
     this.server = this.#tlsName === undefined
       ? core.createServer(given, /** @type {RequestListener} */ (app))
-      : /** @type {core.Server} */ (/** @type {unknown} */ (core.https.createServer({ ...given, [kAdapterTls]: true }, /** @type {RequestListener} */ (app)))) // Cast as types/index.d.ts declares.
+      : /** @type {core.Server} */ (/** @type {unknown} */ (core.https.createServer({ ...given, [kAdapterTls]: true }, /** @type {RequestListener} */ (app)))) // As types/index.d.ts says.
     if (alignment === null) return
     alignment.useServer(this.server)
     this.#prototypes = alignment.prototypes
@@ -53,7 +53,7 @@ class Adapter {
 
   /** @param {unknown[]} args @returns {core.Server} */
   listen (...args) {
-    // Align again: mounting may have changed the application's prototypes since createAdapter().
+    // Installed once more: mounting may have put another application's prototypes above this one's since.
     this.#prototypes?.install()
     if (this.#tlsName !== undefined) refuseWithoutTls(this.#tlsName, args)
     return this.server.listen(...(/** @type {[options: import('@httpsys/core-native').PortListenOptions]} */ (listenArgs(args)))) // listen() checks them.
@@ -69,12 +69,12 @@ class Adapter {
         new TypeError(`The argument 'path' must be a path, below each prefix of the adapter; server.serveFiles() takes a URL prefix. Received '${path}'`),
         { code: 'ERR_INVALID_ARG_VALUE' })
     }
-    // The promise is not needed: for a path serveFiles() is done when it returns.
+    // The promise is ignored: with a path, serveFiles() is done when it returns.
     this.server.serveFiles(path, root, withFallthrough(options))
     return this
   }
 
-  /** @param {...unknown} args for the server's close() */
+  /** @param {...unknown} args those of the server's close() */
   close (...args) {
     return this.server.close(...(/** @type {[callback?: () => void]} */ (args)))
   }
@@ -84,7 +84,10 @@ class Adapter {
   }
 }
 
-/** @param {StaticFilesOptions} options @returns {StaticFilesOptions} with `fallthrough: true` as default: missing files go to the application */
+/**
+ * @param {StaticFilesOptions} options
+ * @returns {StaticFilesOptions} the options, with requests without a file left to the application. A value that is no object is refused elsewhere
+ */
 function withFallthrough (options) {
   if (typeof options !== 'object' || options === null || options.fallthrough !== undefined) return options
   return { ...core.internals.withInherited(options), fallthrough: true }
@@ -92,7 +95,7 @@ function withFallthrough (options) {
 
 /** @param {core.Server} server @param {core.AlignedPrototypes} prototypes */
 function watch (server, prototypes) {
-  // Override emit() instead of adding a listener: listenerCount() is visible, and for 'upgrade' it decides how a request is handled.
+  // emit() is replaced instead of adding listeners: their number is visible, and for 'upgrade' it decides how a request is handled.
   Object.defineProperty(server, 'emit', {
     configurable: true,
     writable: true,
@@ -105,7 +108,8 @@ function watch (server, prototypes) {
 }
 
 /**
- * Converts the adapter's form `(port | path, options, callback)` to a form of the server's listen(). TLS options are allowed in each form.
+ * Converts the arguments of listen() to those of the server. The form `(port | path, options, callback)` is the adapter's; all others are the
+ * server's. Options of TLS mean HTTPS in both.
  *
  * @param {unknown[]} args
  * @returns {unknown[]}
@@ -123,8 +127,8 @@ function listenArgs (args) {
   return args
 }
 
-// Refuses TLS options in later arguments of listen(), where neither Node nor the adapter reads options.
-/** @param {unknown[]} args of listen() in which no options are read @throws ERR_HTTPSYS_OPTION */
+// Refuses options of TLS in later arguments of listen(): Node reads no options there, and the adapter reads those for a port from one place only.
+/** @param {unknown[]} args of listen() that are not read for options of TLS @throws ERR_HTTPSYS_OPTION */
 function refuseTlsBehind (args) {
   for (const options of args) {
     if (typeof options !== 'object' || options === null) continue
@@ -139,7 +143,7 @@ function isPrefixForm (where) {
     (typeof where === 'object' && where !== null && (/** @type {PrefixListenOptions} */ (where).prefix !== undefined || /** @type {PrefixListenOptions} */ (where).prefixes !== undefined))
 }
 
-// Checks the options of listen() for a port. Leaves a handle (or an object with one) as it is, for Node.
+// Checks the options of listen() for a port. An object with a handle is returned as it is, because Node reads other properties of it.
 /** @param {object} options @returns {object} */
 function portOptions (options) {
   if (core.internals.hasHandle(options)) return options
@@ -148,13 +152,13 @@ function portOptions (options) {
   return Object.keys(tls).length === 0 ? options : { ...others, [kAdapterTls]: tls }
 }
 
-/** @param {object} options @returns {{ tls: Record<string, unknown>, others: Record<string, unknown> }} without undefined TLS options */
+/** @param {object} options @returns {{ tls: Record<string, unknown>, others: Record<string, unknown> }} members that are undefined are left out */
 function splitTls (options) {
   const { tls, others } = core.internals.splitOptions(options)
   return { tls: Object.fromEntries(Object.entries(tls ?? {}).filter(([, value]) => value !== undefined)), others }
 }
 
-/** @param {string} name of a TLS option @param {unknown[]} args of listen() @throws ERR_HTTPSYS_OPTION if all prefixes are http:// */
+/** @param {string} name of an option of TLS @param {unknown[]} args of listen() @throws ERR_HTTPSYS_OPTION where none of them would use it */
 function refuseWithoutTls (name, [where]) {
   if (!isPrefixForm(where)) return
   const given = /** @type {string | PrefixListenOptions} */ (where)
@@ -164,7 +168,7 @@ function refuseWithoutTls (name, [where]) {
   }
 }
 
-/** @param {unknown} app not a function @returns {string} text for an error: what was received, and what to pass instead */
+/** @param {unknown} app that is no function @returns {string} what it is, and what to do with it */
 function receivedInstead (app) {
   if (app === null || typeof app !== 'object') {
     const what = app === undefined || app === null ? String(app) : typeof app

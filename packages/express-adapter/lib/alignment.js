@@ -1,6 +1,6 @@
 'use strict'
 
-// Makes an adapter's server construct requests and responses with the prototypes of its application.
+// Gives requests and responses of an adapter's server the prototypes of its application when they are constructed.
 
 const core = require('@httpsys/core-native')
 
@@ -15,8 +15,8 @@ function alignmentOf (app) {
   if (pair === null) return null
   /** @type {core.Server} */
   let server
-  // Use Express' prototypes only while the application is the only 'request' listener: if another listener assigned to a
-  // property that is a getter without setter in Express (req.query), the assignment would be lost.
+  // Only if the application is the only listener of 'request': others must not get Express' prototypes, whose
+  // getters without setters (req.query) would ignore what they assign.
   const applies = () => {
     const listeners = server.listeners('request')
     return listeners.length === 1 && listeners[0] === app

@@ -36,7 +36,7 @@ function attach (webSocketServer, adapterOrServer, prefix = '/') {
 function serverOf (given) {
   const server = given instanceof net.Server ? given : /** @type {{ server?: unknown } | null | undefined} */ (given)?.server
   if (server instanceof net.Server) return /** @type {Server} */ (server)
-  // Check the class, not the methods: an Express application has the methods of an EventEmitter, but never emits 'upgrade'.
+  // An application of Express is refused: it has the methods of an EventEmitter, too, but never emits 'upgrade'.
   throw invalid('TYPE', typeof given === 'function'
     ? 'The "adapterOrServer" argument is an application; give the adapter, or what listen() returned'
     : `The "adapterOrServer" argument must be an adapter or an http.Server. Received ${nameOf(given)}`)

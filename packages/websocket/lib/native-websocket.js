@@ -1,7 +1,7 @@
 'use strict'
 
-// A WebSocket of `ws` whose frames are read and written by the I/O threads. States, events and their order are the
-// same as in websocket.js of `ws`, whose code also serves all sockets that are not the engine's.
+// A WebSocket of `ws` whose frames are read and written by the I/O threads. States, events and their order are
+// those of ws' own websocket.js, whose code serves sockets that are not the engine's.
 
 const { Buffer, Blob } = require('node:buffer')
 const { clearTimeout, setTimeout } = require('node:timers')
@@ -39,8 +39,10 @@ const kStates = ['CONNECTING', 'OPEN', 'CLOSING', 'CLOSED']
 
 /** @typedef {import('../types/ws-internals').WsServer} WsServer */
 /** @typedef {import('../types/ws-internals').WsServerOptions} WsServerOptions */
-/** @typedef {string | Uint8Array | Blob} Sent checked data to send; a Blob must be read first */
-/** @typedef {{ queue: { flags: number, data: Sent, callback: Callback | undefined }[], bytes: number }} Pending messages behind an unread Blob */
+/** @typedef {string | Uint8Array | Blob} Sent data that was checked and can be sent; a Blob is read first */
+/**
+ * @typedef {{ queue: { flags: number, data: Sent, callback: Callback | undefined }[], bytes: number }} Pending frames that wait until a Blob was read
+ */
 
 /**
  * A WebSocket with its private members. Without a channel, ws' own code serves it.
@@ -57,7 +59,7 @@ const hidden = (self) => self
 class WebSocket extends ws.WebSocket {
   /** @param {unknown} address null: a WebSocket of a server @param {unknown} [protocols] @param {WsServerOptions} [options] */
   constructor (address, protocols, options) {
-    // Cast: a server always passes options; for a client they are not used below.
+    // Cast: a server always passes options.
     const given = /** @type {WsServerOptions} */ (options)
     super(address, protocols, address === null ? quietly(given) : options)
     isBare = false
@@ -72,7 +74,7 @@ class WebSocket extends ws.WebSocket {
   }
 
   /**
-   * @param {Duplex} socket
+   * @param {Duplex} socket one of the engine's gets a channel
    * @param {Buffer} head
    * @param {WsServerOptions} options
    */
@@ -90,7 +92,7 @@ class WebSocket extends ws.WebSocket {
       super.setSocket(socket, head, options)
       return
     }
-    self[kChannel] = channel // From here on, the getter `_socket` asks the channel.
+    self[kChannel] = channel // From here on the getter `_socket` returns the channel's socket.
     const own = /** @type {import('node:net').Socket} */ (socket)
     own.setNoDelay()
     self._readyState = kOpen
@@ -98,9 +100,9 @@ class WebSocket extends ws.WebSocket {
     opened = this
   }
 
-  // Drops the 'close' listener that ws' server adds first to each WebSocket, which would cost a function and its scope: emitClose()
-  // calls forgetClient() instead.
-  /** @param {string | symbol} event @param {(...args: any[]) => void} listener of any event, typed as in Node */
+  // Does not add the first listener of a server's WebSocket: it is the server's own, and would cost a function and its scope for each
+  // WebSocket. emitClose() does its work.
+  /** @param {string | symbol} event @param {(...args: any[]) => void} listener any: of every event, as in Node's types */
   on (event, listener) {
     if (opened === this) {
       opened = null
@@ -185,7 +187,7 @@ class WebSocket extends ws.WebSocket {
     }
     const payload = closePayload(code, data)
     const sent = (/** @type {Error | null | undefined} */ error) => {
-      // The socket's listeners handle an error.
+      // The socket's own listeners handle the error.
       if (error) return
       self._closeFrameSent = true
       if (self._closeFrameReceived || self._errorEmitted) /** @type {Native} */ (self)[kChannel].end()
@@ -242,11 +244,11 @@ class WebSocket extends ws.WebSocket {
   }
 }
 
-/** True while ws' constructor of a server's WebSocket runs, which sets default values that are not stored. */
+/** True while ws' constructor sets the members of a server's WebSocket to the values that nearly all have. */
 let isBare = false
 
-// Defines a member of all WebSockets by accessors, which store only a value other than the default: as fields, such members
-// would be most of an idle WebSocket's memory.
+// Defines a member of all WebSockets by accessors; only a value that is not the default becomes a field. Fields with the same
+// value in nearly all WebSockets would be most of an idle one's memory.
 /** @param {string | symbol} name @param {(self: State) => unknown} get @param {(value: unknown) => boolean} isDefault */
 function define (name, get, isDefault) {
   Object.defineProperty(WebSocket.prototype, name, {
@@ -259,7 +261,7 @@ function define (name, get, isDefault) {
 }
 
 const kNoExtensions = Object.freeze({})
-// Value of `_sender` in place of ws' sender, because some programs check that it exists.
+// Stands for ws' sender: some programs check whether a WebSocket has one.
 const kSenderStub = Object.freeze({ _bufferedBytes: 0 })
 
 for (const [name, initial] of kDefaults) define(name, () => initial, (value) => value === initial)
@@ -267,9 +269,9 @@ define('_sender', (self) => self[kChannel] === undefined ? null : kSenderStub, (
 define('_extensions', () => kNoExtensions, () => isBare)
 Object.defineProperty(WebSocket.prototype, '_autoPong', { value: true, writable: true, configurable: true })
 
-/** The server whose handshake is being completed; null: none. @type {WsServer | null} */
+/** The server that is completing a handshake. @type {WsServer | null} */
 let upgrading = null
-/** The WebSocket that was just opened, until its first listener is added or the handshake ends. @type {WebSocket | null} */
+/** The WebSocket that was opened last, until something listens to it. @type {WebSocket | null} */
 let opened = null
 
 /** @param {WsServer} server @param {() => void} run */
@@ -286,7 +288,7 @@ function whileUpgrading (server, run) {
 
 /** @param {WsServer} server @param {WebSocket} webSocket */
 function forgetClient (server, webSocket) {
-  const clients = /** @type {Set<WebSocket>} */ (server.clients) // kServer is set only if the server has `clients`.
+  const clients = /** @type {Set<WebSocket>} */ (server.clients) // Cast: the WebSocket was one of the clients.
   clients.delete(webSocket)
   if (server._shouldEmitClose && clients.size === 0) nodeProcess.nextTick(emitServerClose, server)
 }
@@ -297,10 +299,10 @@ function emitServerClose (server) {
   server.emit('close')
 }
 
-/** Cache of quietly(): options for ws' constructor, by the server's options. @type {WeakMap<WsServerOptions, WsServerOptions>} */
+/** The results of quietly(), by the options of a server. @type {WeakMap<WsServerOptions, WsServerOptions>} */
 const quietOptions = new WeakMap()
 
-// Returns the options for ws' constructor, without autoPong, for which ws would make a function per WebSocket.
+// Returns options for ws' constructor without autoPong, for which ws would make a function per WebSocket.
 /** @param {WsServerOptions} options */
 function quietly (options) {
   let quiet = quietOptions.get(options)
@@ -312,7 +314,7 @@ function quietly (options) {
   return quiet
 }
 
-// -- Events from the I/O thread --------------------------------------------------------------------
+// -- What the I/O thread tells ---------------------------------------------------------------------
 
 /** @type {import('@httpsys/core-native').WebSocketHandlers<Native>} */
 const handlers = {
@@ -340,7 +342,7 @@ const handlers = {
   error (owner, kind, detail, zlibCode, zlibText) {
     const error = createReadError(kind, detail, zlibCode, zlibText)
     const wasEmitted = owner._errorEmitted
-    // From here on, close() ends the socket once its close frame is sent.
+    // From here on a sent close frame ends the socket.
     owner._errorEmitted = true
     owner.close(closeCodeOf(kind))
     if (!wasEmitted) owner.emit('error', error)
@@ -392,7 +394,7 @@ function flagsOf (flags, options) {
 function toBytes (data) {
   if (data instanceof ArrayBuffer) return new Uint8Array(data)
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-  return isBlob(data) ? data : Buffer.from(/** @type {string | number[]} */ (data)) // Throws for any other type.
+  return isBlob(data) ? data : Buffer.from(/** @type {string | number[]} */ (data)) // Buffer.from() throws for other values.
 }
 
 /** @param {unknown} value @returns {value is Blob} */
@@ -443,7 +445,7 @@ function closePayload (code, data) {
   if (typeof code !== 'number' || !isCloseCode(code)) {
     throw new TypeError('First argument must be a valid error code number')
   }
-  const reason = /** @type {string | Uint8Array | undefined} */ (data) // Other types are refused below.
+  const reason = /** @type {string | Uint8Array | undefined} */ (data) // What else it may be is refused below.
   if (reason === undefined || !reason.length) {
     const payload = Buffer.allocUnsafe(2)
     payload.writeUInt16BE(code, 0)
@@ -459,7 +461,7 @@ function closePayload (code, data) {
   return payload
 }
 
-// Whether an endpoint may send a close code: RFC 6455, section 7.4, and IANA's registry for 1012 to 1014.
+// Status codes of RFC 6455, section 7.4; 1012 to 1014 are from its registry.
 /** @param {number} code */
 function isCloseCode (code) {
   return (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999)
@@ -473,7 +475,7 @@ function sendAfterClose (self, data, callback) {
   nodeProcess.nextTick(callback, error)
 }
 
-// -- Blobs: later messages wait until a Blob has been read ----------------------------------------
+// -- Blobs: what is sent behind one waits until it has been read -----------------------------------
 
 /** @param {Native} self @param {number} flags @param {Sent} data @param {Callback | undefined} callback */
 function enqueue (self, flags, data, callback) {

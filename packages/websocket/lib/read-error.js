@@ -1,6 +1,6 @@
 'use strict'
 
-// Makes the errors of ws' receiver for frames that the I/O thread refuses (src/websocket/read_error.h has the numbers).
+// The errors of ws' receiver for what the I/O thread refuses (src/websocket/read_error.h has the numbers).
 
 const { constants } = require('node:zlib')
 
@@ -16,7 +16,7 @@ const frame = (text) => (detail) => `Invalid WebSocket frame: ${text.replace('%'
 /** @param {string} text @returns {(detail: number) => string} */
 const plain = (text) => () => text
 
-/** Kinds of errors by number. @type {Kind[]} */
+/** Kinds of errors by their number. @type {Kind[]} */
 const kKinds = [
   kind('UNKNOWN', 1002, plain('Unknown')),
   kind('UNEXPECTED_RSV_2_3', 1002, frame('RSV2 and RSV3 must be clear')),
@@ -49,7 +49,7 @@ function createReadError (number, detail, zlibCode, zlibText) {
   return Object.assign(new Type(text(detail)), { code })
 }
 
-/** @param {number} number @returns {number} status code for the close frame */
+/** @param {number} number @returns {number} the status code for the close frame */
 function closeCodeOf (number) {
   return number === kInflate ? kInflateStatus : kKinds[number].status
 }

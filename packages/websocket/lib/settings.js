@@ -1,14 +1,14 @@
 'use strict'
 
-// Reads, from a WebSocket that `ws` has negotiated, the settings for the I/O thread.
+// Reads the settings that an I/O thread needs of a WebSocket that `ws` has negotiated.
 
 const { constants } = require('node:zlib')
 const { extensionName, deflateOf } = require('./ws-internals')
 
 /** @typedef {import('@httpsys/core-native').WebSocketSettings} WebSocketSettings */
 
-// Options of zlib that the I/O threads do not support: ws' own code serves a connection with one of them. Other options are read below, or
-// do not change the bytes.
+// Options of zlib that the I/O threads do not know: ws' own code serves a connection with one of them. All others are read below, or do not
+// change the bytes.
 const kUnknownZlibOptions = ['dictionary', 'info', 'finishFlush', 'flush']
 const kWindowBitsDefault = 15
 const kUint31Max = 0x7fffffff
@@ -17,7 +17,7 @@ const kUint31Max = 0x7fffffff
  * @param {import('../types/ws-internals').WebSocketState} state
  * @param {import('../types/ws-internals').WsServerOptions} options of setSocket()
  * @param {number} pongsMax
- * @returns {WebSocketSettings | null} null: only ws' own code supports the options
+ * @returns {WebSocketSettings | null} null: only ws' own code supports these settings
  */
 function settingsOf (state, options, pongsMax) {
   const negotiated = deflateOf(state._extensions, extensionName)
@@ -41,7 +41,7 @@ function deflateSettings ({ params, _threshold, _options: { zlibDeflateOptions =
   const {
     level = constants.Z_DEFAULT_COMPRESSION, memLevel = constants.Z_DEFAULT_MEMLEVEL, strategy = constants.Z_DEFAULT_STRATEGY
   } = zlibDeflateOptions
-  // Leave invalid values to ws: zlib throws when ws uses them.
+  // Values out of range are left to ws' own code, where zlib throws the error for them.
   if (!isWithin(level, constants.Z_MIN_LEVEL, constants.Z_MAX_LEVEL) ||
     !isWithin(memLevel, constants.Z_MIN_MEMLEVEL, constants.Z_MAX_MEMLEVEL) ||
     !isWithin(strategy, constants.Z_DEFAULT_STRATEGY, constants.Z_FIXED)) return undefined

@@ -1,6 +1,6 @@
 'use strict'
 
-// The single 'upgrade' listener that attach() adds to a server. It finds the WebSocket server for a request's path.
+// The one 'upgrade' listener of a server, which finds the WebSocket server for a request's path.
 
 const { internals } = require('@httpsys/core-native')
 
@@ -15,7 +15,7 @@ const routers = new WeakMap()
 /**
  * @typedef {object} Route
  * @property {string} path begins and ends with `/`
- * @property {boolean} isWhole true: `path` is compared with the client's URL; false: with `req.url`, without the part that `stripPrefix` removes
+ * @property {boolean} isWhole true: the path is compared with the URL that the client has sent, not with the rest that `stripPrefix` leaves
  * @property {UpgradeHandler} handler
  */
 
@@ -41,7 +41,7 @@ class UpgradeRouter {
 
   /**
    * @param {Route} route
-   * @returns {() => void} removes the route; idempotent
+   * @returns {() => void} removes it; idempotent
    */
   add (route) {
     const { path, isWhole } = route
@@ -62,7 +62,7 @@ class UpgradeRouter {
   }
 
   /**
-   * Finds the route with the longest path that matches a request.
+   * Returns the route with the longest path that contains the request's URL.
    *
    * @param {import('node:http').IncomingMessage & { baseUrl?: string, originalUrl?: string }} req
    * @returns {Route | undefined}

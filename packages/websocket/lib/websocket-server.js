@@ -8,9 +8,9 @@ const { NativeWebSocket, whileUpgrading } = require('./native-websocket')
 const { completeUpgrade } = ws.WebSocketServer.prototype
 
 const kOpen = 1
-// Options of broadcast(). Others are refused: with a misspelt `filter` every client would get the message.
+// The options of broadcast(). Any other name throws: with a misspelt `filter` the message would be sent to all clients.
 const kBroadcastOptions = ['filter', 'binary', 'compress', 'fin', 'mask']
-// Text with more UTF-16 units is converted to bytes once: it may be sent by reference, which all clients share only as bytes.
+// Text above this length (characters) is converted to bytes once. It may be sent by reference, which clients can share only as bytes.
 const kLongText = 16 * 1024
 
 class WebSocketServer extends ws.WebSocketServer {
@@ -25,28 +25,28 @@ class WebSocketServer extends ws.WebSocketServer {
     const server = core.createServer(refuse)
     server.listen(given.port, given.host, given.backlog, callback)
     super({ ...given, port: null, server })
-    // Set the options as if ws itself had made the HTTP server, so that close() closes it.
+    // From here on the options are as if ws itself had made the HTTP server, so that ws closes that server in close().
     Object.assign(this.options, { port: given.port, server: null })
   }
 
-  /** @param {...unknown} args as in ws */
+  /** @param {...unknown} args the handshake's */
   completeUpgrade (...args) {
     whileUpgrading(this, () => Reflect.apply(completeUpgrade, this, args))
   }
 
   /**
-   * Sends the same data to all open clients.
+   * Sends a message to all open clients.
    *
-   * @param {unknown} data checked by send()
+   * @param {unknown} data which send() checks
    * @param {import('../types').BroadcastOptions} [options]
-   * @returns {number} number of these clients
+   * @returns {number} of clients to which it was sent
    */
   broadcast (data, options = {}) {
     core.internals.refuseUnknown('broadcast()', options, kBroadcastOptions)
     const { filter, ...how } = options
     if (!this.clients) throw new Error('broadcast() needs the option clientTracking')
     let count = 0
-    // Convert the data once: the same object for all clients is framed only once.
+    // Converted once for all clients, so that the message is framed once.
     let bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : typeof data === 'number' ? String(data) : data
     let sendOptions = Object.keys(how).length === 0 ? undefined : how
     if (typeof bytes === 'string' && bytes.length > kLongText) {

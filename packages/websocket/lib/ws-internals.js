@@ -1,7 +1,7 @@
 'use strict'
 
-// Checks, when the package loads, that the undocumented members of `ws` (ws-members.js) exist, and finds the values that this package
-// needs from them. types/ws-internals.d.ts is the inventory.
+// Looks, when the package loads, for the members of `ws` that its documentation does not promise (ws-members.js), and finds out what
+// this package has to know of them. types/ws-internals.d.ts is the inventory.
 
 const { Duplex } = require('node:stream')
 const ws = require('ws')
@@ -22,7 +22,7 @@ function check (holder, names, where, isFine = () => true) {
 /** @param {unknown} value */
 const isMethod = (value) => typeof value === 'function'
 
-// Finds the symbol with which ws marks a socket that has a WebSocket; completeUpgrade() refuses a marked socket.
+// Finds the symbol by which ws marks a socket that has a WebSocket: completeUpgrade() refuses a marked socket.
 function findSocketMark () {
   const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
   const before = new Set(Object.getOwnPropertySymbols(socket))
@@ -37,7 +37,7 @@ function findSocketMark () {
   return mark
 }
 
-/** Members that every WebSocket keeps as fields of its own, because they are read and written often. */
+/** Members that remain fields of each WebSocket, because they are read and written all the time. */
 const kOwnMembers = ['_events', '_eventsCount', '_readyState', '_socket']
 
 // Finds the fields that two new WebSockets of a server have in common. Few WebSockets ever change one.
@@ -61,7 +61,7 @@ function collect () {
   return { kSocketMark: findSocketMark(), extensionName: PerMessageDeflate.extensionName, kDefaults: findDefaults(server.options) }
 }
 
-// Returns ws' empty Buffer, with which programs and ws' own tests compare by identity.
+// Returns ws' own empty Buffer. Programs, and ws' own tests, compare with it by identity.
 function findEmpty () {
   const { _closeMessage } = new ws.WebSocket(null, undefined, {})
   if (!Buffer.isBuffer(_closeMessage) || _closeMessage.length !== 0) throw unknownWs('empty WebSocket#_closeMessage')

@@ -11,9 +11,9 @@ const { SentBlocks } = require('./sent-blocks')
 
 const { Word } = R
 
-// Size of an ArrayBuffer outside V8's heap, which keeps those of up to 64 bytes itself.
+// Size of the ArrayBuffer that takeBlock() allocates to make V8 look at foreign memory, bytes. Up to 64 bytes V8 would use its own heap.
 const kCountedBytes = 128
-// Taken over between two of these. V8 looks at 32 MiB.
+// Bytes of blocks taken over between two such allocations. V8's own limit for a look is 32 MiB.
 const kForeignBytes = 2 * 1024 * 1024
 
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
@@ -34,24 +34,28 @@ class Lane {
     this.segments = memory.segments.map((bytes) => viewsOf(bytes))
     this.receiveBlocks = new ReceiveBlocks(native, index)
     this.writer = new ReplyWriter(native, index, memory.control, opensTurns)
-    /** @type {(EngineSocket | import('../../types/internal').SocketChannel | undefined)[]} socket by slot, or the channel of one that nobody uses */
+    /**
+     * Sockets by slot. A WebSocket whose socket is unused has its channel here.
+     *
+     * @type {(EngineSocket | import('../../types/internal').SocketChannel | undefined)[]}
+     */
     this.sockets = []
     /**
-     * By id of a block that is being sent: whose it is (a Write of socket-output.js or a SharedBlock of
-     * web-socket-channel.js), and its memory, which only this keeps alive.
+     * Blocks that are being sent, by id: the owner (a Write of socket-output.js or a SharedBlock of
+     * web-socket-channel.js), and the memory, which only this table keeps alive.
      *
      * @type {SentBlocks<{ write: import('../../types/internal').SocketWrite | import('../../types/internal').BlockOwner, chunk: Uint8Array }>}
      */
     this.blocks = new SentBlocks()
-    /** Sockets that may have more unsent bytes than others. */
+    /** Number of sockets that have the extra credit (lib/http/extra-credit.js). */
     this.extras = 0
-    /** The slot of the socket that was given a large piece last. */
+    /** The slot of the socket that has sent a large piece last. */
     this.largeSlot = -1
-    /** Since V8 has looked at them. */
+    /** Bytes of blocks taken over since takeBlock() last made V8 look at such memory. */
     this.foreignBytes = 0
     /** The client's address of the connection opened last. */
     this.remoteAddress = ''
-    /** Secrets of the connection that is told of next. @type {{ slot: number, lines: string } | null} */
+    /** TLS secrets of the connection that the next record opens. @type {{ slot: number, lines: string } | null} */
     this.keyLog = null
     /** @type {string[]} header name (or target) by intern id */
     this.names = []
@@ -60,16 +64,16 @@ class Lane {
   }
 
   /**
-   * A block of the lane, whose memory is the lane's again when V8 has let go of it; undefined when the thread is being
-   * terminated.
+   * Takes over a block of the lane. The memory returns to the lane when V8 has collected the Buffer. Returns undefined
+   * if the thread is being terminated.
    *
    * @param {number} id
    */
   takeBlock (id) {
     const block = this.native.takeBlock(this.index, id)
     if (block === undefined) return undefined
-    // V8 counts memory that comes from elsewhere, but only when it allocates an ArrayBuffer itself it asks whether the
-    // young ones are worth a look. Otherwise the dead wait for a collection of everything, tens of times the work.
+    // V8 counts foreign memory, but decides whether to collect young ArrayBuffers only when it allocates one itself.
+    // Without such an allocation, dead blocks wait for a full collection, which is tens of times the work.
     if ((this.foreignBytes += block.byteLength) >= kForeignBytes) {
       this.foreignBytes = 0
       Buffer.allocUnsafeSlow(kCountedBytes)
@@ -77,7 +81,7 @@ class Lane {
     return Buffer.from(block)
   }
 
-  // kIntern: the lane will use this id from now on.
+  // Handles kIntern: remembers a name and a value, which the lane names by their id from now on.
   /** @param {Views} views @param {number} at */
   define ({ words, bytes }, at) {
     const w = at >>> 2

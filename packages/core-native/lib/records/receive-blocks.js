@@ -1,19 +1,18 @@
 'use strict'
 
-// Memory that a lane receives large pieces of bodies into. It is JavaScript's own, lent in advance, since
-// V8 frees its own memory with less work than memory that comes from elsewhere, and applications may transfer no other
-// memory to a worker.
+// Memory into which a lane receives large pieces of bodies. JavaScript allocates it and lends it in advance, because
+// V8 frees its own memory with less work than foreign memory, and applications can transfer only such memory to a worker.
+// The number of blocks grows with demand from none, so that only a lane that receives uploads has any. A piece that
+// finds no lent block is received into memory of the lane, and copied.
 
 const { Buffer } = require('node:buffer')
 const R = require('./records')
 
-// Grows with demand from none, so that only a lane that receives uploads has any. Until then, a piece that finds no lent
-// block is received into memory of the lane, and copied.
-// A block that is filled less than this is copied, so that the application does not keep what it cannot see.
+// Received bytes of a block below which they are copied, so that the application does not keep memory that it cannot see.
 const kCopyBelowBytes = R.kBlockBytes / 4 * 3
 
 class ReceiveBlocks {
-  /** Blocks by id. @type {Buffer[]} */
+  /** Lent blocks by id. @type {Buffer[]} */
   #loans = []
   #native
   #lane
@@ -25,7 +24,7 @@ class ReceiveBlocks {
   }
 
   /**
-   * The block of a kBodyBlock record.
+   * Returns the bytes of a kBodyBlock record.
    *
    * @param {number} id
    * @param {number} bytes
@@ -41,7 +40,7 @@ class ReceiveBlocks {
     }
     const block = this.#loans[id]
     if (bytes < kCopyBelowBytes) {
-      // No slice of a pool, which would be as large.
+      // Not a slice of Node's pool, whose memory the application would keep as well.
       const copy = Buffer.allocUnsafeSlow(bytes)
       block.copy(copy, 0, 0, bytes)
       this.#lend(id, block)
@@ -51,7 +50,7 @@ class ReceiveBlocks {
     return bytes === R.kBlockBytes ? block : block.subarray(0, bytes)
   }
 
-  // Lends as many blocks again, since one read takes as many as there are.
+  // Doubles the number of lent blocks, because one read of the lane fills as many as there are.
   #grow () {
     const count = Math.min(Math.max(1, 2 * this.#loans.length), R.kReceiveBlocksMax)
     for (let id = this.#loans.length; id < count; id++) this.#lend(id, Buffer.allocUnsafeSlow(R.kBlockBytes))

@@ -17,18 +17,18 @@ const { Mask, Shift, Word } = R
 // Index of the first word behind the header: its meaning depends on the record's type.
 const kFirst = R.kHeaderBytes >>> 2
 
-// Large enough for a maximal inline piece; two of them keep a busy lane supplied.
+// Size of a segment, bytes: large enough for the largest inline piece. Two segments keep a busy lane supplied.
 const kSegmentBytes = 256 * 1024
-// Segments whose pages the lane keeps when it has read them (limits.h: kReplySegmentsKept).
+// The lane keeps the pages of the first so many segments after it has read them (limits.h: kReplySegmentsKept).
 const kSegmentsKept = 8
-// The largest piece that is copied into a segment.
+// The largest piece that is copied into a segment, bytes.
 const kInlineBytesMax = 64 * 1024
-// Unread records after which a sleeping lane is woken even though the batch is not finished. By
-// itself it looks every millisecond (limits.h: kNapUs, kPeekMs), so this only bounds how much gathers.
+// Number of published records after which a sleeping lane is woken although the batch is not finished. The
+// lane looks every millisecond by itself (limits.h: kNapUs, kPeekMs): this limits how many records gather.
 const kWakeAfterRecords = 256
-// Slots of one broadcast: the lane begins with the first while more are written.
+// At most this many slots share a broadcast record: the lane begins to send the first record while the next is written.
 const kBroadcastSlotsMax = 256
-// Below this a loop over the bytes is faster than a call.
+// Up to this number of bytes, a loop that copies or compares them is faster than a call.
 const kLoopBytesMax = 48
 
 class Segment {
@@ -66,11 +66,11 @@ class ReplyWriter {
     this.jumps = 0
     /** @type {Segment[]} in the order in which they become free */
     this.waiting = []
-    /** Segments that the lane has left, those first whose pages it keeps. @type {Segment[]} */
+    /** Segments that the lane has left. Segments whose pages it keeps come first. @type {Segment[]} */
     this.free = []
     this.segment = this.#addSegment()
     this.offset = 0
-    /** The payload of the last frame, for a next one with the same. @type {string | Uint8Array | null} */
+    /** The payload of the last frame: the next frame, if it has the same, begins a broadcast. @type {string | Uint8Array | null} */
     this.lastData = null
     this.lastFlags = 0
     this.lastSlot = 0
@@ -132,8 +132,8 @@ class ReplyWriter {
     else if (++this.unsignalled >= kWakeAfterRecords) this.signal()
   }
 
-  // The first reply of a turn of the event loop wakes the lane, which then looks for more by itself until the turn's end. Replies of the turn's
-  // end come when the loop has run the callbacks of I/O, immediates and timers.
+  // The first reply of a turn of the event loop wakes the lane, which then looks for more by itself until the turn's end. The turn ends when the
+  // loop has run the callbacks of I/O, immediates and timers.
   #openTurn () {
     if (!this.opensTurns) return this.signal()
     if (this.broadcastSlots !== 0) this.closeBroadcast()
@@ -142,7 +142,7 @@ class ReplyWriter {
     this.native.openTurn(this.lane)
   }
 
-  /** From here on the lane sees no reply, until release(): it shall send them in one piece. No code of the application may run meanwhile. */
+  /** Hides replies from the lane until release(), so that it sends them in one piece. No code of the application must run meanwhile. */
   gather () {
     this.isGathering = true
   }
@@ -153,12 +153,12 @@ class ReplyWriter {
     this.#show()
   }
 
-  /** From here on the lane is woken for every kWakeAfterRecords replies only. */
+  /** Begins a batch: until endBatch() the lane is woken only for every kWakeAfterRecords replies. */
   beginBatch () {
     this.batching = true
   }
 
-  /** Ends that. The addon, which called dispatch(), wakes the lane for what has gathered. */
+  /** Ends a batch. The addon, which called dispatch(), then wakes the lane for the replies that have gathered. */
   endBatch () {
     if (this.broadcastSlots !== 0) this.closeBroadcast()
     this.batching = false
@@ -173,12 +173,12 @@ class ReplyWriter {
   }
 
   /**
-   * A record without bytes.
+   * Publishes a record without a payload.
    *
    * @param {number} type of ReplyType
    * @param {number} flags
    * @param {number} slot
-   * @param {number} [a] its first word of its own
+   * @param {number} [a] the first word behind the header
    * @param {number} [b] the second
    * @param {number} [c] the third
    */
@@ -198,7 +198,7 @@ class ReplyWriter {
   }
 
   /**
-   * A head and, in one piece with it, body bytes. The caller has made sure that they fit inline.
+   * Publishes a head and, in one piece with it, body bytes. The caller must make sure that they fit inline.
    * A string body that is not chunked is written with the head in UTF-8, as Node writes the two.
    *
    * @param {number} slot
@@ -209,7 +209,7 @@ class ReplyWriter {
    * @returns {number} bytes of head and body
    */
   response (slot, flags, idleMs, head, body) {
-    // Before a chunk size, which is Latin-1, Node writes the head in Latin-1 too.
+    // If a chunk size follows, which is Latin-1, Node writes the head in Latin-1, too.
     const isText = typeof body === 'string' && (flags & R.kReplyChunked) === 0
     const room = typeof body === 'string' ? (head.length + body.length) * 3 : head.length + (body === null ? 0 : body.byteLength)
     this.#reserve(R.kResponseFixedBytes + room + R.kAlignBytes)
@@ -219,7 +219,7 @@ class ReplyWriter {
     let total
     if (isText) {
       total = bytes.write(head + body, at)
-      // Only a head with characters above 0x7f is longer than its length.
+      // Head or body has characters above 0x7f, so that the head may have more bytes than characters.
       if (total !== head.length + body.length) headBytes = Buffer.byteLength(head)
     } else {
       bytes.write(head, at, 'latin1')
@@ -245,7 +245,7 @@ class ReplyWriter {
   }
 
   /**
-   * A piece of body or raw bytes that fits inline.
+   * Publishes a piece of a body, or raw bytes, that fits inline.
    *
    * @param {number} type kData or kTrailers
    * @param {number} slot
@@ -272,7 +272,7 @@ class ReplyWriter {
   }
 
   /**
-   * kData of several pieces, which the caller has made sure fit inline.
+   * Publishes several pieces in one kData record. The caller must make sure that they fit inline.
    *
    * @param {number} slot
    * @param {number} flags
@@ -312,7 +312,7 @@ class ReplyWriter {
   }
 
   /**
-   * Bytes by reference; the caller keeps them, unchanged, until kBlockDone names the block.
+   * Sends bytes by reference. The caller must keep them unchanged until kBlockDone names the block.
    *
    * @param {number} slot
    * @param {number} flags
@@ -321,13 +321,13 @@ class ReplyWriter {
    */
   block (slot, flags, data) {
     const id = this.native.sendBlock(this.lane, data)
-    // Nothing was lent in a thread that is being terminated.
+    // Without an id nothing was lent: the thread is being terminated.
     if (id !== undefined) this.command(kBlock, flags, slot, id)
     return id
   }
 
   /**
-   * A record of words from the fifth on, their number, and bytes behind them.
+   * Publishes a record of words, from the fifth on, then a word with the number of bytes of `data`, then `data`.
    *
    * @param {number} type
    * @param {number} slot
@@ -351,8 +351,8 @@ class ReplyWriter {
   }
 
   /**
-   * A frame of a WebSocket that fits inline. One that says the same as the last one becomes a broadcast, which
-   * ends with the next other record, 256 slots, or the tick.
+   * Publishes a frame of a WebSocket that fits inline. A frame with the payload of the last one, on another
+   * connection, becomes part of a broadcast, which ends with the next other record, at 256 slots, or with the tick.
    *
    * @param {number} slot
    * @param {number} flags
@@ -381,8 +381,8 @@ class ReplyWriter {
   }
 
   /**
-   * A frame by reference; the caller keeps its bytes, unchanged, until kBlockDone names the block. The same bytes for
-   * several become a broadcast as with frame().
+   * Sends a frame by reference. The caller must keep its bytes unchanged until kBlockDone names the block. Frames with
+   * the same bytes on several connections become a broadcast, as with frame().
    *
    * @param {number} slot
    * @param {number} flags
@@ -397,7 +397,7 @@ class ReplyWriter {
       return id
     }
     const id = this.native.sendBlock(this.lane, data)
-    if (id === undefined) return id // Nothing was lent in a thread that is being terminated.
+    if (id === undefined) return id // Nothing was lent: the thread is being terminated.
     if (isAgain) {
       this.#open(kBroadcastBlock, flags, 0)
       this.broadcastBytes = 0
@@ -409,7 +409,7 @@ class ReplyWriter {
     this.lastData = data
     this.lastFlags = flags
     this.lastSlot = slot
-    nodeProcess.nextTick(forget, this, data) // It may be large.
+    nodeProcess.nextTick(forget, this, data) // `data` may be large: it is kept for this tick only.
     return id
   }
 
@@ -421,7 +421,7 @@ class ReplyWriter {
     const w = this.offset >>> 2
     words[w + Word.kRecordType] = type | (flags << Shift.kRecordFlags)
     words[w + Word.kRecordExtra] = 0
-    // Within dispatch() the end of the record ends it.
+    // Within dispatch(), the end of the request record that is being handled closes the broadcast.
     if (!this.batching) nodeProcess.nextTick(closeBroadcast, this)
   }
 
@@ -432,7 +432,7 @@ class ReplyWriter {
     if (this.broadcastSlots === kBroadcastSlotsMax) this.closeBroadcast()
   }
 
-  /** @param {string | Uint8Array} data @returns {number} its bytes, which stand behind word 5 now */
+  /** @param {string | Uint8Array} data @returns {number} its bytes, which are copied to kPayloadAt of the record */
   #payload (data) {
     const { bytes } = this.segment
     const at = this.offset + R.kPayloadAt
@@ -456,7 +456,7 @@ class ReplyWriter {
     return broadcastBytes
   }
 
-  // The application may have changed its Buffer since.
+  // Whether a Buffer is still the payload of the broadcast: the application may have changed it.
   /** @param {Uint8Array} data */
   #isWritten (data) {
     const at = this.offset + R.kPayloadAt
@@ -478,7 +478,7 @@ class ReplyWriter {
     const payloadEnd = R.kPayloadAt + this.broadcastBytes
     const slotsAt = (payloadEnd + 3) & ~3
     let size = (slotsAt + slots * 4 + 7) & ~7
-    if (slots === 1) { // It has remained an ordinary one.
+    if (slots === 1) { // With one slot it becomes an ordinary frame.
       const type = words[w + Word.kRecordType]
       const isInline = (type & Mask.kRecordType) === kBroadcast
       words[w + Word.kRecordType] = (type & ~Mask.kRecordType) | (isInline ? kFrame : kFrameBlock)

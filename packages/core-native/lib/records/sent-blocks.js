@@ -1,6 +1,6 @@
 'use strict'
 
-// The blocks of one lane that are on their way, by id.
+// A table of the blocks that one lane is sending, by id.
 //
 // A Map would cost more than everything else that is done for a block. Ids are never used again, so a Map makes a new table
 // after as many blocks as it has room for. V8 links its old table to the new one for iterators. As soon as one table has
@@ -19,7 +19,7 @@ class SentBlocks {
   #mask = kEntriesMin - 1
   size = 0
 
-  /** @param {number} id @param {T} value of an id that has none */
+  /** @param {number} id @param {T} value of an id that is not in the table */
   set (id, value) {
     if (this.size * 2 > this.#mask) this.#grow()
     this.#insert(id, value)
@@ -31,13 +31,13 @@ class SentBlocks {
     return this.#values[this.#find(id)]
   }
 
-  /** @param {number} id @returns {T | undefined} its value, which is forgotten */
+  /** @param {number} id @returns {T | undefined} its value, which is removed from the table */
   take (id) {
     let free = this.#find(id)
     const value = this.#values[free]
     if (value === undefined) return undefined
     this.size--
-    // An entry that stands behind the gap, and not where its id names, moves into it.
+    // Each entry behind the gap moves into it, unless the index that its id names lies behind the gap.
     for (let at = (free + 1) & this.#mask; this.#values[at] !== undefined; at = (at + 1) & this.#mask) {
       const distance = (at - this.#ids[at]) & this.#mask
       if (distance < ((at - free) & this.#mask)) continue
@@ -49,7 +49,7 @@ class SentBlocks {
     return value
   }
 
-  /** @param {number} id @returns {number} the index of its entry, or of the free one where it would be */
+  /** @param {number} id @returns {number} the index of its entry, or of the free entry that it would get */
   #find (id) {
     let at = id & this.#mask
     while (this.#values[at] !== undefined && this.#ids[at] !== id) at = (at + 1) & this.#mask

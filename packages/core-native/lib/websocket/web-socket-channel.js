@@ -1,9 +1,9 @@
 'use strict'
 
-// The way between a WebSocket's object and its lane: messages instead of bytes. What an event means to the
-// application (states, closing, errors) is its owner's business, see packages/websocket.
+// A channel passes messages, instead of bytes, between a WebSocket object (its owner) and its lane. The owner
+// decides what an event means to the application (states, closing, errors), see packages/websocket.
 //
-// Output is as on a socket: up to kSendBytesMax accepted bytes are on their way to the peer; what comes above
+// Output is as on a socket: up to kSendBytesMax accepted bytes are on their way to the client. Further output
 // waits here, in order, and counts as buffered.
 
 const { Buffer } = require('node:buffer')
@@ -37,25 +37,25 @@ const { Mask, Shift, Word } = R
  * @typedef {{ type: number, a: Buffer | number | undefined, b: boolean | Buffer | number | undefined, c: number | undefined, d: string | undefined, cost: number }} Event
  */
 
-// Consumed bytes that are acknowledged together: a quarter of the lane's receive window.
+// Consumed bytes are acknowledged to the lane when they are at least this many: a quarter of the lane's receive window.
 const kAcknowledgeBytes = 32 * 1024
 const kPingOpcode = 9
 const kEmpty = Buffer.alloc(0)
 // Bits of a channel's state.
 const kPaused = 1 << 0
-const kDeferred = 1 << 1 // One event a turn.
-const kClosed = 1 << 2 // By the lane.
-const kEnding = 1 << 3 // Once nothing waits for credit.
-const kGone = 1 << 4 // Nothing but the events that wait comes before the end.
-const kFresh = 1 << 5 // Nobody has asked for the socket since the WebSocket was opened, in this turn.
-// Below this a loop over the bytes is faster than a call.
+const kDeferred = 1 << 1 // Events are delivered one in each turn of the event loop.
+const kClosed = 1 << 2 // The lane has closed the connection.
+const kEnding = 1 << 3 // end() was called: the direction ends when no frame waits for credit.
+const kGone = 1 << 4 // The socket has closed: handlers.closed() is called after the waiting events.
+const kFresh = 1 << 5 // The WebSocket was opened in this turn, and its socket was not used since.
+// Up to this number of bytes, a loop that copies them is faster than a call.
 const kLoopBytesMax = 48
-// Bytes of a credit that the lane may keep back (limits.h: kCreditBytes).
+// Sent bytes that the lane may not have reported yet (limits.h: kCreditBytes).
 const kCreditStepBytes = 64 * 1024
 
-// Output and events that a channel is behind with. Most channels never have one.
+// Output and events of a channel that wait. Most channels never have a Backlog.
 class Backlog {
-  /** Not accepted by the lane, or by reference and not sent. */
+  /** Bytes of frames that the lane has not accepted, or that it sends by reference and has not sent. */
   buffered = 0
   /** Events that wait. @type {Event[] | null} */
   events = null
@@ -65,34 +65,38 @@ class Backlog {
   block = null
 }
 
-// Private methods would be a field of each.
+// No private methods: they would add a field to each channel.
 class WebSocketChannel {
   /**
    * @param {EngineSocket} socket
-   * @param {object} owner which this only passes on to the handlers
+   * @param {object} owner only passed on to the handlers
    * @param {number} state
    */
   constructor (socket, owner, state) {
     this.lane = socket[kLane]
     this.slot = socket[kSlot]
-    /** Weakly while nobody has used it, which is most of an idle WebSocket's memory; see letGo(). @type {EngineSocket | WeakRef<EngineSocket>} */
+    /**
+     * A weak reference while the socket is unused: it is most of an idle WebSocket's memory; see letGo().
+     *
+     * @type {EngineSocket | WeakRef<EngineSocket>}
+     */
     this.socket = socket
-    // Instead of the object, which goes with the socket.
+    // The parts of the Addresses object, which is collected with an unused socket.
     const { near, remoteAddress, remotePort } = socket[kRemote]
     this.near = near
     this.remoteAddress = remoteAddress
     this.remotePort = remotePort
-    /** Payload, for the socket's bytesRead. */
+    /** Bytes of received payload, for the socket's bytesRead. */
     this.read = socket[kRead]
-    /** What the handshake has written. */
+    /** Bytes that the handshake has written, for the socket's bytesWritten. */
     this.written = socket[kWritten]
     this.owner = owner
     this.state = state
     this.unacknowledged = 0
-    /** Accepted by the lane and not sent. */
+    /** Bytes accepted by the lane and not sent. */
     this.unsent = socket[kUnsent]
     forgetExtra(socket)
-    /** From its first use on. @type {Backlog | null} */
+    /** null until its first use. @type {Backlog | null} */
     this.backlog = null
   }
 
@@ -120,18 +124,18 @@ class WebSocketChannel {
 
   // -- The socket ----------------------------------------------------------------------------------
 
-  /** In the place of the socket, for the records. */
+  /** Lets a channel take the place of its socket in lane.sockets: code for records reads [kChannel] of either. */
   get [kChannel] () {
     return this
   }
 
-  /** The socket, which is kept from now on. */
+  /** Returns the socket, which is kept from now on. */
   keepSocket () {
     const { socket } = this
     return this.keep(socket instanceof WeakRef ? socket.deref() ?? this.revive() : socket)
   }
 
-  /** @param {EngineSocket} socket */
+  /** Keeps the socket from now on, because it is used. @param {EngineSocket} socket */
   keep (socket) {
     this.state &= ~kFresh
     this.socket = socket
@@ -140,7 +144,7 @@ class WebSocketChannel {
     return socket
   }
 
-  /** A WebSocket's stream never has data, and its errors are the WebSocket's. @param {EngineSocket} socket that has become a stream */
+  /** Prepares a socket that has become a stream: it never has data, and its errors are the WebSocket's. @param {EngineSocket} socket */
   useAsStream (socket) {
     this.keep(socket)
     socket.on('error', noop)
@@ -148,7 +152,7 @@ class WebSocketChannel {
     else socket.resume() // For its 'end'.
   }
 
-  // Makes the socket again, as it was when it was let go of: a socket that anything has changed is kept.
+  // Makes the socket again, as it was when letGo() released it. A socket with changes is never released.
   revive () {
     const addresses = new Addresses(this.near, this.remoteAddress, this.remotePort)
     const socket = new HttpSocket(this.lane, this.slot, this.near.server, addresses)
@@ -239,7 +243,7 @@ class WebSocketChannel {
     if ((this.state & kPaused) === 0) setImmediate(pump, this)
   }
 
-  /** The peer has ended its direction. */
+  /** Must be called when the client has ended its direction. */
   onEnd () {
     this.deliver(kEof, 0, undefined, undefined)
   }
@@ -262,12 +266,12 @@ class WebSocketChannel {
     if (this.events !== null) setImmediate(pump, this)
   }
 
-  /** Tells the next event that waits, and leaves the others to later turns. */
+  /** Delivers the next waiting event, and leaves the others to later turns of the event loop. */
   pump () {
     if (this.events === null || (this.state & (kPaused | kClosed)) === kPaused) return
     const event = /** @type {Event} */ (this.events.shift())
     if (this.events.length === 0) this.more().events = null
-    else setImmediate(pump, this) // Before the application, which may throw.
+    else setImmediate(pump, this) // Scheduled before the application is called, which may throw.
     this.tell(event)
     if (this.events === null && (this.state & kGone) !== 0) this.handlers.closed(this.owner)
   }
@@ -275,8 +279,8 @@ class WebSocketChannel {
   // -- Output --------------------------------------------------------------------------------------
 
   /**
-   * Sends a frame. The callback runs in a later tick, when the frame was accepted; for a large one, whose bytes
-   * must not change until then, when it was sent.
+   * Sends a frame. The callback runs in a later tick, when the frame was accepted. The callback of a large frame
+   * runs when it was sent; its bytes must not change before.
    *
    * @param {number} flags R.kFrame…
    * @param {string | Uint8Array} data
@@ -317,7 +321,7 @@ class WebSocketChannel {
     const write = backlog.block = new BlockWrite(this, chunk.byteLength, callback)
     const known = this.lane.blocks.get(block)
     if (known === undefined) this.lane.blocks.set(block, { write: new SharedBlock(write), chunk })
-    else /** @type {SharedBlock} */ (known.write).add(write) // It has frames, which a channel alone sends.
+    else /** @type {SharedBlock} */ (known.write).add(write) // Cast: the block has frames, which only channels send.
   }
 
   /** @param {number} flags @param {string | Uint8Array} data @param {SendCallback} [callback] */
@@ -330,11 +334,11 @@ class WebSocketChannel {
     else backlog.held.push(held)
   }
 
-  /** @param {number} bytes that left */
+  /** @param {number} bytes that were sent */
   onCredit (bytes) {
     const unsent = this.unsent - bytes
     this.unsent = unsent > 0 ? unsent : 0
-    // A block that others have, too, is told to be sent when the slowest has taken it.
+    // A block that other channels send, too, is reported only when the slowest client has it. This client has it already.
     if (this.unsent < kCreditStepBytes) for (let at = this.block; at !== null; at = at.previous) at.leave()
     const { backlog, held } = this
     if (backlog === null || held === null || this.unsent >= kSendBytesMax) return
@@ -352,7 +356,7 @@ class WebSocketChannel {
     if ((this.state & kEnding) !== 0) this.keepSocket().end()
   }
 
-  /** The lane has closed the connection. */
+  /** Must be called when the lane has closed the connection. */
   onClosed () {
     this.state |= kClosed
     const { backlog, held, block } = this
@@ -366,22 +370,22 @@ class WebSocketChannel {
         if (callback !== undefined) nodeProcess.nextTick(callback, error)
       }
     }
-    // The application, which still hears events, finds that nothing can be sent any more.
+    // The application still gets the waiting events, but must see that nothing can be sent any more.
     if (this.events !== null) this.handlers.end(this.owner)
-    // Events of the stream that somebody awaits, such as its 'finish', come before the end of the WebSocket.
-    const socket = /** @type {EngineSocket} */ (this.socket) // Kept: whoever calls this has it.
+    // Events of the socket as a stream, such as 'finish', come before the end of the WebSocket.
+    const socket = /** @type {EngineSocket} */ (this.socket) // Cast: the caller has got it from keepSocket().
     if (isLight(socket) || socket.closed) nodeProcess.nextTick(tellClosed, this)
     else socket.prependOnceListener('close', () => tellClosed(this))
   }
 
   tellClosed () {
     this.state |= kGone
-    // Events that the connection left are told first, also while paused.
+    // Waiting events are delivered first, even while paused.
     if (this.events === null) this.handlers.closed(this.owner)
     else if ((this.state & kPaused) !== 0) setImmediate(pump, this)
   }
 
-  /** Closes at once, what waits is lost. */
+  /** Closes at once; waiting output is lost. */
   destroy () {
     this.keepSocket().destroy()
   }
@@ -394,7 +398,7 @@ class WebSocketChannel {
   }
 }
 
-// A block that frames of one or several channels are in.
+// The entry in lane.blocks of a block that one or several channels send as a frame.
 class SharedBlock {
   /** @param {BlockWrite} write */
   constructor (write) {
@@ -411,7 +415,7 @@ class SharedBlock {
   }
 }
 
-// A frame that is sent by reference, and the callbacks of what was accepted behind it.
+// A frame that is sent by reference, and the callbacks of frames that were accepted after it.
 class BlockWrite {
   /** @param {WebSocketChannel} channel @param {number} bytes @param {SendCallback} [callback] */
   constructor (channel, bytes, callback) {
@@ -425,7 +429,7 @@ class BlockWrite {
     this.isCounted = true
   }
 
-  // The channel's peer has taken the block, or as good as.
+  // Takes the frame off the buffered bytes. Must be called when the channel's client has taken the frame, or nearly all of it.
   leave () {
     if (this.isCounted) this.channel.more().buffered -= this.bytes
     this.isCounted = false
@@ -437,7 +441,7 @@ class BlockWrite {
     this.leave()
     const { channel } = this
     const backlog = channel.more()
-    // A block that other channels send, too, may be done later than those behind it.
+    // All frames that are done are removed: one that other channels send, too, may be done later than those after it.
     while (backlog.block !== null && backlog.block.isDone) backlog.block = backlog.block.previous
     for (let at = backlog.block; at !== null; at = at.previous) {
       while (at.previous !== null && at.previous.isDone) at.previous = at.previous.previous
@@ -458,19 +462,19 @@ class BlockWrite {
 /** @type {Handlers} */
 WebSocketChannel.prototype.handlers = /** @type {Handlers} */ (/** @type {unknown} */ (null))
 
-/** The own keys of a socket that nobody has put anything on. @type {Set<string | symbol> | undefined} */
+/** The own keys of a socket to which the application has added none. @type {Set<string | symbol> | undefined} */
 let ownKeys
 
-// Bits of a socket that revive() does not make.
+// State bits of sockets that revive() cannot make again.
 const kOfOthers = State.kMaterialised | State.kStream | State.kRelayedStream
 
-/** Whether the fields of ours in a socket are as revive() makes them. @param {EngineSocket} socket */
+/** Whether the engine's own fields of a socket are as revive() makes them. @param {EngineSocket} socket */
 function isPlain (socket) {
   return (socket[kState] & kOfOthers) === 0 && socket[kTls] === undefined && socket[kHoldsLoop] &&
     socket[kErrorListener] === undefined && socket[kRefusal] === undefined && !hasMaxListeners(socket)
 }
 
-/** Whether nobody has put anything on a socket. @param {EngineSocket} socket */
+/** Whether the application has changed nothing of a socket. @param {EngineSocket} socket */
 function isUnused (socket) {
   if (!isPlain(socket)) return false
   ownKeys ??= new Set(Reflect.ownKeys(new HttpSocket(socket[kLane], 0, socket.server, null)))
@@ -478,9 +482,9 @@ function isUnused (socket) {
   return true
 }
 
-// Lets the collector have a socket that nobody has used until the end of the turn in which its WebSocket was opened: those who
-// hear of the WebSocket may put something on the socket.
-/** @param {WebSocketChannel} channel @param {number} keys of the socket, once its WebSocket had it */
+// Releases a socket that was not used or changed in the turn in which its WebSocket was opened. Must be called at the end of
+// that turn, because listeners that get the WebSocket may change the socket.
+/** @param {WebSocketChannel} channel @param {number} keys number of the socket's keys when its WebSocket was opened */
 function letGo (channel, keys) {
   const { lane, slot, socket } = channel
   if ((channel.state & (kFresh | kClosed)) !== kFresh || socket instanceof WeakRef) return
@@ -503,7 +507,7 @@ function destroyedError () {
   return Object.assign(new Error('Cannot call write after a stream was destroyed'), { code: 'ERR_STREAM_DESTROYED' })
 }
 
-// Applications keep what they are given; the record's memory is used again.
+// Copies bytes of a record for the application, which may keep them: the record's memory is reused.
 /** @param {Buffer} bytes @param {number} from @param {number} length @returns {Buffer} */
 function copyOf (bytes, from, length) {
   if (length === 0) return kEmpty
@@ -514,21 +518,21 @@ function copyOf (bytes, from, length) {
 }
 
 /**
- * Makes an upgraded connection a WebSocket: its bytes are frames from here on. `head` is what the 'upgrade' event
- * came with.
+ * Makes an upgraded connection a WebSocket: its bytes are frames from here on. `head` is the argument of the 'upgrade'
+ * event.
  *
  * @param {typeof WebSocketChannel} Channel
- * @param {EngineSocket} socket, or another stream, or nothing: which of them it is, is found out here
+ * @param {EngineSocket} socket, or another stream, or nothing: checked here
  * @param {Uint8Array} head
  * @param {Settings} settings
  * @param {object} owner
- * @returns {WebSocketChannel | null} null when the socket is none of the engine's, or was read already
+ * @returns {WebSocketChannel | null} null: the socket is not one of the engine's, or is used otherwise
  */
 function openWebSocket (Channel, socket, head, settings, owner) {
   if (typeof socket?.[kState] !== 'number' || (socket[kState] & State.kUndecided) === 0) return null
   if ((socket[kState] & (State.kLaneClosed | State.kPeerEnded | State.kFinSent)) !== 0 || socket.destroyed) return null
   if (!isLight(socket) && (socket.writableLength !== 0 || socket.listenerCount('data') !== 0 || socket.listenerCount('readable') !== 0)) {
-    return null // Somebody else uses it, or is about to.
+    return null // Other code uses the socket, or is about to.
   }
   socket[kState] &= ~State.kUndecided
   socket[kState] |= State.kWebSocket
@@ -561,7 +565,7 @@ function openWebSocket (Channel, socket, head, settings, owner) {
 function noop () {}
 
 /**
- * Makes the function that opens WebSockets for owners that hear of events by the same functions.
+ * Makes a function that opens WebSockets whose owners get their events from the same handlers.
  *
  * @param {Handlers} handlers
  */
