@@ -478,7 +478,7 @@ function onBlockDone (lane, words, w) {
 function endReadable (socket) {
   socket[kState] |= State.kPeerEnded
   socket.push(null)
-  socket.read(0) // Emits 'end' even if the socket is not being read.
+  socket.read(0) // 'end' also for a socket that nobody reads.
 }
 
 // Accepts an undecided upgrade as plain bytes when the client has ended its direction. Otherwise the end would never be reported,
