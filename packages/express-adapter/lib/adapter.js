@@ -44,7 +44,7 @@ class Adapter {
     const given = { ...options, ...alignment?.prototypes.constructors }
     this.server = this.#tlsName === undefined
       ? core.createServer(given, /** @type {RequestListener} */ (app))
-      : /** @type {core.Server} */ (/** @type {unknown} */ (core.https.createServer({ ...given, [kAdapterTls]: true }, /** @type {RequestListener} */ (app)))) // As types/index.d.ts says.
+      : /** @type {core.Server} */ (/** @type {unknown} */ (core.https.createServer({ ...given, [kAdapterTls]: true }, /** @type {RequestListener} */ (app)))) // Cast: see types/index.d.ts.
     if (alignment === null) return
     alignment.useServer(this.server)
     this.#prototypes = alignment.prototypes
@@ -56,7 +56,8 @@ class Adapter {
     // Installed once more: mounting may have put another application's prototypes above this one's since.
     this.#prototypes?.install()
     if (this.#tlsName !== undefined) refuseWithoutTls(this.#tlsName, args)
-    return this.server.listen(...(/** @type {[options: import('@httpsys/core-native').PortListenOptions]} */ (listenArgs(args)))) // listen() checks them.
+    // Cast: the server checks the arguments.
+    return this.server.listen(...(/** @type {[options: import('@httpsys/core-native').PortListenOptions]} */ (listenArgs(args))))
   }
 
   /** @param {string} path @param {string | URL} root @param {StaticFilesOptions} [options] */

@@ -390,7 +390,7 @@ function flagsOf (flags, options) {
   return flags
 }
 
-/** @param {unknown} data @returns {Uint8Array | Blob} a Blob stays one */
+/** @param {unknown} data @returns {Uint8Array | Blob} a Blob is returned as it is */
 function toBytes (data) {
   if (data instanceof ArrayBuffer) return new Uint8Array(data)
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)

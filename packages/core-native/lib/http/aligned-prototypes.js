@@ -77,7 +77,7 @@ class AlignedPrototypes {
     }
     Request.prototype = pair.request
     Response.prototype = pair.response
-    // V8 sizes new objects by the constructors up this chain; too small ones are copied as they grow.
+    // V8 chooses the size of new objects by the constructors up this chain. Without them, objects would be copied as they grow.
     Object.setPrototypeOf(Request, IncomingMessage)
     Object.setPrototypeOf(Response, ServerResponse)
     this.constructors = /** @type {Constructors} */ (/** @type {unknown} */ ({ IncomingMessage: Request, ServerResponse: Response }))

@@ -61,7 +61,7 @@ class Alignment {
     this.#listener = listener
   }
 
-  /** Must be called when the server's 'request' listeners may have changed: begins anew. @param {unknown[]} listeners of 'request' */
+  /** Decides again. Must be called when the server's 'request' listeners may have changed. @param {unknown[]} listeners of 'request' */
   look (listeners) {
     this.looks++
     this.#construct(null)
@@ -91,7 +91,12 @@ class Alignment {
     return this.count !== 0 || Object.getPrototypeOf(req) !== this.request || Object.getPrototypeOf(res) !== this.response
   }
 
-  /** Must be called when the listener has returned, if isNews() is true. @param {EngineRequest} req @param {EngineResponse} res */
+  /**
+   * Learns from the prototypes of a request and its response. Must be called after the listener if isNews() is true.
+   *
+   * @param {EngineRequest} req
+   * @param {EngineResponse} res
+   */
   note (req, res) {
     if (this.#isOver) return
     const request = Object.getPrototypeOf(req)

@@ -19,7 +19,7 @@ const { kDestroy, kShutdown } = R.ReplyType
 /** @type {boolean | undefined} whether this version of Node counts a connection without a request as idle; undefined before the first use */
 let isUnservedIdle
 
-/** Responses whose head is to say `Connection: close` only because their server was closed. @type {WeakSet<EngineResponse>} */
+/** Responses whose head will have `Connection: close` only because their server was closed. @type {WeakSet<EngineResponse>} */
 const endedByClose = new WeakSet()
 
 // Closes a connection that is between two requests or, depending on Node's version, has not begun its first one.

@@ -52,7 +52,7 @@ const netServerSocket = diagnosticsChannel.channel('net.server.socket')
 /** @typedef {import('../../types/internal').EngineSecureSocket} EngineSecureSocket */
 /** @typedef {import('../../types/internal').SocketChannel} SocketChannel */
 
-/** Servers by the id that records name. @type {Map<number, EngineServer>} */
+/** Servers by the id with which records name them. @type {Map<number, EngineServer>} */
 const servers = new Map()
 
 /** @param {Int32Array} words @param {number} w @returns {number} the flags of the record whose words begin at `w` */

@@ -43,7 +43,7 @@ const { Claim, Mask, Shift, Word } = R
 const kHeaderPairsDefault = 2000
 // rawHeaders ends at the limit, rounded up to a multiple of this number of entries, as Node's parser delivers them.
 const kRawHeadersStep = 62
-// True if the application does not see all header lines. Not a flag of the record: its flags have 24 bits.
+// A flag above the 24 flag bits of a record, set by onRequest() if the application does not see all header lines.
 const kIsCut = 1 << 24
 const kContinueExpression = /(?:^|\W)100-continue(?:$|\W)/i
 const kWebSocketExpression = /^websocket$/i
@@ -93,7 +93,7 @@ function onThrown (report, isTick) {
   })
 }
 
-/** Must be called before a record that may belong to no request. */
+/** Leaves the context of the last request. Must be called before a record that may belong to no request. */
 function forgetContext () {
   current = null
 }

@@ -92,7 +92,7 @@ function outputRefusal (res) {
 }
 
 /**
- * Why an open file is left to Node. A directory fails when it is read; pipes, devices and what the kernel makes up have no size, or another one.
+ * Why an open file is left to Node. A directory fails when it is read; pipes, devices and generated files have no size, or a false one.
  *
  * @param {import('node:fs').Stats | null} stats
  * @param {number} start

@@ -29,7 +29,7 @@ const kWindowsMax = 2
 const kShortBytes = 8 * 1024
 const kNothing = Buffer.alloc(0)
 const short = Buffer.alloc(kShortBytes)
-/** The lane's number for a window that was dropped with its connection. */
+/** The errno with which the lane reports a window that was dropped with its connection. */
 const kCanceled = -errnoOf('ECANCELED')
 
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
@@ -148,7 +148,7 @@ class FileWindows {
     const { writer } = lane
     const chunked = isChunked(res) ? R.kReplyChunked : 0
     const isLast = bytes === this.left
-    // The head, the file and the end leave in one call.
+    // The head, the file and the end are sent in one call.
     writer.gather()
     if (!isHeadSent(res)) {
       count(socket, writer.response(socket[kSlot], R.kReplyFile, 0, /** @type {string} */ (headOf(res)), null))
@@ -182,12 +182,12 @@ class FileWindows {
     return kNothing
   }
 
-  /** Must be called when a window was sent. Windows come back in order. */
+  /** Gives a window back to the owner. Must be called when the window was sent; windows come back in order. */
   done () {
     this.#return(0, Math.min(this.#given, this.#size))
   }
 
-  /** Must be called when a window was not sent, or not all of it. @param {number} errno the system's @param {number} bytes that were sent */
+  /** Gives a window back that was not sent, or not all of it. @param {number} errno the system's @param {number} bytes that were sent */
   failed (errno, bytes) {
     const socket = this.#socket
     if (errno !== kCanceled || (socket[kState] & State.kLaneClosed) !== 0) return this.#return(errno, bytes)
@@ -199,7 +199,7 @@ class FileWindows {
     dropped.set(socket, this)
   }
 
-  /** Must be called when the end of the connection was reported. */
+  /** Gives dropped windows back to the owner. Must be called when the end of the connection was reported. */
   closed () {
     const list = this.#dropped ?? []
     this.#dropped = null

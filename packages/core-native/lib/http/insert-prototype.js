@@ -7,6 +7,8 @@
 const users = new WeakMap()
 
 /**
+ * Inserts a prototype in a chain, directly above another one.
+ *
  * @param {object} from where the search for the object right above `below` begins
  * @param {object} between
  * @param {object} below

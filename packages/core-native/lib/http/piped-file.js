@@ -4,8 +4,8 @@
 //
 // No function of Node is changed. Two members of one stream are: the table of functions that it opens, reads and closes its file with, and,
 // until its first read, the method for that read. So 'open', 'ready', 'error', 'close', destroy(), autoClose and abort signals remain Node's.
-// The first read decides. By then the file is open, and what the application does behind pipe() is done. From there on the lane's reports
-// move `bytesRead`, and Node goes on to read where something unusual happens: another destination, a pause, another writer.
+// The first read decides. By then the file is open, and the application's code after pipe() has run. From there on the lane's reports
+// move `bytesRead`, and Node continues to read if something unusual happens: another destination, a pause, another writer.
 
 const fs = require('node:fs')
 const { AsyncResource } = require('node:async_hooks')
@@ -24,7 +24,7 @@ const { isLongHead } = require('./short-way')
 const { kPipedFile } = require('./symbols')
 const { piped } = require('./piped')
 
-// The lane's number for the end of the file.
+// The errno with which the lane reports the end of the file.
 const kNoData = -errnoOf('ENODATA')
 const kResourceOptions = { requireManualDestroy: true }
 // A file that the kernel generates claims a size of one or a few pages (bytes). The size of any file of such a size is checked by fstat().
@@ -415,7 +415,11 @@ function onPipe (res, source, methods) {
   else piped.reason = refusal
 }
 
-/** Must be called before a response emits 'close': a listener may look at the descriptor of its file. @param {EngineResponse} res */
+/**
+ * Hides the descriptor of a response's file. Must be called before the response emits 'close', whose listeners may look at it.
+ *
+ * @param {EngineResponse} res
+ */
 function beforeClose (res) {
   res[kPipedFile]?.answerForFd()
 }

@@ -63,7 +63,7 @@ function onSocketClose () {
 // Stands for the 'close' listener of a response that was assigned to the socket while it was light.
 function onResponseClosed () {}
 
-/** @param {EngineSocket} socket whose response was detached */
+/** Removes the stand-in for the listener of a response that was detached. @param {EngineSocket} socket */
 function forgetResponse (socket) {
   socket.removeListener('close', onResponseClosed)
 }

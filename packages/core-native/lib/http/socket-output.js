@@ -57,7 +57,12 @@ function forgetExtra (socket) {
   returnExtra(socket[kLane])
 }
 
-/** Must be called when bytes were sent. @param {EngineSocket} socket @param {boolean} isTaken the client's socket has taken everything so far */
+/**
+ * Notes how fast the client reads. Must be called when bytes were sent.
+ *
+ * @param {EngineSocket} socket
+ * @param {boolean} isTaken it has taken all so far
+ */
 function noteReader (socket, isTaken) {
   if (isTaken) socket[kState] |= State.kReadsFast
   else socket[kState] &= ~State.kReadsFast
@@ -182,7 +187,7 @@ function publish (socket, write) {
       count(socket, lane.writer.data(kData, slot, R.kReplyRaw, chunk, encoding, 0))
     } else {
       count(socket, chunk.length)
-      // A string this long has become a Buffer.
+      // Cast: a string of this length was converted to a Buffer above.
       const block = lane.writer.block(slot, R.kReplyRaw, /** @type {Uint8Array} */ (chunk))
       if (block === undefined) return Sent.refused
       write.block = block

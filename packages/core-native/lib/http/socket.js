@@ -38,11 +38,11 @@ const { kData, kEnd, kWindow, kUpgradeAccept, kDestroy, kReset, kSocketOption } 
 const kAcknowledgeBytes = 32 * 1024
 
 /**
- * Makes a constructor of light sockets: each kind of socket has one.
+ * Makes a constructor of light sockets. HttpSocket and SecureSocket each have their own.
  *
- * The constructor names 31 fields, also those that few sockets need, because V8 keeps as many fields in an object as its constructor
- * names, and allows as many more outside it when they are added by symbols. A socket with more becomes a hash table, which takes
- * 2 KB and several times as long at each look. The 27 fields of a stream, and some of the application, fit beside the 31
+ * The constructor sets 31 fields, even rarely used ones: V8 keeps as many fields in an object as its constructor sets, and allows as
+ * many more outside the object if they are added by symbols. A socket with more becomes a hash table, which takes 2 KB and makes each
+ * access several times slower. The 27 fields of a stream, and some of the application, fit beside the 31
  * (test/dispatch/hidden-classes.test.js).
  */
 function socketConstructor () {

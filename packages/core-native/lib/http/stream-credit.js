@@ -117,7 +117,7 @@ function isBehind (stream) {
   return stream[kUnsent] > kUntoldBytes && stream[kParent] !== undefined && creditOf(stream).isBehind(stream, 0)
 }
 
-/** Must be called when a stream has more unsent bytes. @param {EngineSocket} stream */
+/** Updates the credit. Must be called when a stream has more unsent bytes. @param {EngineSocket} stream */
 function settleStream (stream) {
   if (stream[kUnsent] > kUntoldBytes) creditOf(stream).settle(stream)
 }

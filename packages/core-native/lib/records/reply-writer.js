@@ -2,8 +2,8 @@
 
 // Writes reply records into the memory that a lane reads. A segment is filled from its start to its
 // end and followed by the next free one; when every segment is still unread a new one is added, so
-// that JavaScript never waits for an I/O thread. What can pile up is bounded by the connections'
-// credits (see socket.js), not here. A record is published as soon as it is written.
+// that JavaScript never waits for an I/O thread. Unread records are limited by the connections'
+// credits (see socket-output.js), not here. A record is published as soon as it is written.
 
 const { Buffer } = require('node:buffer')
 const { nodeProcess } = require('../node-private/node-process')
@@ -19,7 +19,7 @@ const kFirst = R.kHeaderBytes >>> 2
 
 // Size of a segment, bytes: large enough for the largest inline piece. Two segments keep a busy lane supplied.
 const kSegmentBytes = 256 * 1024
-// The lane keeps the pages of the first so many segments after it has read them (limits.h: kReplySegmentsKept).
+// Number of segments, those with the lowest ids, whose pages the lane keeps after reading them (limits.h: kReplySegmentsKept).
 const kSegmentsKept = 8
 // The largest piece that is copied into a segment, bytes.
 const kInlineBytesMax = 64 * 1024
@@ -37,7 +37,7 @@ class Segment {
     this.id = id
     this.bytes = bytes
     this.words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2)
-    /** How many segments the lane must have left for this one to be free again. */
+    /** The count of segments left by the lane (kSegmentsDone) from which on this one is free again. */
     this.freeAt = 0
   }
 }

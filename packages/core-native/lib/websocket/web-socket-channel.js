@@ -149,7 +149,7 @@ class WebSocketChannel {
     this.keep(socket)
     socket.on('error', noop)
     if ((this.state & kPaused) !== 0) socket.pause()
-    else socket.resume() // For its 'end'.
+    else socket.resume() // Reads on, so that 'end' is emitted.
   }
 
   // Makes the socket again, as it was when letGo() released it. A socket with changes is never released.
@@ -243,7 +243,7 @@ class WebSocketChannel {
     if ((this.state & kPaused) === 0) setImmediate(pump, this)
   }
 
-  /** Must be called when the client has ended its direction. */
+  /** Reports that the client has ended its direction. */
   onEnd () {
     this.deliver(kEof, 0, undefined, undefined)
   }
@@ -356,7 +356,7 @@ class WebSocketChannel {
     if ((this.state & kEnding) !== 0) this.keepSocket().end()
   }
 
-  /** Must be called when the lane has closed the connection. */
+  /** Fails waiting output, and ends the WebSocket. Must be called when the lane has closed the connection. */
   onClosed () {
     this.state |= kClosed
     const { backlog, held, block } = this
@@ -429,7 +429,7 @@ class BlockWrite {
     this.isCounted = true
   }
 
-  // Takes the frame off the buffered bytes. Must be called when the channel's client has taken the frame, or nearly all of it.
+  // Subtracts the frame from `buffered`. Must be called when the channel's client has taken the frame, or nearly all of it.
   leave () {
     if (this.isCounted) this.channel.more().buffered -= this.bytes
     this.isCounted = false
