@@ -31,7 +31,7 @@ const kListenOptions = [
 class Adapter {
   /** @type {core.AlignedPrototypes | null} */
   #prototypes = null
-  /** The name of an option of TLS with which the adapter was created; undefined: there was none. @type {string | undefined} */
+  /** The name of a TLS option that createAdapter() got; undefined: none. @type {string | undefined} */
   #tlsName
 
   /** @param {Application} app @param {AdapterOptions} options as own properties */
@@ -96,7 +96,7 @@ function withFallthrough (options) {
 
 /** @param {core.Server} server @param {core.AlignedPrototypes} prototypes */
 function watch (server, prototypes) {
-  // emit() is replaced instead of adding listeners: their number is visible, and for 'upgrade' it decides how a request is handled.
+  // Replaces emit() instead of adding listeners, whose number is visible, and for 'upgrade' decides what a request means.
   Object.defineProperty(server, 'emit', {
     configurable: true,
     writable: true,
@@ -109,8 +109,7 @@ function watch (server, prototypes) {
 }
 
 /**
- * Converts the arguments of listen() to those of the server. The form `(port | path, options, callback)` is the adapter's; all others are the
- * server's. Options of TLS mean HTTPS in both.
+ * Converts listen()'s arguments to the server's. Only `(port | path, options, callback)` is a form of the adapter's own. TLS options mean HTTPS.
  *
  * @param {unknown[]} args
  * @returns {unknown[]}
@@ -128,7 +127,7 @@ function listenArgs (args) {
   return args
 }
 
-// Refuses options of TLS in later arguments of listen(): Node reads no options there, and the adapter reads those for a port from one place only.
+// Refuses TLS options in later arguments of listen(), where Node reads no options: the adapter reads them from one place.
 /** @param {unknown[]} args of listen() that are not read for options of TLS @throws ERR_HTTPSYS_OPTION */
 function refuseTlsBehind (args) {
   for (const options of args) {

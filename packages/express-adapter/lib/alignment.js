@@ -15,8 +15,8 @@ function alignmentOf (app) {
   if (pair === null) return null
   /** @type {core.Server} */
   let server
-  // Only if the application is the only listener of 'request': others must not get Express' prototypes, whose
-  // getters without setters (req.query) would ignore what they assign.
+  // Another listener of 'request' must not get Express' prototypes: getters without setters (req.query) would
+  // ignore its assignments.
   const applies = () => {
     const listeners = server.listeners('request')
     return listeners.length === 1 && listeners[0] === app

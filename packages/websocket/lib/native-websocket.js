@@ -100,8 +100,7 @@ class WebSocket extends ws.WebSocket {
     opened = this
   }
 
-  // Does not add the first listener of a server's WebSocket: it is the server's own, and would cost a function and its scope for each
-  // WebSocket. emitClose() does its work.
+  // The first listener of a server's WebSocket is the server's own, a function and its scope for each: not added, as emitClose() does its work.
   /** @param {string | symbol} event @param {(...args: any[]) => void} listener any: of every event, as in Node's types */
   on (event, listener) {
     if (opened === this) {
@@ -244,11 +243,10 @@ class WebSocket extends ws.WebSocket {
   }
 }
 
-/** True while ws' constructor sets the members of a server's WebSocket to the values that nearly all have. */
+/** True while ws' constructor sets the usual values of a server's WebSocket. */
 let isBare = false
 
-// Defines a member of all WebSockets by accessors; only a value that is not the default becomes a field. Fields with the same
-// value in nearly all WebSockets would be most of an idle one's memory.
+// Defines a member of all WebSockets by accessors: fields that nearly all have with the same value would be most of an idle one's memory.
 /** @param {string | symbol} name @param {(self: State) => unknown} get @param {(value: unknown) => boolean} isDefault */
 function define (name, get, isDefault) {
   Object.defineProperty(WebSocket.prototype, name, {

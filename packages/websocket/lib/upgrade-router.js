@@ -15,7 +15,7 @@ const routers = new WeakMap()
 /**
  * @typedef {object} Route
  * @property {string} path begins and ends with `/`
- * @property {boolean} isWhole true: the path is compared with the URL that the client has sent, not with the rest that `stripPrefix` leaves
+ * @property {boolean} isWhole true: compared with the URL that the client has sent, not with what `stripPrefix` leaves of it
  * @property {UpgradeHandler} handler
  */
 

@@ -8,9 +8,9 @@ const { NativeWebSocket, whileUpgrading } = require('./native-websocket')
 const { completeUpgrade } = ws.WebSocketServer.prototype
 
 const kOpen = 1
-// The options of broadcast(). Any other name throws: with a misspelt `filter` the message would be sent to all clients.
+// The options of broadcast(). Others throw: a misspelt `filter` would send the message to all clients.
 const kBroadcastOptions = ['filter', 'binary', 'compress', 'fin', 'mask']
-// Text above this length (characters) is converted to bytes once. It may be sent by reference, which clients can share only as bytes.
+// Text above this length (characters) is converted to bytes once: sent by reference, it can be shared only as bytes.
 const kLongText = 16 * 1024
 
 class WebSocketServer extends ws.WebSocketServer {
@@ -39,7 +39,7 @@ class WebSocketServer extends ws.WebSocketServer {
    *
    * @param {unknown} data which send() checks
    * @param {import('../types').BroadcastOptions} [options]
-   * @returns {number} of clients to which it was sent
+   * @returns {number} of these clients
    */
   broadcast (data, options = {}) {
     core.internals.refuseUnknown('broadcast()', options, kBroadcastOptions)

@@ -37,7 +37,7 @@ function findSocketMark () {
   return mark
 }
 
-/** Members that remain fields of each WebSocket, because they are read and written all the time. */
+/** Members that remain fields: they are read and written all the time. */
 const kOwnMembers = ['_events', '_eventsCount', '_readyState', '_socket']
 
 // Finds the fields that two new WebSockets of a server have in common. Few WebSockets ever change one.

@@ -57,7 +57,7 @@ class AlignedPrototypes {
   /**
    * @param {Pair} pair
    * @param {Constructors} plain constructors for requests and responses that do not get the prototypes
-   * @param {() => boolean} [applies] called for each request: true if the request gets the prototypes; default: every request does
+   * @param {() => boolean} [applies] whether a request gets the prototypes; default: every one
    */
   constructor (pair, plain, applies = () => true) {
     this.pair = pair

@@ -10,8 +10,8 @@ const { EngineIncomingMessage } = require('./incoming')
 const { watchPinning } = require('./insert-prototype')
 const { EngineServerResponse } = require('./outgoing')
 
-// Default number of requests in a row on which the listener must set the same prototypes before new requests get them; fewer might
-// be chance. Each of these requests leaves hidden classes in V8's caches for good: after 16, all later requests cost a tenth more.
+// New requests get the prototypes that the listener has set on this number of requests in a row; fewer might be chance. Each of these
+// leaves hidden classes in V8's caches for good: after 16, all later requests cost a tenth more.
 const kRequestsDefault = 8
 const kVariable = 'HTTPSYS_ALIGN_AFTER'
 
@@ -41,7 +41,7 @@ class Alignment {
   response = kPlain.ServerResponse.prototype
   /** Number of requests in a row on which the listener has set the prototypes of #last. */
   count = 0
-  /** Number of calls of look(). If it changes while a listener runs, the listeners have changed, and note() must not be called. */
+  /** Number of calls of look(). If it changes during a call of the listener, note() must not be called. */
   looks = 0
 
   #listener
@@ -49,11 +49,11 @@ class Alignment {
   #last = null
   /** @type {AlignedPrototypes | null} */
   #aligned = null
-  /** True if the prototypes in use were learned from requests; false if they are the listener's own `request` and `response`. */
+  /** True if the prototypes in use were learned from requests; false if they are the listener's own. */
   #isLearned = false
   /** True: the prototypes stay as they are until the server's listeners change. */
   #isOver = true
-  /** The first listener of 'request'. Used only if there is no other one. @type {unknown} */
+  /** The first listener of 'request'; used if it is the only one. @type {unknown} */
   #only = null
 
   /** @param {Pick<EngineListener, 'IncomingMessage' | 'ServerResponse'>} listener its two classes are set by this object */
@@ -85,14 +85,14 @@ class Alignment {
   /**
    * @param {EngineRequest} req
    * @param {EngineResponse} res
-   * @returns {boolean} whether note() must be called: the listener has changed the prototypes, or such requests are being counted
+   * @returns {boolean} whether note() must be called: the prototypes have changed, or changes are being counted
    */
   isNews (req, res) {
     return this.count !== 0 || Object.getPrototypeOf(req) !== this.request || Object.getPrototypeOf(res) !== this.response
   }
 
   /**
-   * Learns from the prototypes of a request and its response. Must be called after the listener if isNews() is true.
+   * Learns from a request and its response. Must be called after the listener if isNews() is true.
    *
    * @param {EngineRequest} req
    * @param {EngineResponse} res

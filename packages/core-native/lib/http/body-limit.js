@@ -40,7 +40,7 @@ class BodyLimit {
     this.read = read
   }
 
-  /** Whether the limit is below a size. @param {number} bytes of a body, or NaN */
+  /** Whether the limit is lower. @param {number} bytes of a body, or NaN */
   isBelow (bytes) {
     return this.bytes !== 0 && bytes > this.bytes
   }
@@ -68,7 +68,7 @@ function isBeingRead (req) {
   if (req.readableDidRead || req.readableFlowing === true) return true
   // The number of bytes of text that was decoded already is unknown.
   if (req.readableEncoding !== null && req.readableLength !== 0) return true
-  // A request without a body may be consumed and ended before its handler begins; nothing of it was read then.
+  // A request without a body may be consumed before its handler begins, but it has ended then.
   return isConsumed(req) && !req.readableEnded
 }
 
@@ -133,7 +133,7 @@ function read (...args) {
   return limit.isRefused ? null : Reflect.apply(limit.read, this, args)
 }
 
-// Must be called when the application begins to read. A body that is known to be too long is refused before the application gets any of it.
+// Must be called when the application begins to read: refuses a body that is known to be too long before any of it is read.
 /** @param {EngineRequest} req @param {BodyLimit} limit */
 function begin (req, limit) {
   limit.hasBegun = true
@@ -142,7 +142,7 @@ function begin (req, limit) {
 }
 
 /**
- * Counts a received piece of a body, and decides whether the application gets it.
+ * Counts a received piece of a body.
  *
  * @param {EngineSocket} socket
  * @param {EngineRequest} req
@@ -183,7 +183,7 @@ function refuse (req, limit) {
   const socket = socketOf(req)
   socket[kState] |= State.kFailed // Later requests of the connection are not begun.
   if ((socket[kState] & State.kLaneClosed) === 0) socket[kLane].writer.command(R.ReplyType.kRefuseBody, 0, socket[kSlot])
-  // The connection ends in a later tick and outside the request's async context: the application is in the middle of its call of read().
+  // Ends the connection later, outside this async context: the application is in the middle of a call of read().
   const end = () => nodeProcess.nextTick(runOutside, () => fail(socket, req))
   const waiting = socket[kOutgoing]?.find((res) => res.req === req)
   // The answers to earlier requests are sent first.
@@ -200,7 +200,7 @@ function fail (socket, req) {
   if (ownMessage(socket)?.req === req) return onSocketError.call(socket, error)
   if (socket.server.listenerCount('clientError') === 0) logRefusedBody(socket, false)
   socket.destroy(error)
-  // The end of the connection destroys the requests that still wait for their response; any other is destroyed here.
+  // The end of the connection destroys only requests that still wait for their response.
   const incoming = socket[kIncoming]
   const isWaiting = Array.isArray(incoming) ? incoming.includes(req) : incoming === req
   if (!isWaiting) req.destroy(connectionReset())

@@ -19,8 +19,8 @@ const kSecondsMax = 2 ** 32 - 1
 /** @type {CachePolicy} */
 const kNeverStored = Object.freeze({ policy: R.kCacheNothing, seconds: 0 })
 
-// Keeps a response out of the output cache. The lane stores a response for all lines of its request. An application that saw only some
-// of the lines may have answered as if a field (such as Host) were missing, and other clients must not get that answer.
+// Keeps a response out of the cache. A cached response is for all lines of its request, but this application saw only some of them: it may
+// have answered as if a field (such as Host) were missing.
 /** @param {EngineSocket} socket @param {EngineResponse} res to a request of which the application does not see all lines */
 function forbidStoring (socket, res) {
   if (socket.server[kListener].cache === null) return

@@ -17,7 +17,7 @@ const { Server: StockServer } = http
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
-// Stands for a message whose body ended early if the lane has none of its bytes: the error for such an end does not depend on them.
+// Stands for a message whose body ended early, if the lane has none of its bytes. The error does not depend on them.
 const kUnfinishedBody = Buffer.from('POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n')
 // Goes before bytes that follow a request with `Connection: close`: by themselves Node's parser would accept them.
 const kClosingRequest = Buffer.from('GET / HTTP/1.1\r\nConnection: close\r\n\r\n')
@@ -35,7 +35,7 @@ const kFallback = new Map([
  *
  * @typedef {object} Fault
  * @property {Buffer} segment the bytes that the lane read last
- * @property {Buffer} prefix valid bytes that bring a parser into the state that it has at `from`
+ * @property {Buffer} prefix valid bytes that bring a parser to its state at `from`
  * @property {number} from offset in the segment
  */
 /** @typedef {Error & { code: string, reason?: string, bytesParsed?: number, rawPacket?: Buffer }} ParseError as Node's parser makes it */
@@ -59,7 +59,7 @@ function describeError (kind, { segment, prefix, from }, socket) {
     if (told.rawPacket !== undefined) Object.assign(told, { bytesParsed: from + /** @type {number} */ (told.bytesParsed), rawPacket: segment })
     return told
   }
-  // Node's parser has found no fault: the engine is stricter here (docs/compatibility.md).
+  // Node's parser found no fault: the engine is stricter (docs/compatibility.md).
   const [code, reason] = /** @type {string[]} */ (kFallback.get(kind) ?? kFallback.get(ErrorKind.kMalformed))
   const error = coded(new Error(`Parse Error: ${reason}`), code)
   return Object.assign(error, { reason, bytesParsed: segment.length, rawPacket: segment })

@@ -16,7 +16,7 @@ const { kDestroy, kShutdown } = R.ReplyType
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
-/** @type {boolean | undefined} whether this version of Node counts a connection without a request as idle; undefined before the first use */
+/** @type {boolean | undefined} whether Node counts a connection without a request as idle; undefined: not found out yet */
 let isUnservedIdle
 
 /** Responses whose head will have `Connection: close` only because their server was closed. @type {WeakSet<EngineResponse>} */
@@ -111,7 +111,7 @@ function endWithAnswers (listener) {
 function listenAgain (server, start) {
   const listener = server[kListener]
   const { isClosed, endsIdle, leaving, timesReopened } = listener
-  // Set before start(), because requests that are on their way must find the server listening.
+  // Set before start(): requests on their way must find the server listening.
   listener.leaving = null
   listener.isClosed = false
   listener.endsIdle = true

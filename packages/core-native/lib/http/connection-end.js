@@ -15,7 +15,7 @@ const {
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
-/** @type {boolean | undefined} whether this version of Node destroys responses that wait for their turn; undefined before the first use */
+/** @type {boolean | undefined} whether Node destroys responses that wait for their turn; undefined: not found out yet */
 let isQueueDestroyed
 
 // Does what Node's 'close' listeners of an HTTP connection do, just before the socket's 'close'.
@@ -41,7 +41,7 @@ function connectionClosed (socket) {
   if (!closesWithSocket(socket)) emitClose(res)
 }
 
-// Whether Node's ServerResponse#assignSocket() was called, whose 'close' listener then closes the response in order with the application's.
+// Whether the listener of ServerResponse#assignSocket() closes the response, in order with the application's listeners of 'close'.
 /** @param {EngineSocket} socket */
 function closesWithSocket (socket) {
   if (isLight(socket) || (socket[kState] & State.kDestroyed) !== 0) return false
@@ -83,7 +83,7 @@ function answerEnds (connection, res) {
   res[kOlder] = undefined
   if (older !== null) older[kNewer] = newer
   if (newer !== null) {
-    // kOlder is set, because the two symbols are set together.
+    // kOlder and kNewer are set together.
     /** @type {EngineResponse} */ (newer)[kOlder] = older
     return
   }
@@ -91,7 +91,7 @@ function answerEnds (connection, res) {
   setAnswer(connection, older)
 }
 
-// Ends the async resource of a request, once. The rest of the message still runs in the resource's context.
+// Ends the async resource of a request, once. Later events of the message still run in its context.
 /** @param {EngineRequest} req */
 function endResource (req) {
   const resource = req[kResource]

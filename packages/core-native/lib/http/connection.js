@@ -81,14 +81,14 @@ function onRecord (lane, words, bytes, at) {
   if (type === kOpen) return onOpen(lane, slot, words, bytes, at)
   let entry = lane.sockets[slot]
   if (entry === undefined) {
-    // The slot is closed, but the lane waits for its lent block: take() lends it again.
+    // The lane needs its lent block back, even for a closed slot.
     if (type === kBodyBlock && (flagsAt(words, w) & R.kFlagLent) !== 0) lane.receiveBlocks.take(words[w + Word.kBodyBlockId], 0, true)
     if (type !== kRequest) return
     entry = openStream(lane, slot, words, w)
   }
   forgetContext()
   switch (type) {
-    // The entry is a socket: a WebSocket, which may have a channel there, gets no requests.
+    // Cast: only a WebSocket, which gets no requests, has a channel there.
     case kRequest: return onRequest(lane, /** @type {EngineSocket} */ (entry), words, bytes, at)
     case kMessage: return /** @type {SocketChannel} */ (entry[kChannel]).onMessage(words, bytes, at)
     case kMessageBlock:
@@ -103,7 +103,7 @@ function onRecord (lane, words, bytes, at) {
       }
       return
   }
-  // The entry of a WebSocket whose socket is unused is its channel: get the socket from it.
+  // A WebSocket whose socket is unused has its channel here.
   const socket = entry[kChannel] === undefined ? /** @type {EngineSocket} */ (entry) : /** @type {SocketChannel} */ (entry[kChannel]).keepSocket()
   switch (type) {
     case kBody: return onBody(socket, copy(bytes, at + R.kPayloadAt, words[w + Word.kBodyBytes]))
@@ -166,20 +166,19 @@ function onOpen (lane, slot, words, bytes, at) {
   // listen yet, or was closed and the other processes have not heard of it.
   const isShared = (flags & R.kFlagShared) !== 0
   const isPending = (flags & R.kFlagPending) !== 0
-  // Reset a connection whose server was closed before kOpen, as the kernel does with one that was not accepted. TLS connections were
-  // accepted before their handshake.
+  // The server was closed before kOpen: reset, as the kernel does before accept(). TLS connections were accepted before their handshake.
   if (server === undefined || (!server.listening && !isShared && !isSecure)) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kReset)
     return
   }
-  if (isPending) { // The connection is only counted, so that close() waits for it.
+  if (isPending) { // Only counted, so that close() waits for it.
     socket[kState] |= State.kFailed
     countConnection(server)
     server[kListener].sockets.add(socket)
     return
   }
-  // maxConnections applies to a listening server only: a closed one still gets connections that it accepted before.
+  // maxConnections is not for a closed server, which still gets connections that it accepted before.
   if (server.listening && isFull(server)) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kDestroy)
@@ -217,7 +216,7 @@ function policiesBit (server) {
   return cache !== null && !cache.isRfc9111 ? State.kHasPolicies : 0
 }
 
-// The bit State.kHasPolicies of a new stream: that of its connection if both belong to the same server.
+// The bit kHasPolicies of a new stream: its connection's if both have the same server.
 /** @param {EngineSocket} parent @param {EngineServer | undefined} server */
 function streamsPoliciesBit (parent, server) {
   if (server === parent.server) return parent[kState] & State.kHasPolicies
@@ -279,7 +278,7 @@ function onHello (lane, words, bytes, at) {
   if (!tls) return lane.native.answerHello(lane.index, id, { isRefused: true })
   const hello = { servername, protocols, sessionId, hasTicket: (flags & R.kHelloTicket) !== 0, wantsStatus: (flags & R.kHelloStatus) !== 0 }
   tls.ask(server, hello, (/** @type {import('../../types/binding').HelloAnswer} */ answer) => {
-    // An open server takes the error when the record kTlsFailure comes; the error of a closed one is dropped here.
+    // An open server takes the error with kTlsFailure; for a closed one it is dropped here.
     if (answer.isRefused && answer.reason !== undefined && !servers.has(server[kListener].id)) takeError(answer.reason)
     lane.native.answerHello(lane.index, id, answer)
   })
@@ -320,7 +319,7 @@ function onPeerCertificate (socket, words, bytes, at) {
 /** @param {EngineSocket} socket @param {Error} error */
 function onTlsFailure (socket, error) {
   if (/** @type {EngineSecureSocket} */ (socket)[kTls].isEstablished) {
-    socket[kTlsError] = error // On an established connection, kClosed follows and ends the socket with this error.
+    socket[kTlsError] = error // kClosed follows and ends the socket with this error.
     return
   }
   const { server } = socket
@@ -336,7 +335,7 @@ function onClosed (lane, slot, socket, errno) {
   lane.writer.command(kRelease, 0, slot)
   const bits = socket[kState] |= State.kLaneClosed
   updateLoop(socket)
-  // A short response whose file was sent must emit 'finish' before the socket emits 'close'.
+  // A short response with a file emits 'finish' before the socket's 'close'.
   if ((bits & State.kFileOut) !== 0) tellLeft(socket)
   forgetExtra(socket)
   try {

@@ -39,7 +39,7 @@ const {
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
 const { Claim, Mask, Shift, Word } = R
 
-// Node's default for the number of rawHeaders entries (names and values) that become headers. maxHeadersCount replaces it.
+// Most entries of rawHeaders (names and values) that become headers, if maxHeadersCount is not set. As in Node.
 const kHeaderPairsDefault = 2000
 // rawHeaders ends at the limit, rounded up to a multiple of this number of entries, as Node's parser delivers them.
 const kRawHeadersStep = 62
@@ -93,7 +93,7 @@ function onThrown (report, isTick) {
   })
 }
 
-/** Leaves the context of the last request. Must be called before a record that may belong to no request. */
+/** Must be called before a record that may belong to no request. */
 function forgetContext () {
   current = null
 }
@@ -102,7 +102,7 @@ function forgetContext () {
 // up to 4 KB (Node 20) or 32 KB (Node 24).
 const kOwnBytes = 4096
 
-// Copies bytes of a record for the application, which may keep them: the record's memory is reused.
+// Copies bytes for the application, which may keep them: the record's memory is reused.
 /** @param {Buffer} bytes @param {number} from @param {number} length */
 function copy (bytes, from, length) {
   if (length < kOwnBytes) return Buffer.from(bytes.subarray(from, from + length))
@@ -124,7 +124,7 @@ function showPosition ({ control }) {
 }
 
 /**
- * Whether the lane has claimed the current request back, so that it must not be handled here.
+ * Whether the lane has claimed the current request back.
  *
  * @param {import('../records/lane').Lane} lane
  * @param {EngineSocket} socket
@@ -153,7 +153,7 @@ function onRequest (lane, socket, words, bytes, at) {
   const { server } = socket
   const listener = server[kListener]
   socket[kState] = (socket[kState] | State.kServed) & ~State.kIdleCounted
-  // The lane had this request before it was asked to close the idle connection: the connection stays open.
+  // The request was there before the idle connection was to be closed, so it stays open.
   if (socket[kEndsIn] !== null) socket[kEndsIn] = null
   served.requests++
   socket[kRead] += words[w + Word.kRequestWireBytes] + bodyBytes
@@ -288,8 +288,8 @@ function isUpgradeWanted (server, req) {
   return isWanted
 }
 
-// Must be called when the message is complete. If it is answered already and its stream is unused, its end is
-// pushed only if the application begins to use the stream before the response closes; see afterFinish().
+// Must be called when the message is complete. If it is answered and its stream is unused, its end is pushed only
+// if the application uses the stream before the response closes; see afterFinish().
 /** @param {EngineRequest} req @param {EngineResponse} res */
 function complete (req, res) {
   req.complete = true
@@ -379,7 +379,7 @@ function emitRequest (server, req, res) {
   res.writeHead(404, server[kListener].own.serverHeader ? { Server: 'httpsys' } : {}).end()
 }
 
-// Gives a request and its response plain prototypes, for listeners of other events than 'request': they are not the application.
+// Gives a request and its response plain prototypes, for listeners other than the application.
 /** @param {EngineServer} server @param {EngineRequest} req @param {EngineResponse} [res] */
 function unalign (server, req, res) {
   server[kListener].alignment?.undo(req, res)

@@ -12,8 +12,8 @@ const { isShort } = require('./short-way')
 /** @typedef {import('../../types/node-internals').PrivateFileStream} PrivateFileStream */
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 
-// A file of at least this size (bytes) without blocks is taken for one that the kernel generates (sysfs), whose size is false. Smaller files
-// without blocks are normal on Windows.
+// A file of this size (bytes) or more that has no blocks is taken for one that the kernel generates (sysfs), with a false size. Windows
+// keeps smaller files without blocks, too.
 const kPageBytes = 4096
 
 /**

@@ -73,7 +73,7 @@ class FileWindows {
    * @type {number[] | null}
    */
   #dropped = null
-  /** Value of the socket's kWritten if nothing but these windows was written since the last one was given; see isAlone. */
+  /** The socket's kWritten as long as only these windows are written; see isAlone. */
   #written = 0
 
   /**
@@ -111,12 +111,11 @@ class FileWindows {
     return this.#socket[kWritten] === this.#written && goesOn(this.#socket)
   }
 
-  /** The connection on which the windows are. */
   get socket () {
     return this.#socket
   }
 
-  // Sends a short response with its file in one record. The owner gets the report in a later turn of the event loop, as of other windows.
+  // Sends a short response with its file in one record. The owner gets the report in a later turn, as of other windows.
   #giveAll () {
     const bytes = short.subarray(0, this.left)
     const res = this.#res
@@ -182,7 +181,7 @@ class FileWindows {
     return kNothing
   }
 
-  /** Gives a window back to the owner. Must be called when the window was sent; windows come back in order. */
+  /** Gives a sent window back to the owner. Windows come back in order. */
   done () {
     this.#return(0, Math.min(this.#given, this.#size))
   }
@@ -194,12 +193,12 @@ class FileWindows {
     // The connection has ended, and kClosed follows. The owner gets these windows back after that record.
     this.#dropped ??= []
     this.#dropped.push(bytes)
-    // The owner counts the sent bytes now, because the application may look at them when the connection ends.
+    // Counted now: the application may look at `bytesRead` when the connection ends.
     this.#owner.windowDropped(bytes)
     dropped.set(socket, this)
   }
 
-  /** Gives dropped windows back to the owner. Must be called when the end of the connection was reported. */
+  /** Gives dropped windows back to the owner, once the end of the connection was reported. */
   closed () {
     const list = this.#dropped ?? []
     this.#dropped = null
@@ -218,7 +217,7 @@ class FileWindows {
     this.#owner.windowLeft(untold, errno)
   }
 
-  /** Lets other output of the connection continue. Must be called when the last window is back. */
+  /** Lets other output continue when the last window is back. */
   end () {
     this.#socket[kState] &= ~State.kFileOut
     finishCopied(this.#socket) // Completes an end() of the socket that was called meanwhile.
@@ -234,7 +233,7 @@ function tellLeft (socket) {
   windows.done()
 }
 
-/** Reports the windows that were dropped with a connection. Must be called when the connection is closed. @param {EngineSocket} socket */
+/** Gives the windows back that were dropped with a connection, when it is closed. @param {EngineSocket} socket */
 function dropWindows (socket) {
   const windows = dropped.get(socket)
   dropped.delete(socket)

@@ -14,8 +14,8 @@ const { kIncoming, kState } = require('./symbols')
 // Added to keepAliveTimeout before the connection is closed, so that a client that trusts the
 // advertised value does not meet the close (Node's own margin, ms).
 const kKeepAliveMarginMs = 1000
-// Least time from 'timeout' to the next question to the lane, ms; the socket's timeout counts if it is longer. If the lane has given an
-// answer meanwhile, a new silence has begun, which needs a 'timeout' of its own.
+// Least time from 'timeout' to the next question to the lane, ms. If the lane has given an answer meanwhile, a new silence has begun, which
+// needs a 'timeout' of its own.
 const kLookMs = 1000
 
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */
@@ -43,7 +43,7 @@ function isCountedHere (socket) {
 }
 
 /**
- * The time, ms, for which the lane keeps an idle connection after a response; part of the reply that ends the response.
+ * How long the lane keeps the connection idle after a response, ms: part of the reply that ends the response.
  *
  * @param {EngineSocket} socket
  */
@@ -56,7 +56,7 @@ function tellIdleTimeout (socket) {
 }
 
 /**
- * Starts the idle time of a connection if JavaScript counts it. Must be called when a response has ended and no other one waits.
+ * Must be called when a response has ended and no other one waits. Starts the idle time if JavaScript counts it.
  *
  * @param {EngineServer} server
  * @param {EngineSocket} socket
@@ -75,7 +75,7 @@ function resetKeepAliveTimer (server, socket) {
   socket.setTimeout(server.timeout || 0)
 }
 
-/** Asks the lane how long a socket has been silent. Must be called when the socket's timer has fired. @param {EngineSocket} socket */
+/** Asks the lane how long a socket has been silent, when its timer has fired. @param {EngineSocket} socket */
 function askSilence (socket) {
   fired.set(socket, { ...fired.get(socket), run: captureContext() })
   publish(socket, R.ReplyType.kAskSilence)
@@ -123,7 +123,7 @@ function timeoutNow (socket, flags) {
 function onSilence (socket, silentMs, since, flags) {
   if (socket.destroyed) return
   if ((flags & R.kFlagUnasked) !== 0) {
-    // If the socket has a timeout, JavaScript counts, too, and emits 'timeout' then.
+    // If the socket has a timeout, JavaScript counts itself.
     if (!socket.timeout) socket.emit('timeout', socket)
     return
   }
@@ -131,14 +131,14 @@ function onSilence (socket, silentMs, since, flags) {
   if (entry === undefined) return // setTimeout() was called meanwhile.
   if (silentMs === R.kSilenceUnknown) return entry.run(() => socket.emit('timeout'))
   const timeout = timeoutNow(socket, flags) || 0
-  // As on Node, waiting output gets a whole timeout more if some of it was sent since the timer fired last, or if this is the first look.
+  // As on Node, waiting output gets a whole timeout more if some was sent since the timer fired last, or at the first look.
   const isUnsent = (flags & R.kFlagUnsent) !== 0
   const isOver = timeout !== 0 && silentMs >= timeout && !(isUnsent && entry.seen !== since)
   const isTold = isOver && entry.told !== since
   entry.seen = since
   entry.run(() => {
     if (!isOver) startTimer(socket, timeout === 0 ? idleTimeoutOf(socket.server) : isUnsent ? timeout : timeout - silentMs, timeout)
-    // An upgraded socket needs no further question: JavaScript sees all of its bytes.
+    // Not for an upgraded socket: JavaScript sees all of its bytes.
     else if ((socket[kState] & State.kUpgraded) === 0) startTimer(socket, Math.max(timeout, kLookMs), timeout)
     if (!isTold) return
     entry.told = since

@@ -37,8 +37,8 @@ const EngineIncomingMessage = function IncomingMessage (socket) {
 /** Rules by field name as it was sent. @type {Map<string, Rule>} */
 const rules = new Map()
 
-// Finds the rule of a field name by a call of Node's own function, so that it is the rule of the running version.
-/** @param {string} field @returns {Rule | undefined} undefined: no rule, for want of room or because the name is no ordinary key (`__proto__`) */
+// Finds the rule of a field name by a call of Node's own function, so that it is the running version's.
+/** @param {string} field @returns {Rule | undefined} undefined: no room, or no ordinary key (`__proto__`) */
 function learnRule (field) {
   if (rules.size >= kRulesMax || field.length > kRuleNameMax) return undefined
   /** @type {Record<string, string | string[]>} */
@@ -76,7 +76,7 @@ class Methods extends /** @type {import('../../types/internal').EngineRequestBas
   }
 }
 
-// Getter of req.urlPrefixPath, computed at its first use, because few applications use it.
+// Getter of req.urlPrefixPath, computed at its first use: few applications use it.
 /** @this {EngineRequest} @returns {string | undefined} */
 function urlPrefixPath () {
   const { urlPrefix } = this

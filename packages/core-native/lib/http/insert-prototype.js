@@ -34,7 +34,7 @@ function insertPrototype (from, between, below) {
  * @param {object} from
  * @param {object} between
  * @param {object} below
- * @returns {object | null} the object whose prototype is `below`, or already `between`; null: there is nothing to insert
+ * @returns {object | null} the object whose prototype is `below` or `between`; null: nothing to insert
  */
 function objectAbove (from, between, below) {
   if (between === below) return null

@@ -93,7 +93,7 @@ function engineOf ({ req }) {
  * @param {(error: Error | null, fd?: number, file?: OpenedFile) => void} callback
  */
 function openFile (at, flags, mode, engine, callback) {
-  // Paths that the engine cannot keep are left to fs.open(), which refuses one with NUL.
+  // fs.open() handles these, and refuses a path with NUL.
   if (engine === null || typeof at !== 'string' || at.includes('\0')) {
     fs.open(at, flags, mode, (error, fd) => callback(error, fd, kUnknown))
     return
@@ -107,8 +107,7 @@ function openFile (at, flags, mode, engine, callback) {
     if (kept === kOwn) return callback(null, fd, kUnknown)
     const file = fileOf(kept)
     const number = descriptorOf()
-    // In a worker the engine keeps a copy of the descriptor. This one is closed: Node would close its number when the worker ends, even
-    // if another file has the number by then.
+    // In a worker the engine keeps a copy. Node would close this number when the worker ends, even if another file has it by then.
     if (!isMainThread) fs.close(fd, () => {})
     callback(null, number, file)
   })
@@ -121,7 +120,7 @@ function openFile (at, flags, mode, engine, callback) {
  * @param {Engine} engine
  * @param {string} absolute
  * @param {(error: null, fd: number, file: OpenedFile) => void} callback
- * @returns {boolean} true: the engine has the file open, and the callback will run
+ * @returns {boolean} whether the engine has the file open
  */
 function findOpen (engine, absolute, callback) {
   const found = engine.findFile(absolute, facts)
@@ -157,7 +156,7 @@ function pinFile (fd, engine, id) {
  *
  * @param {number} fd
  * @param {Engine | null} engine null: the position is unknown, and `isHeard` decides
- * @param {boolean} isHeard the application may have got the descriptor, as it listens for the opening of the file
+ * @param {boolean} isHeard the application listens for the opening of the file
  * @returns {boolean}
  */
 function hasMoved (fd, engine, isHeard) {

@@ -47,7 +47,7 @@ function checkValue (field, name, value) {
   if (typeof value === 'string' && value.length <= kValueMax) field.checked = value
 }
 
-// Learns a field name by a call of Node's setHeader(), so that the rules are those of the running version.
+// Learns a field name by a call of Node's setHeader(), so that the rules are the running version's.
 /** @param {unknown} name */
 function learnField (name) {
   if (typeof name !== 'string' || name.length > kNameMax || fields.size >= kKeysMax) return undefined

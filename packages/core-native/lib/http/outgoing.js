@@ -42,12 +42,12 @@ const kCanceled = -errnoOf('ECANCELED')
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
-// Listeners by event: an object with an empty prototype and a hidden class, unlike the dictionary that EventEmitter makes.
+// Listeners by event: an empty prototype and a hidden class, unlike EventEmitter's dictionary.
 /** @constructor */
 function Events () {}
 Events.prototype = Object.create(null)
 
-// Node's constructor publishes the request on this channel. With subscribers, the request must not be changed meanwhile.
+// Node's constructor publishes the request on this channel: with subscribers, the request must stay unchanged.
 const responseCreated = diagnosticsChannel.channel('http.server.response.created')
 
 /**
@@ -61,7 +61,7 @@ const EngineServerResponse = function ServerResponse (req, options) {
   // Node's constructor treats 2.0 as older than 1.1 and reads the field TE, which makes the object of all headers. A minor version 1 avoids it.
   const isHttp2 = req[kResource] !== undefined && req.httpVersionMajor === 2 && !responseCreated.hasSubscribers
   if (isHttp2) req.httpVersionMinor = 1
-  // EventEmitter would make a dictionary. It keeps an object that exists, and sets kShapeMode (keys are never deleted), which is reset below.
+  // EventEmitter would make a dictionary. If an object exists, it sets kShapeMode (keys are never deleted), which is reset below.
   this._events = new Events()
   this._eventsCount = 0
   Reflect.apply(StockServerResponse, this, [req, options])
@@ -71,7 +71,7 @@ const EngineServerResponse = function ServerResponse (req, options) {
 }
 
 class Methods extends /** @type {import('../../types/internal').EngineResponseBase} */ (ServerResponse) {
-  // Readable#pipe() emits 'pipe' after it has added its listeners, and before it reads: the moment to take over a file stream.
+  // Readable#pipe() emits 'pipe' after it has added its listeners, and before it reads.
   /** @param {string | symbol} event @param {...unknown} args those of its listeners */
   emit (event, ...args) {
     if (event === 'pipe') onPipe(this, args[0], Methods.prototype)
@@ -153,8 +153,8 @@ Object.defineProperty(EngineServerResponse.prototype, 'constructor', {
 })
 Object.setPrototypeOf(EngineServerResponse, ServerResponse)
 
-// Drops arguments that the caller has left out: code that replaced end() may count them.
-/** @param {...unknown} args @returns {unknown[]} the arguments without `undefined` at the end */
+// Drops arguments that were left out: code that replaced end() may count them.
+/** @param {...unknown} args @returns {unknown[]} without `undefined` at the end */
 function given (...args) {
   while (args.length !== 0 && args[args.length - 1] === undefined) args.pop()
   return args

@@ -13,7 +13,7 @@ const kResourceOptions = { requireManualDestroy: true }
 /** @type {AsyncResource | null} */
 let outside = null
 
-/** Must be called by a record of a lane, when no async context is entered: remembers that state. */
+/** Remembers the empty context. Must be called from a record of a lane, where none is entered. */
 function rememberOutside () {
   if (outside !== null) return
   outside = new AsyncResource('HTTPSYSOUTSIDE', kResourceOptions)

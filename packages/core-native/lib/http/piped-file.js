@@ -27,7 +27,7 @@ const { piped } = require('./piped')
 // The errno with which the lane reports the end of the file.
 const kNoData = -errnoOf('ENODATA')
 const kResourceOptions = { requireManualDestroy: true }
-// A file that the kernel generates claims a size of one or a few pages (bytes). The size of any file of such a size is checked by fstat().
+// A size that is a multiple of kPageBytes, up to kMadeUpMax, is checked by fstat(): files that the kernel generates claim such sizes (bytes).
 const kPageBytes = 4096
 const kMadeUpMax = 64 * 1024
 
@@ -98,7 +98,7 @@ class PipedFile {
     const stream = this.#stream
     openFile(path, flags, mode, isHeard(stream) ? null : this.#engine, (error, fd, { id, size } = kUnknown) => {
       if (id === kOwn) return callback(error, fd)
-      // Listeners that were added meanwhile will see the descriptor: open another one, for the stream alone.
+      // Listeners were added meanwhile: open a descriptor that they may see.
       if (isHeard(stream)) {
         releaseFile(this.#engine, id)
         return openFile(path, flags, mode, null, callback)
@@ -136,7 +136,7 @@ class PipedFile {
   }
 
   /**
-   * Reads on where the lane has stopped. Node would read at the descriptor's position if there is no `start`, but a lane does not move that.
+   * Reads on where the lane has stopped. Without `start`, Node would use the descriptor's position, which a lane does not move.
    *
    * @type {FileOperations['read']}
    */
@@ -179,7 +179,7 @@ class PipedFile {
 
   // -- The decision --------------------------------------------------------------------------------
 
-  /** Decides whether the lane or Node reads the file. Called for the stream's first read. @param {number} wanted bytes */
+  /** Decides at the stream's first read whether the lane reads the file. @param {number} wanted bytes */
   decide (wanted) {
     this.#wanted = wanted
     const refusal = this.#refusal()
@@ -370,7 +370,7 @@ class PipedFile {
   }
 }
 
-/** @param {PrivateFileStream} stream @returns {boolean} whether the application may get its descriptor from an event when the file is open */
+/** @param {PrivateFileStream} stream @returns {boolean} whether an event may show its descriptor to the application */
 function isHeard (stream) {
   return stream.listenerCount('open') !== 0 || stream.listenerCount('ready') !== 0 || !emitsAsNode(stream)
 }
@@ -401,14 +401,14 @@ function readError (errno) {
 }
 
 /**
- * Takes over a file stream that is piped into a response. Must be called for anything that is piped into one.
+ * Takes over a file stream that is piped into a response.
  *
  * @param {EngineResponse} res
  * @param {unknown} source
  * @param {object} methods the prototype that has the engine's own methods of a response
  */
 function onPipe (res, source, methods) {
-  // The first read of a stream that is piped again looks at its destinations.
+  // A stream that is piped again: its first read looks at the destinations.
   if (!isFileStream(source) || operationsOf(source) instanceof PipedFile) return
   const refusal = loadBinding().capabilities.sendsFiles ? sourceRefusal(source) || responseRefusal(res, methods) : 'backend'
   if (refusal === '') new PipedFile(source, res, methods) // eslint-disable-line no-new -- The stream has it.
@@ -416,7 +416,7 @@ function onPipe (res, source, methods) {
 }
 
 /**
- * Hides the descriptor of a response's file. Must be called before the response emits 'close', whose listeners may look at it.
+ * Hides the descriptor of a response's file before listeners of the response's 'close' may look at it.
  *
  * @param {EngineResponse} res
  */

@@ -36,7 +36,7 @@ for (const symbol of Object.getOwnPropertySymbols(HttpSocket.prototype)) {
 Object.defineProperty(prototype, 'constructor', { value: tls.TLSSocket, writable: true, configurable: true })
 Object.setPrototypeOf(SecureSocket, tls.TLSSocket)
 
-// Asks the lane about the TLS session of a socket. Returns undefined if the connection is gone.
+// Asks the lane about the TLS session. Undefined: the connection is gone.
 /** @param {EngineSocket} socket @param {number} question @param {Buffer} [argument] @returns {Buffer | undefined} */
 function ask (socket, question, argument) {
   if ((socket[kState] & State.kLaneClosed) !== 0 || socket.destroyed) return undefined
@@ -105,7 +105,7 @@ Object.assign(prototype, {
   getCipher () { return this.destroyed ? null : this[kTls].cipher },
   /** @this {EngineSecureSocket} */
   isSessionReused () { return this.destroyed ? null : this[kTls].isReused },
-  /** Undefined for a server that must not see the client's certificate, which is part of the session. @this {EngineSecureSocket} */
+  /** Not for a server that must not see the client's certificate, which the session contains. @this {EngineSecureSocket} */
   getSession () { return this[kTls].isForeign ? undefined : ask(this, Question.kSession) },
   /** Undefined, as on Node: only a client has a ticket. */
   getTLSTicket () { return undefined },

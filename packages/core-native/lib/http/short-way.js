@@ -10,7 +10,7 @@ const { settleStream } = require('./stream-credit')
 const { State } = require('./socket-state')
 const { kLane, kState, kUnsent, kWritten } = require('./symbols')
 
-// Longest head, in characters, that takes the short way: it shares its record with a piece of the body, and a record must fit a segment.
+// Longest head, in characters, that takes the short way: head and a piece of the body share a record, which must fit a segment.
 const kShortHeadMax = 16 * 1024
 
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
@@ -34,7 +34,7 @@ function isDirect (socket) {
   return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0
 }
 
-/** Whether the next bytes of a response may take the short way. @param {EngineResponse} res */
+/** Whether a response may take the short way now. @param {EngineResponse} res */
 function isShort (res) {
   const { socket } = res
   return socket !== null && socket !== undefined && socket[kLane] !== undefined && answerOf(socket) === res &&

@@ -18,7 +18,7 @@ const { kLane, kListener, kReceiving, kSlot, kState, kTls } = require('./symbols
 const kCounted = ['data', 'end', 'resume', 'pause']
 /** The same for a socket with TLS: listeners of tls.Server, which remain after an upgrade. */
 const kCountedTls = ['close', 'close', '_tlsError', 'error', 'secure']
-/** The same for a socket with TLS until its handshake is done, in addition to kCountedTls. */
+/** Further ones of a socket with TLS until its handshake is done. */
 const kCountedHandshake = ['error', 'timeout']
 const { on } = EventEmitter.prototype // on() of Readable would start to read.
 
@@ -51,8 +51,8 @@ function addHttpListeners (socket) {
 
 function onRecordInstead () {}
 
-// Listener of 'close'. If the application emits 'close' on an open socket, the connection counts as closed, as on Node. On other sockets
-// connectionClosed() was called before. Some programs call this listener with another `this`.
+// Listener of 'close'. connectionClosed() was called before, unless the application emits 'close' on an open socket: it counts as closed
+// then, as on Node. Some programs call this listener with another `this`.
 /** @this {EngineSocket} */
 function onSocketClose () {
   if (this?.[kState] === undefined || this.destroyed) return
@@ -60,7 +60,7 @@ function onSocketClose () {
   connectionClosed(this)
 }
 
-// Stands for the 'close' listener of a response that was assigned to the socket while it was light.
+// Stands for the 'close' listener of a response that was assigned to a light socket.
 function onResponseClosed () {}
 
 /** Removes the stand-in for the listener of a response that was detached. @param {EngineSocket} socket */
@@ -147,7 +147,7 @@ function onSocketError (error) {
   this.destroy(error)
 }
 
-// Reports a refused body to the lane, which has the error log but cannot know whether a listener of 'clientError' gives the answer.
+// Reports a refused body to the lane, which writes the error log but does not know whether a listener of 'clientError' answers.
 /** @param {EngineSocket} socket whose request has a body that is too long @param {boolean} isAnswered with 413 */
 function logRefusedBody (socket, isAnswered) {
   if ((socket[kState] & State.kLaneClosed) !== 0) return

@@ -25,7 +25,7 @@ const kCopiedBytesMax = 32 * 1024
 // Pieces of one write share a record up to this many bytes together: a record costs about as much as copying them. Libraries
 // for WebSockets write a frame as a header and a payload.
 const kJoinedBytesMax = 2048
-// The value of a write's `block` if no block is being sent. Ids of blocks count from 0.
+// No block is being sent: ids of blocks count from 0.
 const kNoBlock = -1
 
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
@@ -42,7 +42,7 @@ function hasCredit (socket) {
 
 /** Whether a socket may have up to kSendBytesFastMax unsent bytes. @param {EngineSocket} socket */
 function mayHaveExtra (socket) {
-  // If the client has become slow, the extra credit is held, but not used further, until forgetExtra().
+  // A client that has become slow keeps its extra credit, unused, until forgetExtra().
   if ((socket[kState] & (State.kReadsFast | State.kUpgraded)) !== State.kReadsFast) return false
   if ((socket[kState] & State.kHasExtra) !== 0) return true
   if (!takeExtra(socket[kLane])) return false
@@ -58,7 +58,7 @@ function forgetExtra (socket) {
 }
 
 /**
- * Notes how fast the client reads. Must be called when bytes were sent.
+ * Notes whether the client reads fast, when bytes were sent.
  *
  * @param {EngineSocket} socket
  * @param {boolean} isTaken it has taken all so far
@@ -81,7 +81,7 @@ function copiedMax (socket) {
   return isAlone && (socket[kState] & State.kReadsFast) !== 0 ? kInlineBytesMax : kCopiedBytesMax
 }
 
-// Returns the number of bytes that the application has written and that are not accepted yet.
+// Returns the number of bytes written by the application and not yet accepted.
 /** @param {EngineSocket} socket */
 function waitingBytes (socket) {
   if (isLight(socket)) return 0
@@ -160,7 +160,7 @@ function publish (socket, write) {
       write.next++
       continue
     }
-    // The lane has ended the response after a file: the client would take these bytes for the next response.
+    // The response has ended for the lane: the client would take these bytes for the next one.
     if ((socket[kState] & State.kFileEnds) !== 0) return Sent.excess
     if ((socket[kState] & State.kFileOut) !== 0 || !hasCredit(socket)) return Sent.some
     const end = isStream ? 0 : endOfJoined(chunks, write.next)
@@ -251,7 +251,7 @@ function holdRest (socket, write) {
   hold(socket, write)
 }
 
-/** Completes a write that has waited only for bytes of its stream to be sent. Must be called when some were sent. @param {EngineSocket} socket */
+/** Bytes of a stream were sent: completes a write that has waited for nothing else. @param {EngineSocket} socket */
 function finishCopied (socket) {
   const held = socket[kHeldWrite]
   if (held === null || held.chunks.length !== 0 || held.block !== kNoBlock) return
@@ -259,7 +259,7 @@ function finishCopied (socket) {
   held.callback()
 }
 
-/** Continues a write that is not fully published. Must be called after a credit, or the end of a part of a file. @param {EngineSocket} socket */
+/** Continues a write that is not fully published, after a credit or the end of a part of a file. @param {EngineSocket} socket */
 function resumeWrite (socket) {
   const held = socket[kHeldWrite]
   if (held === null || held.next === held.chunks.length || socket.destroyed) return

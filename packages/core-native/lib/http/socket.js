@@ -34,16 +34,15 @@ const { kData, kEnd, kWindow, kUpgradeAccept, kDestroy, kReset, kSocketOption } 
 /** @typedef {import('../../types/internal').SocketChannel} SocketChannel */
 /** @typedef {import('./addresses').Addresses} Addresses */
 
-// Consumed body bytes are acknowledged to the lane when they are at least this many: a quarter of the lane's receive window.
+// Consumed body bytes are acknowledged from this number on: a quarter of the lane's receive window.
 const kAcknowledgeBytes = 32 * 1024
 
 /**
  * Makes a constructor of light sockets. HttpSocket and SecureSocket each have their own.
  *
- * The constructor sets 31 fields, even rarely used ones: V8 keeps as many fields in an object as its constructor sets, and allows as
- * many more outside the object if they are added by symbols. A socket with more becomes a hash table, which takes 2 KB and makes each
- * access several times slower. The 27 fields of a stream, and some of the application, fit beside the 31
- * (test/dispatch/hidden-classes.test.js).
+ * V8 keeps as many fields in an object as its constructor sets, and as many more outside it if they are added by symbols. A socket with
+ * more becomes a hash table of 2 KB with slow access. So the constructor sets 31 fields, even rare ones: the 27 fields of a stream, and
+ * some of the application, fit beside them (test/dispatch/hidden-classes.test.js).
  */
 function socketConstructor () {
   /**
@@ -521,7 +520,7 @@ function acknowledge (socket) {
 }
 
 /**
- * Counts bytes that the application was given, and acknowledges them to the lane if they are enough.
+ * Counts bytes that the application was given, and acknowledges them.
  *
  * @param {EngineSocket} socket
  * @param {number} bytes

@@ -26,9 +26,8 @@ const kSharedFreely = 256 * 1024
 const kSentPart = 4
 // Sent bytes of one stream that the lane may not have reported yet: it reports at least so many together (limits.h: kStreamCreditBytes).
 const kUntoldBytes = 8 * 1024
-// The client is behind if all its streams together have more unsent bytes than this. A write on a stream that the client does not read is
-// then done only when bytes of the stream were sent, so that Node's buffers count them. A client that reads nothing costs this many bytes
-// in addition to those buffers.
+// With more unsent bytes of all streams than this, their client is behind: a write on a stream that it does not read is done only when bytes of the
+// stream were sent, so that Node's buffers count them. A client that reads nothing costs this beside those buffers.
 const kAheadBytes = 128 * 1024
 // While the client is behind, a piece above this size (bytes) stays in the application's memory; a smaller one costs less as a copy.
 const kCopiedBytesMax = 4 * 1024
@@ -42,7 +41,7 @@ function isRead (stream) {
 
 class StreamCredit {
   /**
-   * Shared credit in use: bytes above kStreamBytesMin of all streams that were allowed to use it. A piece that only begins below
+   * Shared credit in use: bytes above kStreamBytesMin of all streams that were allowed to use it. A piece that begins below
    * kStreamBytesMin counts for its stream alone.
    */
   used = 0
@@ -53,7 +52,7 @@ class StreamCredit {
   /** Streams with a write that waits for credit, in the order in which the waits began. @type {Set<EngineSocket>} */
   waiting = new Set()
 
-  // Updates the sums. Must be called after the stream's kUnsent has changed.
+  // Updates the sums after the stream's kUnsent has changed.
   /** @param {EngineSocket} stream @param {boolean} [isAllowed] whether the stream may use shared credit */
   settle (stream, isAllowed = stream[kShared] !== 0) {
     const unsent = stream[kUnsent]
@@ -69,7 +68,7 @@ class StreamCredit {
     stream[kShared] = shared
   }
 
-  /** Whether a stream that has used up its own credit may send more. @param {EngineSocket} stream */
+  /** Whether a stream may exceed its own credit. @param {EngineSocket} stream */
   has (stream) {
     this.settle(stream)
     const isReadNow = (stream[kState] & State.kCountsAsRead) !== 0
@@ -80,7 +79,7 @@ class StreamCredit {
   }
 
   /**
-   * Whether the client is behind, and does not read the stream; see kAheadBytes.
+   * Whether the client is behind, see kAheadBytes, and does not read the stream.
    *
    * @param {EngineSocket} stream
    * @param {number} bytes about to be written
@@ -117,7 +116,7 @@ function isBehind (stream) {
   return stream[kUnsent] > kUntoldBytes && stream[kParent] !== undefined && creditOf(stream).isBehind(stream, 0)
 }
 
-/** Updates the credit. Must be called when a stream has more unsent bytes. @param {EngineSocket} stream */
+/** Must be called when a stream has more unsent bytes. @param {EngineSocket} stream */
 function settleStream (stream) {
   if (stream[kUnsent] > kUntoldBytes) creditOf(stream).settle(stream)
 }
@@ -128,7 +127,7 @@ function waitForCredit (stream) {
 }
 
 /**
- * Continues writes that wait for credit. Must be called when bytes of a stream were sent, or it has ended.
+ * Continues writes that wait for credit, when bytes of a stream were sent, or it has ended.
  *
  * @param {EngineSocket} stream
  * @param {(stream: EngineSocket) => void} resume continues the write of a stream

@@ -11,9 +11,9 @@ const { SentBlocks } = require('./sent-blocks')
 
 const { Word } = R
 
-// Size of the ArrayBuffer that takeBlock() allocates to make V8 look at foreign memory, bytes. Up to 64 bytes V8 would use its own heap.
+// Size, bytes, of the ArrayBuffer with which takeBlock() makes V8 look at foreign memory: up to 64 bytes it would be in V8's heap.
 const kCountedBytes = 128
-// Bytes of blocks taken over between two such allocations. V8's own limit for a look is 32 MiB.
+// Bytes of blocks taken over between two such looks. V8 itself looks at 32 MiB.
 const kForeignBytes = 2 * 1024 * 1024
 
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
@@ -51,7 +51,7 @@ class Lane {
     this.extras = 0
     /** The slot of the socket that has sent a large piece last. */
     this.largeSlot = -1
-    /** Bytes of blocks taken over since takeBlock() last made V8 look at such memory. */
+    /** Bytes of blocks taken over since V8 has looked at them. */
     this.foreignBytes = 0
     /** The client's address of the connection opened last. */
     this.remoteAddress = ''
@@ -81,7 +81,7 @@ class Lane {
     return Buffer.from(block)
   }
 
-  // Handles kIntern: remembers a name and a value, which the lane names by their id from now on.
+  // Handles kIntern: the lane names this field and value by their id from now on.
   /** @param {Views} views @param {number} at */
   define ({ words, bytes }, at) {
     const w = at >>> 2

@@ -2,8 +2,8 @@
 
 // Memory into which a lane receives large pieces of bodies. JavaScript allocates it and lends it in advance, because
 // V8 frees its own memory with less work than foreign memory, and applications can transfer only such memory to a worker.
-// The number of blocks grows with demand from none, so that only a lane that receives uploads has any. A piece that
-// finds no lent block is received into memory of the lane, and copied.
+// Their number grows with demand from none, so that only a lane that receives uploads has any. A piece that finds no
+// lent block is received into memory of the lane, and copied.
 
 const { Buffer } = require('node:buffer')
 const R = require('./records')

@@ -26,9 +26,9 @@ const kInlineBytesMax = 64 * 1024
 // Number of published records after which a sleeping lane is woken although the batch is not finished. The
 // lane looks every millisecond by itself (limits.h: kNapUs, kPeekMs): this limits how many records gather.
 const kWakeAfterRecords = 256
-// At most this many slots share a broadcast record: the lane begins to send the first record while the next is written.
+// At most this many slots share a broadcast record: the lane sends the first record while the next is written.
 const kBroadcastSlotsMax = 256
-// Up to this number of bytes, a loop that copies or compares them is faster than a call.
+// Up to this number of bytes a loop is faster than a call that copies or compares.
 const kLoopBytesMax = 48
 
 class Segment {
@@ -219,7 +219,7 @@ class ReplyWriter {
     let total
     if (isText) {
       total = bytes.write(head + body, at)
-      // Head or body has characters above 0x7f, so that the head may have more bytes than characters.
+      // With characters above 0x7f, the head may have more bytes than characters.
       if (total !== head.length + body.length) headBytes = Buffer.byteLength(head)
     } else {
       bytes.write(head, at, 'latin1')
@@ -327,7 +327,7 @@ class ReplyWriter {
   }
 
   /**
-   * Publishes a record of words, from the fifth on, then a word with the number of bytes of `data`, then `data`.
+   * Publishes a record: words from the fifth on, the number of bytes of `data`, and `data`.
    *
    * @param {number} type
    * @param {number} slot
@@ -409,7 +409,7 @@ class ReplyWriter {
     this.lastData = data
     this.lastFlags = flags
     this.lastSlot = slot
-    nodeProcess.nextTick(forget, this, data) // `data` may be large: it is kept for this tick only.
+    nodeProcess.nextTick(forget, this, data) // `data` may be large: kept for this tick only.
     return id
   }
 
@@ -421,7 +421,7 @@ class ReplyWriter {
     const w = this.offset >>> 2
     words[w + Word.kRecordType] = type | (flags << Shift.kRecordFlags)
     words[w + Word.kRecordExtra] = 0
-    // Within dispatch(), the end of the request record that is being handled closes the broadcast.
+    // Within dispatch(), the end of the current request record closes it.
     if (!this.batching) nodeProcess.nextTick(closeBroadcast, this)
   }
 

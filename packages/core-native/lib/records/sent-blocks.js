@@ -2,10 +2,9 @@
 
 // A table of the blocks that one lane is sending, by id.
 //
-// A Map would cost more than everything else that is done for a block. Ids are never used again, so a Map makes a new table
-// after as many blocks as it has room for. V8 links its old table to the new one for iterators. As soon as one table has
-// become old, it and its successors keep each other, and all blocks that were on their way then, alive until the next full
-// collection: collections of the young generation copied megabytes of garbage.
+// A Map would cost more than all other work for a block. Ids are never used again, so a Map makes a new table whenever it is
+// full, and V8 links the old table to the new one. Once a table is in the old generation, it keeps its successors, and all
+// blocks that were being sent, alive until the next full collection.
 
 /** Entries of a new table, a power of two. */
 const kEntriesMin = 16

@@ -37,25 +37,25 @@ const { Mask, Shift, Word } = R
  * @typedef {{ type: number, a: Buffer | number | undefined, b: boolean | Buffer | number | undefined, c: number | undefined, d: string | undefined, cost: number }} Event
  */
 
-// Consumed bytes are acknowledged to the lane when they are at least this many: a quarter of the lane's receive window.
+// Consumed bytes are acknowledged from this number on: a quarter of the lane's receive window.
 const kAcknowledgeBytes = 32 * 1024
 const kPingOpcode = 9
 const kEmpty = Buffer.alloc(0)
 // Bits of a channel's state.
 const kPaused = 1 << 0
-const kDeferred = 1 << 1 // Events are delivered one in each turn of the event loop.
+const kDeferred = 1 << 1 // Delivers one event in each turn of the event loop.
 const kClosed = 1 << 2 // The lane has closed the connection.
-const kEnding = 1 << 3 // end() was called: the direction ends when no frame waits for credit.
-const kGone = 1 << 4 // The socket has closed: handlers.closed() is called after the waiting events.
-const kFresh = 1 << 5 // The WebSocket was opened in this turn, and its socket was not used since.
-// Up to this number of bytes, a loop that copies them is faster than a call.
+const kEnding = 1 << 3 // Ends when no frame waits for credit.
+const kGone = 1 << 4 // Closed: handlers.closed() follows the waiting events.
+const kFresh = 1 << 5 // Opened in this turn, and the socket was not used since.
+// Up to this number of bytes a loop is faster than a call that copies.
 const kLoopBytesMax = 48
 // Sent bytes that the lane may not have reported yet (limits.h: kCreditBytes).
 const kCreditStepBytes = 64 * 1024
 
 // Output and events of a channel that wait. Most channels never have a Backlog.
 class Backlog {
-  /** Bytes of frames that the lane has not accepted, or that it sends by reference and has not sent. */
+  /** Bytes of frames not accepted by the lane, or passed by reference and not sent. */
   buffered = 0
   /** Events that wait. @type {Event[] | null} */
   events = null
@@ -124,7 +124,7 @@ class WebSocketChannel {
 
   // -- The socket ----------------------------------------------------------------------------------
 
-  /** Lets a channel take the place of its socket in lane.sockets: code for records reads [kChannel] of either. */
+  /** Lets a channel stand for its socket in lane.sockets: both have [kChannel]. */
   get [kChannel] () {
     return this
   }
@@ -135,7 +135,7 @@ class WebSocketChannel {
     return this.keep(socket instanceof WeakRef ? socket.deref() ?? this.revive() : socket)
   }
 
-  /** Keeps the socket from now on, because it is used. @param {EngineSocket} socket */
+  /** Keeps a socket that is used. @param {EngineSocket} socket */
   keep (socket) {
     this.state &= ~kFresh
     this.socket = socket
@@ -356,7 +356,7 @@ class WebSocketChannel {
     if ((this.state & kEnding) !== 0) this.keepSocket().end()
   }
 
-  /** Fails waiting output, and ends the WebSocket. Must be called when the lane has closed the connection. */
+  /** Ends the WebSocket when the lane has closed the connection. */
   onClosed () {
     this.state |= kClosed
     const { backlog, held, block } = this
@@ -429,7 +429,7 @@ class BlockWrite {
     this.isCounted = true
   }
 
-  // Subtracts the frame from `buffered`. Must be called when the channel's client has taken the frame, or nearly all of it.
+  // Subtracts the frame from `buffered`: the client has taken it, or nearly all of it.
   leave () {
     if (this.isCounted) this.channel.more().buffered -= this.bytes
     this.isCounted = false
@@ -441,7 +441,7 @@ class BlockWrite {
     this.leave()
     const { channel } = this
     const backlog = channel.more()
-    // All frames that are done are removed: one that other channels send, too, may be done later than those after it.
+    // Removes all frames that are done: one that other channels send, too, may be done later than those after it.
     while (backlog.block !== null && backlog.block.isDone) backlog.block = backlog.block.previous
     for (let at = backlog.block; at !== null; at = at.previous) {
       while (at.previous !== null && at.previous.isDone) at.previous = at.previous.previous
@@ -507,7 +507,7 @@ function destroyedError () {
   return Object.assign(new Error('Cannot call write after a stream was destroyed'), { code: 'ERR_STREAM_DESTROYED' })
 }
 
-// Copies bytes of a record for the application, which may keep them: the record's memory is reused.
+// Copies bytes for the application, which may keep them: the record's memory is reused.
 /** @param {Buffer} bytes @param {number} from @param {number} length @returns {Buffer} */
 function copyOf (bytes, from, length) {
   if (length === 0) return kEmpty
