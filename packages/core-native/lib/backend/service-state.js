@@ -1,7 +1,7 @@
 'use strict'
 
-// Finds the ports that this user's servers share, and asks their members for their state. Any local process can make a socket with such
-// a name and answer as a member: no answer is trusted, and each is bounded.
+// Finds the ports that this user's servers share, by the names of the sockets at which their members meet, and asks the members for their
+// state. Any local process can bind such a name and answer: answers are validated, and their size is limited.
 
 const util = require('node:util')
 const { clearTimeout, setTimeout } = require('node:timers')

@@ -64,7 +64,7 @@ function listenersRefusal (stream, res) {
 }
 
 /**
- * Why a stream is left to Node because of the response that it is piped into.
+ * Finds what about a response makes Node, not the lane, send the file that is piped into it; '' = nothing.
  *
  * @param {EngineResponse} res
  * @param {object} methods the prototype that has the engine's own methods of a response

@@ -78,7 +78,7 @@ class FileWindows {
 
   /**
    * @param {EngineResponse} res with a head, and ready for the short way (short-way.js)
-   * @param {number} fd must stay open as long as windows are given
+   * @param {number} fd must stay open until the last give(): a window (range of bytes) that was given has a descriptor of its own
    * @param {number} id of the file in the engine's table, used instead of `fd`; 0: the file is not in the table
    * @param {number} start
    * @param {number} bytes at least one

@@ -8,7 +8,8 @@
 namespace httpsys::cache {
 namespace {
 
-// Seed of the hash of places: an arbitrary number, the same in all processes.
+// Seed of the hash that gives a target or prefix its counter. The same in all processes, because
+// they read each other's counters.
 constexpr uint64_t kPlaceSeed = 0x6365'6c61'7073'6821;
 
 }  // namespace

@@ -22,10 +22,11 @@ struct InvalidationPlaces {
   static constexpr size_t kPrefixes = 256;
   static constexpr size_t kBytes = (kTargets + kPrefixes) * sizeof(uint64_t);
 
-  // Returns the position for a target, byte for byte as in requests, below kTargets.
+  // Returns the position of a target's counter, below kTargets. The target must have the bytes of
+  // the request.
   [[nodiscard]] static size_t OfTarget(std::string_view target);
-  // Returns the position for a URL prefix, from kTargets on. Spellings of a prefix that differ in
-  // letter case or in bytes outside of ASCII have the same place.
+  // Returns the position of a prefix's counter, kTargets or more. Spellings of a prefix that differ
+  // in letter case or in bytes outside of ASCII have the same one.
   [[nodiscard]] static size_t OfPrefix(std::string_view prefix);
 };
 

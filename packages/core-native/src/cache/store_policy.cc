@@ -97,7 +97,8 @@ StoreDecision StoreByDefault(const RequestFacts& request, const ResponseFacts& r
   return decision;
 }
 
-// Returns the terms by a policy that the application has set on the response.
+// Decides by the policy that the application has set on the response: its lifetime, or a refusal if
+// that is 0.
 StoreDecision StoreByPolicy(const ResponsePolicy& policy) {
   StoreDecision decision;
   decision.terms.flags = EntryTerms::kForCookies | EntryTerms::kByPolicy;

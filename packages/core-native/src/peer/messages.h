@@ -127,7 +127,8 @@ enum EntryFlags : uint8_t {
   // With absent_ms: the owner has died, so that requests get 503 instead of waiting.
   kEntryOffline = 1 << 3,
   kEntryFed = 1 << 4,  // With kEntryPlain: a program that is no member accepts for the server.
-  // The server has an output cache, which other members may ask the owner for.
+  // The server has an output cache: other members may ask for its memory (kCacheAsk) and answer
+  // from it.
   kEntryCached = 1 << 5,
 };
 

@@ -25,7 +25,7 @@ class PortRoutes {
     bool is_plain = false;
     // Another program (the primary of a cluster) distributes connections among the owners.
     bool is_fed = false;
-    bool is_cached = false;  // The owner has an output cache that members may ask for.
+    bool is_cached = false;  // The owner has an output cache, from which members may answer.
   };
 
   struct Target {

@@ -137,8 +137,8 @@ void PortRouting::UpdatePlace(const EntryIndex::Address& ip, const EntryIndex& i
       const auto found = addresses.find(ip);
       if (found == addresses.end()) continue;
       is_there = true;
-      // The last assignment decides: an owner that is here over an absent one, then TLS over no
-      // TLS.
+      // Each iteration overwrites the one before: absent owners come first, then present ones, in
+      // each case TLS last. So TLS of a present owner has precedence.
       place.is_secure = kind.is_https;
       if (is_absent) continue;
       for (const auto& [server, entries] : found->second) {

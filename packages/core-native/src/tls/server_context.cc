@@ -297,7 +297,8 @@ std::string ServerContext::TermsDigest(const UrlPrefix& prefix, std::string_view
     digest.Add(TrustOf(FindHost(prefix.host).get()));
     return digest.Finish();
   }
-  // The prefix is for any host: clients may name every one of them.
+  // Clients of a prefix with a wildcard may name any host, so the digest covers the authorities of
+  // the server and, if those of a host differ, of all hosts.
   digest.Add(trust_);
   const bool is_same_for_all = std::all_of(
       settings_.hosts.begin(), settings_.hosts.end(),

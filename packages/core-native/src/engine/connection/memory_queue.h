@@ -77,9 +77,9 @@ class MemoryQueue {
  private:
   struct Waiting {
     Connection* connection = nullptr;
-    // When the request was first parked; 0 for a connection of the first kind.
+    // When the request was first parked; 0 for a connection that waits for a segment.
     uint64_t since_ms = 0;
-    Parked parked;  // `counter` nullptr = the connection is of the first kind.
+    Parked parked;  // `counter` nullptr = no parked request: the connection waits for a segment.
 
     uint64_t deadline_ms() const {
       return parked.timeout_ms == 0 ? UINT64_MAX : since_ms + parked.timeout_ms;

@@ -549,10 +549,12 @@ void OutputPass::AddCredit(Connection* connection, size_t bytes) {
   uint64_t credit = uint64_t{output.credit_bytes_} + bytes;
   const bool is_all_sent = output.queue_payload_bytes_ == 0 && output.pass_payload_bytes_ == 0;
   const bool is_due = IsCreditDue(*connection, credit, is_all_sent) && connection->is_open();
-  // Credit that is not due is below limits::kCreditBytes, except on a closed connection.
+  // Credit that is not reported yet fits 32 bits: it is below limits::kCreditBytes, except on a
+  // closed connection, which reports none.
   output.credit_bytes_ = is_due ? 0 : static_cast<uint32_t>(std::min<uint64_t>(credit, UINT32_MAX));
   if (!is_due) return;
-  // Payload that a stream has sent may still wait for the socket of its connection.
+  // The client's socket has taken everything. What a stream has sent may still be queued at its
+  // connection, so both queues must be empty.
   const bool is_taken =
       connection->output.queue_ == nullptr && connection->real()->output.queue_ == nullptr;
   const uint32_t flags = is_taken ? uint32_t{records::kFlagTaken} : 0;

@@ -417,7 +417,8 @@ Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
                                                size_t* used) {
   const bool is_refused = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost ||
                           status == RouteStatus::kTooManyConnections;
-  // Close after a refused upgrade: the client has no further use for the connection.
+  // An upgrade that gets this answer ends the connection as well: its client has no further use for
+  // it.
   const bool keep_alive = !is_refused && !head.upgrade && MayKeepAlive(connection, head);
   NativeAnswers::Unserved request{status, &head};
   request.closes = !keep_alive;

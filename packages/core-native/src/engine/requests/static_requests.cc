@@ -278,7 +278,8 @@ void StaticRequests::OnSearched(const std::shared_ptr<StaticSite>& site, const R
     const auto found = waiting_.find(connection);
     if (found == waiting_.end() || !found->second.is_done) continue;
     input_->Resume(connection, kPauseOrder);
-    // If the request did not use the result, another server or member has it now.
+    // Resume() has not used the result of the search if the request went to another server or
+    // member.
     if (const auto rest = waiting_.find(connection);
         rest != waiting_.end() && rest->second.is_done) {
       waiting_.erase(rest);
