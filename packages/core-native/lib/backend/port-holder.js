@@ -51,7 +51,7 @@ function contentOf (table, deadline) {
     // The kernel lists the sockets that listen first.
     return readStart(table, (piece) => performance.now() > deadline || kOtherState.test(piece))
   } catch {
-    return '' // Not Linux, or a sandbox without /proc.
+    return '' // Other systems, and sandboxes without /proc, have no such table.
   }
 }
 

@@ -390,7 +390,7 @@ function socketClosed (socket, bits, errno) {
       else if (isUnread(socket)) onceFinished(socket, () => socket.destroy())
       else if (hasLostReader(socket)) isCutShort ? socket.destroy() : socket.resume() // resume() leads to the end behind unread bytes.
     } else if (socket.writableLength === 0) {
-      socket.destroySoon() // As Node, which ends its side after the client has: 'finish' comes before 'close'.
+      socket.destroySoon() // Node ends its side after the client has ended: 'finish' comes before 'close'.
     } else {
       failWrite(socket)
     }

@@ -131,14 +131,14 @@ function onSilence (socket, silentMs, since, flags) {
   if (entry === undefined) return // setTimeout() was called meanwhile.
   if (silentMs === R.kSilenceUnknown) return entry.run(() => socket.emit('timeout'))
   const timeout = timeoutNow(socket, flags) || 0
-  // As on Node, waiting output gets a whole timeout more if some was sent since the timer fired last, or at the first look.
+  // Waiting output gets a whole timeout more if some of it was sent since the timer fired last, or at the first look: Node does so.
   const isUnsent = (flags & R.kFlagUnsent) !== 0
   const isOver = timeout !== 0 && silentMs >= timeout && !(isUnsent && entry.seen !== since)
   const isTold = isOver && entry.told !== since
   entry.seen = since
   entry.run(() => {
     if (!isOver) startTimer(socket, timeout === 0 ? idleTimeoutOf(socket.server) : isUnsent ? timeout : timeout - silentMs, timeout)
-    // Not for an upgraded socket: JavaScript sees all of its bytes.
+    // An upgraded socket needs no further look: JavaScript sees all of its bytes.
     else if ((socket[kState] & State.kUpgraded) === 0) startTimer(socket, Math.max(timeout, kLookMs), timeout)
     if (!isTold) return
     entry.told = since

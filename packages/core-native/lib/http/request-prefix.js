@@ -22,7 +22,7 @@ function namePrefix (req, { names, paths, ways }, id) {
   if ((way & Way.kHides) !== 0) {
     req[kStripped] = base
   } else {
-    // As below a router that is mounted at the prefix: Express and connect build on originalUrl and baseUrl.
+    // Express and connect find originalUrl and baseUrl as below a router that is mounted at the prefix.
     req.originalUrl = req.url
     req.baseUrl = base
   }

@@ -88,8 +88,8 @@ for (const [name, fact] of Object.entries(kFacts)) {
   })
 }
 
-// As on Node, a connection with TLS, even an upgraded one, ends when its client ends its direction, unless the server allows half-open
-// connections. A stream of HTTP/2 can stay half open.
+// A connection with TLS, even an upgraded one, ends when its client ends its direction, unless the server allows half-open connections:
+// Node does so. A stream of HTTP/2 can stay half open.
 Object.defineProperty(prototype, 'allowHalfOpen', {
   configurable: true,
   /** @this {EngineSecureSocket} */

@@ -137,7 +137,7 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
   }
 
   _getsockname () {
-    // As on Node, the local address is known only while the connection exists; the client's address remains known.
+    // The local address is known only while the connection exists, the client's address also afterwards: Node does so.
     return this.destroyed ? {} : this[kRemote].local
   }
 

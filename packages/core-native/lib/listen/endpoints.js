@@ -279,8 +279,8 @@ function openPort (server, group, backlog, done, deadline = performance.now() + 
   const listener = server[kListener]
   const { native } = listener.open()
   const { endpoints, port, isPlain } = group
-  // Not shared: half of a port (ipv6Only), a port whose connections the kernel distributes (reusePort), and other kinds of
-  // sockets (fd, cluster). For port 0 the system chooses the port first.
+  // A server shares no half of a port (ipv6Only), no port whose connections the kernel distributes (reusePort), and no socket of another
+  // kind (fd, cluster). For port 0 the system chooses the port first.
   const isAlone = endpoints.some(({ ipv6Only, reusePort }) => ipv6Only || reusePort) || (endpoints.length === 0 && !listener.ports.has(port))
   if (isAlone || port === 0) return openOwn(server, group, isAlone ? null : meet, done)
   let meeting
@@ -593,7 +593,7 @@ function closeUnneeded (server, gone) {
   const next = beside.first()
   if (next === undefined || isNeeded(ownEndpoint(server))) return
   // The first socket beside it becomes server._handle, which address() reports and close() closes.
-  const handle = /** @type {ListenHandle} */ (handleOf(server)) // Not null, because the server listens.
+  const handle = /** @type {ListenHandle} */ (handleOf(server)) // A server that listens has a handle.
   beside.delete(next)
   setHandle(server, next.handle)
   handle.close()

@@ -23,7 +23,7 @@ function processNamespace () {
   try {
     return ` ${fs.readlinkSync('/proc/self/ns/pid')}`
   } catch {
-    return '' // Not Linux, or no /proc.
+    return '' // Other systems, and sandboxes without /proc, have no PID namespace to name.
   }
 }
 

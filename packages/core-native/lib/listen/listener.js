@@ -424,7 +424,7 @@ class Listener {
       hearsUpgrades: server.listenerCount('upgrade') > 0,
       hearsTimeouts: server.listenerCount('timeout') > 0,
       requiresHost: Boolean(requiresHost(server)),
-      // Not counted: Node's own listener of 'tlsClientError', which only emits 'clientError'.
+      // Node's own listener of 'tlsClientError' only emits 'clientError', so it does not count.
       wantsTlsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('tlsClientError') > (this.isSecure ? 1 : 0),
       tls: this.hasTls ? /** @type {ServerTls} */ (this.tls).handle : null,
       listening: this.timesReopened,

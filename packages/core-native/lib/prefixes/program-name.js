@@ -53,7 +53,7 @@ function controlGroups () {
   try {
     return fs.readFileSync('/proc/self/cgroup', 'utf8')
   } catch {
-    return '' // Not Linux, or no /proc.
+    return '' // Other systems, and sandboxes without /proc, have no cgroup file.
   }
 }
 
