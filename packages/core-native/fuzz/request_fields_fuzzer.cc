@@ -36,8 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fields.Add(name, Next(&rest));
   }
   const bool ends = (data[0] & 1) != 0;
-  httpsys::http1::RequestHead head;
-  if (fields.Finish(methods, ends, &head) != FieldsStatus::kDone) return 0;
+  if (fields.Finish(methods, ends) != FieldsStatus::kDone) return 0;
+  const httpsys::http1::RequestHead& head = fields.head();
   size_t hosts = 0;
   size_t lengths = 0;
   for (const HeaderLine& line : head.lines) {

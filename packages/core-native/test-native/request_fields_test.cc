@@ -24,7 +24,7 @@ class RequestFieldsTest : public testing::Test {
   FieldsStatus Read(const Fields& list, bool ends_stream = true) {
     fields_.Reset(1024, 32);
     for (const auto& [name, value] : list) fields_.Add(name, value);
-    return fields_.Finish(Methods(), ends_stream, &head_);
+    return fields_.Finish(Methods(), ends_stream);
   }
 
   Fields Lines() const {
@@ -40,7 +40,7 @@ class RequestFieldsTest : public testing::Test {
   }
 
   RequestFields fields_;
-  http1::RequestHead head_;
+  const http1::RequestHead& head_ = fields_.head();
 };
 
 TEST_F(RequestFieldsTest, PseudoFieldsBecomeTargetAndHost) {
@@ -152,7 +152,7 @@ TEST_F(RequestFieldsTest, NoMoreFieldsThanWereAnnouncedAreKept) {
     fields_.Reset(kBytesMax, SIZE_MAX);
     for (const auto& [name, value] : Get()) fields_.Add(name, value);
     for (size_t i = 0; i < count; ++i) fields_.Add("a", "");
-    EXPECT_EQ(fields_.Finish(Methods(), true, &head_),
+    EXPECT_EQ(fields_.Finish(Methods(), true),
               count == most ? FieldsStatus::kDone : FieldsStatus::kTooLarge);
   }
 }
@@ -164,7 +164,7 @@ TEST_F(RequestFieldsTest, AHeadHasNoMoreLinesThanItsRecordCounts) {
     for (const auto& [name, value] : Get()) fields_.Add(name, value);
     for (size_t i = 0; i < count; ++i) fields_.Add("x", "");
     const bool fits = count == limits::kRequestLinesMax;
-    EXPECT_EQ(fields_.Finish(Methods(), false, &head_),
+    EXPECT_EQ(fields_.Finish(Methods(), false),
               fits ? FieldsStatus::kDone : FieldsStatus::kTooLarge);
     EXPECT_LE(head_.lines.size(), size_t{UINT16_MAX});
   }
@@ -174,7 +174,7 @@ TEST_F(RequestFieldsTest, ASmallLimitOfBytesLeavesRoomForFields) {
   fields_.Reset(1024, SIZE_MAX);
   for (const auto& [name, value] : Get()) fields_.Add(name, value);
   for (int i = 0; i < 128; ++i) fields_.Add("a", "");
-  EXPECT_EQ(fields_.Finish(Methods(), true, &head_), FieldsStatus::kDone);
+  EXPECT_EQ(fields_.Finish(Methods(), true), FieldsStatus::kDone);
 }
 
 TEST_F(RequestFieldsTest, WhatFollowsARefusalIsCountedOnly) {
@@ -182,7 +182,7 @@ TEST_F(RequestFieldsTest, WhatFollowsARefusalIsCountedOnly) {
   fields_.Refuse();
   fields_.Add("name", "value");
   EXPECT_EQ(fields_.total_bytes(), 9u);
-  EXPECT_EQ(fields_.Finish(Methods(), true, &head_), FieldsStatus::kTooLarge);
+  EXPECT_EQ(fields_.Finish(Methods(), true), FieldsStatus::kTooLarge);
   fields_.Reset(1024, 32);
   EXPECT_FALSE(fields_.is_refused());
 }

@@ -396,6 +396,21 @@ TEST_F(RequestParserTest, ARepeatedHeadMeansWhatItMeantAtFirst) {
   }
 }
 
+TEST_F(RequestParserTest, AParsedHeadIsViewedAgainAfterItsBytesHaveMoved) {
+  std::string first = "POST /x?y HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nA: b\r\n\r\n";
+  const std::string outcome = ParseWhole(first);
+  parser_.Reset(kHeaderBytesMax);
+  EXPECT_EQ(parser_.status(), ParseStatus::kNeedMore);
+  ASSERT_EQ(parser_.Parse(first), ParseStatus::kDone);
+  const std::string_view moved = page_.Place(first + "rest");
+  first.assign(first.size(), '?');
+  EXPECT_EQ(parser_.View(moved), ParseStatus::kDone);
+  EXPECT_EQ(Describe(parser_.head()), outcome);
+  parser_.Reset(kHeaderBytesMax);
+  ASSERT_EQ(parser_.Parse("GET\r\n"), ParseStatus::kError);
+  EXPECT_EQ(parser_.View("GET\r\n"), ParseStatus::kError);
+}
+
 TEST_F(RequestParserTest, AHeadThatDiffersAnywhereIsNoRepetition) {
   const std::string head = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
   ParseFirst(&parser_, head);

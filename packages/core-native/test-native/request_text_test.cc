@@ -28,10 +28,9 @@ class RequestTextTest : public testing::Test {
     RequestFields fields;
     fields.Reset(1024, 32);
     for (const auto& [name, value] : list) fields.Add(name, value);
-    http1::RequestHead head;
-    EXPECT_EQ(fields.Finish(Methods(), ends_stream, &head), FieldsStatus::kDone);
+    EXPECT_EQ(fields.Finish(Methods(), ends_stream), FieldsStatus::kDone);
     text_.clear();
-    return AppendRequestHead(Methods(), head, &text_);
+    return AppendRequestHead(Methods(), fields.head(), &text_);
   }
 
   const http1::RequestHead& Parse() {

@@ -102,8 +102,8 @@ module.exports = [
   {
     name: 'first-piece-late',
     file: 'src/engine/http1/http1_session.cc',
-    find: 'request.body = bodies_.TakeFirstPiece(connection, rest, used);',
-    replace: 'if (!MUTANT("first-piece-late")) request.body = bodies_.TakeFirstPiece(connection, rest, used);',
+    find: 'record.body = bodies_.TakeFirstPiece(connection, rest, used);',
+    replace: 'if (!MUTANT("first-piece-late")) record.body = bodies_.TakeFirstPiece(connection, rest, used);',
   },
   {
     name: 'unread-body-kept',

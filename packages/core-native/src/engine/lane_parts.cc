@@ -29,11 +29,13 @@ LaneParts::LaneParts(const Wanted& wanted) {
   websockets =
       std::make_unique<WebSocketSession>(loop, wanted.pool->get(), transport.get(), input.get());
   upgraded = std::make_unique<UpgradedSession>(transport.get(), input.get());
+  pipeline = std::make_unique<RequestPipeline>(router.get(), output->throttle(), gate.get(),
+                                               answers.get(), statics.get(), cached.get(), &clock);
   http2 = std::make_unique<Http2Session>(loop, methods, transport.get(), input.get(), router.get(),
-                                         gate.get(), answers.get(), statics.get(), cached.get());
+                                         answers.get(), pipeline.get());
   http1 = std::make_unique<Http1Session>(methods, transport.get(), input.get(), router.get(),
-                                         http2.get(), gate.get(), answers.get(), exchanges.get(),
-                                         statics.get(), cached.get(), &clock);
+                                         http2.get(), answers.get(), exchanges.get(),
+                                         pipeline.get(), &clock);
   relay_input =
       std::make_unique<RelayInput>(methods, transport.get(), input.get(), router.get(),
                                    exchanges.get(), answers.get(), http1->writer(), http1.get());
@@ -60,7 +62,7 @@ LaneParts::LaneParts(const Wanted& wanted) {
   arena_links =
       std::make_unique<ArenaLinks>(loop, wanted.member_id, wanted.arenas, wanted.cache, &servers);
   router->links().set_cache_askers(gifts.get());
-  router->caches().Start(foreign.get(), http1->writer(), http2->writer());
+  router->caches().Start(foreign.get());
   reclaim = std::make_unique<RequestReclaim>(loop, wanted.attachments, &patience, router.get(),
                                              input.get(), http2->unbegun(), captures.get());
   processor =

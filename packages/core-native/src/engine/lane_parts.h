@@ -24,6 +24,7 @@
 #include "engine/peers/port_statistics.h"
 #include "engine/peers/relay_input.h"
 #include "engine/peers/request_reclaim.h"
+#include "engine/pipeline/request_pipeline.h"
 #include "engine/record_publisher.h"
 #include "engine/reply_processor.h"
 #include "engine/requests/exchanges.h"
@@ -87,6 +88,7 @@ struct LaneParts {
   std::unique_ptr<Refreshes> refreshes;
   std::unique_ptr<Captures> captures;
   std::unique_ptr<CachedAnswers> cached;
+  std::unique_ptr<RequestPipeline> pipeline;
   std::unique_ptr<Http1Session> http1;
   std::unique_ptr<UpgradedSession> upgraded;
   std::unique_ptr<RelayInput> relay_input;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "engine/connection/connection_limits.h"
+#include "engine/connection/messages.h"
 
 namespace httpsys::engine {
 
@@ -27,10 +28,10 @@ bool NewConnections::Take(const Accepted& accepted, bool may_wait) {
   const auto found = parts_->servers.find(accepted.server_id);
   const bool is_welcome = found != parts_->servers.end() && !is_closed_;
   LaneServer* server = is_welcome ? found->second.get() : nullptr;
-  std::string_view bytes;
+  PortMoves::FirstBytes first;
   PortMoves::FirstLook look = PortMoves::FirstLook::kStays;
   if (is_welcome && router.has_peers()) {
-    look = router.moves().PassOn(accepted.fd, &server, &bytes);
+    look = router.moves().PassOn(accepted.fd, &server, &first);
   }
   if (look == PortMoves::FirstLook::kTooEarly && may_wait) return false;
   const bool is_passed_on = look == PortMoves::FirstLook::kPassedOn;
@@ -53,8 +54,9 @@ bool NewConnections::Take(const Accepted& accepted, bool may_wait) {
   }
   if (connection->tls == nullptr && !router.IsShared(connection->local_port)) {
     transport.Announce(connection, 0);
-  } else if (!bytes.empty()) {
-    parts_->input->Receive(connection, bytes);
+  } else if (!first.bytes.empty()) {
+    if (first.parser != nullptr) Messages::LendParser(connection, std::move(first.parser));
+    parts_->input->Receive(connection, first.bytes);
   }
   transport.Watch(connection);
   return true;

@@ -32,6 +32,7 @@ void RequestParser::Reset(size_t header_bytes_max, size_t lines_max) {
   position_ = 0;
   phase_ = Phase::kLeadingLineEnds;
   error_ = ParseError::kNone;
+  status_ = ParseStatus::kNeedMore;
   started_ = false;
 }
 
@@ -43,7 +44,7 @@ void RequestParser::Remember(std::string_view message) {
 
 ParseStatus RequestParser::Fail(ParseError error) {
   error_ = error;
-  return ParseStatus::kError;
+  return status_ = ParseStatus::kError;
 }
 
 // Skips bytes equal to `first` or `second`. Returns false if the limit is reached.
@@ -206,7 +207,7 @@ ParseStatus RequestParser::Parse(std::string_view message) {
   }
   position_ = fields_.position();
   FillHead(message);
-  return ParseStatus::kDone;
+  return status_ = ParseStatus::kDone;
 }
 
 }  // namespace httpsys::http1

@@ -52,6 +52,13 @@ class RequestParser {
   // `message` must start at the first byte of the message and have all bytes received so far.
   [[nodiscard]] ParseStatus Parse(std::string_view message);
 
+  // Returns the result of the last Parse() again, after the bytes have moved to `message`. Must not
+  // be called after kNeedMore.
+  ParseStatus View(std::string_view message) {
+    if (status_ == ParseStatus::kDone) FillHead(message);
+    return status_;
+  }
+
   // Does the work of Reset() and Parse() if the message begins with the remembered head and the
   // limits are the same, and returns true; otherwise changes nothing and returns false. Clients
   // that send many requests at once mostly send identical heads.
@@ -71,6 +78,8 @@ class RequestParser {
   uint64_t number() const { return number_; }
   void set_number(uint64_t number) { number_ = number; }
 
+  // The result of the last Parse(); kNeedMore after Reset().
+  ParseStatus status() const { return status_; }
   // The head, after kDone. Valid until the buffer changes or Reset() is called.
   const RequestHead& head() const { return head_; }
   // The length of the head, blank line included. Valid after kDone.
@@ -115,6 +124,7 @@ class RequestParser {
   size_t target_bytes_ = 0;
   Phase phase_ = Phase::kLeadingLineEnds;
   ParseError error_ = ParseError::kNone;
+  ParseStatus status_ = ParseStatus::kNeedMore;
   bool started_ = false;
 };
 

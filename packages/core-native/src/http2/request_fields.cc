@@ -94,26 +94,25 @@ HeaderLine RequestFields::View(const Line& line) const {
           text.substr(line.name_at + line.name_bytes, line.value_bytes)};
 }
 
-FieldsStatus RequestFields::Finish(const http1::MethodTable& methods, bool ends_stream,
-                                   http1::RequestHead* head) {
-  head->lines.clear();
-  head->version_minor = 1;
-  head->expect = http1::Expectation::kNone;
-  head->keep_alive = true;
-  head->content_length = 0;
-  head->body = http1::BodyKind::kNone;
+FieldsStatus RequestFields::Finish(const http1::MethodTable& methods, bool ends_stream) {
+  head_.lines.clear();
+  head_.version_minor = 1;
+  head_.expect = http1::Expectation::kNone;
+  head_.keep_alive = true;
+  head_.content_length = 0;
+  head_.body = http1::BodyKind::kNone;
   if (is_too_large_) return FieldsStatus::kTooLarge;
   std::string_view method;
-  if (is_malformed_ || !FindTarget(head, &method)) return FieldsStatus::kMalformed;
+  if (is_malformed_ || !FindTarget(&method)) return FieldsStatus::kMalformed;
   const int index = methods.Find(method);
   if (index < 0) return FieldsStatus::kUnknownMethod;
-  head->method = static_cast<uint16_t>(index);
-  head->is_connect = index == methods.connect();
-  head->upgrade = head->is_connect || is_extended_connect();
-  return FillLines(head, ends_stream) ? FieldsStatus::kDone : FieldsStatus::kMalformed;
+  head_.method = static_cast<uint16_t>(index);
+  head_.is_connect = index == methods.connect();
+  head_.upgrade = head_.is_connect || is_extended_connect();
+  return FillLines(ends_stream) ? FieldsStatus::kDone : FieldsStatus::kMalformed;
 }
 
-bool RequestFields::FindTarget(http1::RequestHead* head, std::string_view* method) const {
+bool RequestFields::FindTarget(std::string_view* method) {
   *method = method_.bytes;
   const bool is_connect = *method == "CONNECT";
   // Refuse user information and fragments (RFC 9113, section 8.3.1): a program that accepts them
@@ -125,41 +124,41 @@ bool RequestFields::FindTarget(http1::RequestHead* head, std::string_view* metho
     if (!is_connect || !IsToken(protocol_.bytes)) return false;
     *method = "GET";
   } else if (is_connect) {
-    head->target = authority_.bytes;
-    return !head->target.empty() && IsVisible(head->target);
+    head_.target = authority_.bytes;
+    return !head_.target.empty() && IsVisible(head_.target);
   }
-  head->target = path_.bytes;
-  if (head->target.empty() || !IsVisible(head->target)) return false;
-  return head->target.front() == '/' || (head->target == "*" && *method == "OPTIONS");
+  head_.target = path_.bytes;
+  if (head_.target.empty() || !IsVisible(head_.target)) return false;
+  return head_.target.front() == '/' || (head_.target == "*" && *method == "OPTIONS");
 }
 
-bool RequestFields::FillLines(http1::RequestHead* head, bool ends_stream) {
+bool RequestFields::FillLines(bool ends_stream) {
   JoinCookies();
   has_host_line_ = false;
-  head->repeats_host = false;
-  head->has_host = authority_.is_there;
-  head->host = authority_.bytes;
-  if (authority_.is_there) head->lines.push_back({"host", authority_.bytes});
+  head_.repeats_host = false;
+  head_.has_host = authority_.is_there;
+  head_.host = authority_.bytes;
+  if (authority_.is_there) head_.lines.push_back({"host", authority_.bytes});
   bool has_length = false;
   for (const Line& line : lines_) {
-    if (!AddLine(View(line), head, &has_length)) return false;
+    if (!AddLine(View(line), &has_length)) return false;
   }
   if (is_extended_connect()) {
-    head->lines.push_back({"connection", "Upgrade"});
-    head->lines.push_back({"upgrade", protocol_.bytes});
-    head->lines.push_back({"sec-websocket-key", kSocketKey});
+    head_.lines.push_back({"connection", "Upgrade"});
+    head_.lines.push_back({"upgrade", protocol_.bytes});
+    head_.lines.push_back({"sec-websocket-key", kSocketKey});
     return true;
   }
   // The bytes of a tunnel are no body.
-  if (ends_stream || head->upgrade) return !has_length || head->content_length == 0 || !ends_stream;
-  head->body = has_length ? http1::BodyKind::kLength : http1::BodyKind::kChunked;
+  if (ends_stream || head_.upgrade) return !has_length || head_.content_length == 0 || !ends_stream;
+  head_.body = has_length ? http1::BodyKind::kLength : http1::BodyKind::kChunked;
   // Tells applications that there is a body.
-  if (!has_length) head->lines.push_back({"transfer-encoding", "chunked"});
+  if (!has_length) head_.lines.push_back({"transfer-encoding", "chunked"});
   return true;
 }
 
 // Adds a line to the head. Returns false if the section is malformed.
-bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bool* has_length) {
+bool RequestFields::AddLine(const HeaderLine& line, bool* has_length) {
   switch (http1::FindKnownField(line.name)) {
     case KnownField::kConnection:
     case KnownField::kTransferEncoding:
@@ -168,22 +167,22 @@ bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bo
     case KnownField::kHost:
       // Refuse a second Host line, and one that differs from `:authority`.
       if (std::exchange(has_host_line_, true)) return false;
-      if (head->has_host) return line.value == head->host;
-      head->has_host = true;
-      head->host = line.value;
+      if (head_.has_host) return line.value == head_.host;
+      head_.has_host = true;
+      head_.host = line.value;
       break;
     case KnownField::kContentLength: {
       uint64_t length = 0;
       if (http1::ParseContentLength(line.value, true, &length) != http1::ParseError::kNone) {
         return false;
       }
-      if (*has_length) return length == head->content_length;
+      if (*has_length) return length == head_.content_length;
       *has_length = true;
-      head->content_length = length;
+      head_.content_length = length;
       break;
     }
     case KnownField::kExpect:
-      head->expect = http1::ExpectsContinue(line.value) ? http1::Expectation::kContinue
+      head_.expect = http1::ExpectsContinue(line.value) ? http1::Expectation::kContinue
                                                         : http1::Expectation::kOther;
       break;
     case KnownField::kOther:
@@ -191,12 +190,12 @@ bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bo
       if (line.name == "sec-websocket-key" && is_extended_connect()) return true;
       if (line.name == "cookie" && !cookies_.empty()) {
         // The joined cookies replace the first cookie line.
-        if (!std::exchange(has_cookie_, true)) head->lines.push_back({"cookie", cookies_});
+        if (!std::exchange(has_cookie_, true)) head_.lines.push_back({"cookie", cookies_});
         return true;
       }
       break;
   }
-  head->lines.push_back(line);
+  head_.lines.push_back(line);
   return true;
 }
 

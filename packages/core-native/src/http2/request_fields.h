@@ -38,9 +38,10 @@ class RequestFields {
   size_t total_bytes() const { return total_bytes_; }
 
   // Makes the equivalent head of HTTP/1.1: Host from :authority, one Cookie line, and for an
-  // extended CONNECT the lines of an upgrade. The views are valid until Reset().
-  FieldsStatus Finish(const http1::MethodTable& methods, bool ends_stream,
-                      http1::RequestHead* head);
+  // extended CONNECT the lines of an upgrade.
+  FieldsStatus Finish(const http1::MethodTable& methods, bool ends_stream);
+  // The head, after kDone. Valid until Reset().
+  const http1::RequestHead& head() const { return head_; }
   // Makes the lines of a trailer section. Returns false if it is malformed. Lines beyond the limit
   // are omitted.
   bool FinishTrailers(std::vector<http1::HeaderLine>* lines) const;
@@ -62,11 +63,12 @@ class RequestFields {
 
   bool AddPseudo(std::string_view name, std::string_view value);
   http1::HeaderLine View(const Line& line) const;
-  bool FindTarget(http1::RequestHead* head, std::string_view* method) const;
-  bool FillLines(http1::RequestHead* head, bool ends_stream);
-  bool AddLine(const http1::HeaderLine& line, http1::RequestHead* head, bool* has_length);
+  bool FindTarget(std::string_view* method);
+  bool FillLines(bool ends_stream);
+  bool AddLine(const http1::HeaderLine& line, bool* has_length);
   void JoinCookies();
 
+  http1::RequestHead head_;
   std::string text_;
   std::vector<Line> lines_;
   std::string cookies_;

@@ -40,9 +40,10 @@ CachedAnswers::CachedAnswers(ProcessCache* cache, const http1::MethodTable* meth
 // Not inlined: calls are rare, and the inlined code would save registers for every refused request.
 [[gnu::noinline]] void CachedAnswers::DropPending() { pending_ = nullptr; }
 
-inline uint64_t CachedAnswers::HashIfPlain(const Connection* connection,
-                                           const http1::RequestHead& head, const CacheTerms& terms,
-                                           uint32_t prefix_id) const {
+inline uint64_t CachedAnswers::HashIfPlain(const ArrivedRequest& request,
+                                           const CacheTerms& terms) const {
+  const Connection* connection = request.connection;
+  const http1::RequestHead& head = request.head;
   const bool is_plain = !terms.tells_status && head.method == get_method_ &&
                         !waiting_->has_waiting() && !refreshes_->Has(connection);
   if (!is_plain) return 0;
@@ -51,14 +52,13 @@ inline uint64_t CachedAnswers::HashIfPlain(const Connection* connection,
     if (WasAskedForCertificate(connection)) return 0;
     is_secure = IsSecure(connection);
   }
-  const uint64_t place = uint64_t{connection->server()->id} << 32 | prefix_id;
+  const uint64_t place = uint64_t{connection->server()->id} << 32 | request.route.id;
   return captures_->refused().HashOf(head, place, is_secure);
 }
 
-bool CachedAnswers::IsRefused(const Connection* connection, const http1::RequestHead& head,
-                              uint32_t prefix_id) {
-  const CacheTerms& terms = *connection->server()->config->cache();
-  const uint64_t hash = HashIfPlain(connection, head, terms, prefix_id);
+bool CachedAnswers::IsRefused(const ArrivedRequest& request) {
+  const CacheTerms& terms = *request.connection->server()->config->cache();
+  const uint64_t hash = HashIfPlain(request, terms);
   if (hash == 0) return false;
   const Refusal refusal = captures_->refused().Find(hash, waiting_->now_ms());
   if (refusal == Refusal::kNone) return false;
@@ -70,25 +70,18 @@ bool CachedAnswers::IsRefused(const Connection* connection, const http1::Request
   return true;
 }
 
-CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* connection,
-                                             const http1::RequestHead& head, uint32_t prefix_id,
-                                             bool closes) {
+AnswerOutcome CachedAnswers::LookUp(const ArrivedRequest& request) {
   pending_ = nullptr;
   asks_about_entry_ = false;
   may_repeat_ = false;
-  const CacheTerms& terms = *connection->server()->config->cache();
-  const uint32_t scope = terms.ScopeOf(prefix_id);
-  if (scope == 0 || head.is_connect) return Outcome::kNone;
-  Asked asked{writer,
-              connection,
-              head,
-              terms,
+  const http1::RequestHead& head = request.head;
+  const CacheTerms& terms = *request.connection->server()->config->cache();
+  const uint32_t scope = terms.ScopeOf(request.route.id);
+  if (scope == 0 || head.is_connect) return AnswerOutcome::kNone;
+  Asked asked{request, terms,
               cache::ReadRequest(head, methods_->Name(head.method),
-                                 WasAskedForCertificate(connection), terms.harmless_fields),
-              IsSecure(connection),
-              prefix_id,
-              scope,
-              closes};
+                                 WasAskedForCertificate(request.connection), terms.harmless_fields),
+              IsSecure(request.connection), scope};
   const bool is_unsafe =
       asked.facts.method == MethodKind::kOther && terms.options.rules == cache::RuleSet::kRfc9111;
   const Refusal refusal = cache::MayLookUp(asked.facts);
@@ -102,34 +95,32 @@ CachedAnswers::Outcome CachedAnswers::LookUp(AnswerWriter* writer, Connection* c
   if (pending_ == nullptr) pending_ = NewExchange(asked, forward);
   pending_->is_unsafe = true;
   pending_->key = key_;
-  return Outcome::kNone;
+  return AnswerOutcome::kNone;
 }
 
 // Counts why the cache has no part in a request, and notes that for Cache-Status. Returns kNone.
-CachedAnswers::Outcome CachedAnswers::Bypass(const Asked& asked, Refusal refusal,
-                                             std::string_view forward) {
+AnswerOutcome CachedAnswers::Bypass(const Asked& asked, Refusal refusal, std::string_view forward) {
   asked.terms.counters->AddRefusal(refusal);
-  if (!asked.terms.tells_status) return Outcome::kNone;
+  if (!asked.terms.tells_status) return AnswerOutcome::kNone;
   pending_ = NewExchange(asked, forward);
   if (asked.terms.tells_reason) {
     pending_->status.append("; detail=").append(cache::RefusalName(refusal));
   }
-  return Outcome::kNone;
+  return AnswerOutcome::kNone;
 }
 
-CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
+AnswerOutcome CachedAnswers::LookUpKey(const Asked& asked) {
   CacheCounters& counters = *asked.terms.counters;
   url_key_bytes_ = key_.size();
   mark_ = cache_->StoresOf(key_);
   cache::FoundEntry found;
-  const FindResult result = reader_.Find(asked.head, asked.scope, &key_, &found);
+  const FindResult result = reader_.Find(asked.request.head, asked.scope, &key_, &found);
   if (result == FindResult::kChanged) counters.Add(CacheCounter::kChanged);
   if (result != FindResult::kHit) {
     // A missing variant says nothing about other requests for the target: they may find another
     // variant.
     const bool is_of_target = result == FindResult::kMiss && !is_variant();
-    target_hash_ =
-        is_of_target ? HashIfPlain(asked.connection, asked.head, asked.terms, asked.prefix_id) : 0;
+    target_hash_ = is_of_target ? HashIfPlain(asked.request, asked.terms) : 0;
     return Miss(asked, nullptr, {});
   }
   target_hash_ = 0;
@@ -140,12 +131,12 @@ CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
   }
   const cache::Judgement judgement = cache::Judge(
       found.entry.terms, asked.facts.control, asked.terms.options.freshness, waiting_->now_ms());
-  if (refreshes_->Has(asked.connection)) {
+  if (refreshes_->Has(asked.request.connection)) {
     return Miss(asked, &found, judgement);
   }
   switch (judgement.verdict) {
     case Verdict::kStale:
-      if (asked.writer->IsTurn(*asked.connection)) Refresh(asked);
+      if (asked.request.writer->IsTurn(*asked.request.connection)) Refresh(asked);
       return Give(asked, found, judgement);
     case Verdict::kFresh:
     case Verdict::kStaleAccepted:
@@ -160,20 +151,20 @@ CachedAnswers::Outcome CachedAnswers::LookUpKey(const Asked& asked) {
 
 void CachedAnswers::Refresh(const Asked& asked) {
   const cache::VaryNames none;
-  std::optional<http1::RequestHead> head =
-      cache::MakeRefreshHead(asked.head, is_variant() ? reader_.names() : none, get_method_);
+  std::optional<http1::RequestHead> head = cache::MakeRefreshHead(
+      asked.request.head, is_variant() ? reader_.names() : none, get_method_);
   if (head.has_value()) {
-    refreshes_->BeginStale(asked.connection, *std::move(head), key_, mark_);
+    refreshes_->BeginStale(asked.request.connection, *std::move(head), key_, mark_);
   }
 }
 
 std::unique_ptr<CacheExchange> CachedAnswers::NewExchange(const Asked& asked,
                                                           std::string_view forward) const {
   auto exchange = std::make_unique<CacheExchange>();
-  exchange->terms = asked.connection->server()->config->shared_cache();
+  exchange->terms = asked.request.connection->server()->config->shared_cache();
   exchange->scope = asked.scope;
   exchange->is_secure = asked.is_secure;
-  exchange->is_background = refreshes_->Has(asked.connection);
+  exchange->is_background = refreshes_->Has(asked.request.connection);
   if (asked.terms.tells_status) exchange->status.assign("httpsys; fwd=").append(forward);
   return exchange;
 }
@@ -188,8 +179,8 @@ bool CachedAnswers::IsGood(const Asked& asked, const cache::FoundEntry& found) c
   return judgement.verdict != Verdict::kRevalidate || judgement.may_answer_errors;
 }
 
-CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::FoundEntry* found,
-                                           const cache::Judgement& judgement) {
+AnswerOutcome CachedAnswers::Miss(const Asked& asked, const cache::FoundEntry* found,
+                                  const cache::Judgement& judgement) {
   CacheCounters& counters = *asked.terms.counters;
   const bool is_rfc = asked.terms.options.rules == cache::RuleSet::kRfc9111;
   if (asked.facts.control.only_if_cached && is_rfc) return GiveUnsatisfied(asked);
@@ -214,14 +205,14 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
   if (!asked.facts.has_cookie && !exchange->is_background && reader_.may_find()) {
     // A request leads only if it is the oldest unanswered one of its client: otherwise its answer
     // would stand behind others, which may never end.
-    const bool may_lead = asked.writer->IsTurn(*asked.connection);
+    const bool may_lead = asked.request.writer->IsTurn(*asked.request.connection);
     // True if earlier answers of the URL were stored, or a default lifetime stores answers that say
     // nothing about caches.
     const bool has_default = asked.terms.options.default_seconds != 0 && asked.facts.is_harmless;
     const bool is_storable = found != nullptr || is_variant() || has_default;
-    const WaitingMisses::Turn turn =
-        waiting_->Join(asked.connection, {exchange->key, exchange->hash, may_lead, is_storable});
-    if (turn == WaitingMisses::Turn::kWaits) return Outcome::kWaiting;
+    const WaitingMisses::Turn turn = waiting_->Join(
+        asked.request.connection, {exchange->key, exchange->hash, may_lead, is_storable});
+    if (turn == WaitingMisses::Turn::kWaits) return AnswerOutcome::kLater;
     // Another lane has stored the response since this look-up began: look again instead of leading.
     if (waiting_->has_claim() && !cache_->IsCurrent(mark_)) {
       key_.resize(url_key_bytes_);
@@ -233,29 +224,32 @@ CachedAnswers::Outcome CachedAnswers::Miss(const Asked& asked, const cache::Foun
     // The request that led was lost with its client. Now the cache asks by a request of its own,
     // which has no client that could leave.
     if (turn == WaitingMisses::Turn::kLeadsAnew &&
-        refreshes_->BeginAwaited(
-            asked.connection, cache::MakeSubstituteHead(asked.head, get_method_), exchange->key)) {
-      waiting_->WaitFirst(asked.connection, exchange->key);
-      return Outcome::kWaiting;
+        refreshes_->BeginAwaited(asked.request.connection,
+                                 cache::MakeSubstituteHead(asked.request.head, get_method_),
+                                 exchange->key)) {
+      waiting_->WaitFirst(asked.request.connection, exchange->key);
+      return AnswerOutcome::kLater;
     }
     exchange->leads = may_lead && (turn == WaitingMisses::Turn::kLeads ||
                                    turn == WaitingMisses::Turn::kLeadsAnew);
     exchange->may_lead_late = !exchange->leads && asked.terms.coalesce_ms != 0;
   }
-  if (exchange->is_background && refreshes_->TakeAwaited(asked.connection, &exchange->key)) {
+  if (exchange->is_background &&
+      refreshes_->TakeAwaited(asked.request.connection, &exchange->key)) {
     exchange->leads = true;
     exchange->hash = reader_.Hash(exchange->key);
   }
   counters.Add(CacheCounter::kMisses);
-  exchange->capture = std::make_unique<Capture>(
-      std::make_unique<CapturedRequest>(asked.head, asked.facts, key_.substr(0, url_key_bytes_)),
-      exchange->terms, cache_);
+  exchange->capture =
+      std::make_unique<Capture>(std::make_unique<CapturedRequest>(asked.request.head, asked.facts,
+                                                                  key_.substr(0, url_key_bytes_)),
+                                exchange->terms, cache_);
   if (found != nullptr && IsGood(asked, *found)) exchange->capture->KeepEntry();
   exchange->target_hash = target_hash_;
   exchange->mark = mark_;
   if (found != nullptr && is_rfc) AskAbout(asked, *found, judgement, exchange.get());
   pending_ = std::move(exchange);
-  return Outcome::kNone;
+  return AnswerOutcome::kNone;
 }
 
 // Keeps a copy of the entry until JavaScript has answered, and gives JavaScript the entry's
@@ -282,7 +276,7 @@ void CachedAnswers::AskAbout(const Asked& asked, const cache::FoundEntry& found,
   exchange->stored = std::move(stored);
   if (!has_validator) return;
   const std::string_view head = exchange->stored->head;
-  question_ = asked.head;
+  question_ = asked.request.head;
   std::erase_if(question_.lines, [](const http1::HeaderLine& line) {
     return EqualsIgnoringCase(line.name, "if-none-match") ||
            EqualsIgnoringCase(line.name, "if-modified-since");
@@ -299,7 +293,7 @@ bool CachedAnswers::FindVariant(const Asked& asked, const cache::FoundEntry& fou
   if (asked.terms.options.codings == semantics::CodingSet()) return false;
   const cache::EntryTerms& terms = found.entry.terms;
   const semantics::ContentCoding coding =
-      cache::CodingFor(terms, asked.terms.options.codings, asked.facts, asked.head);
+      cache::CodingFor(terms, asked.terms.options.codings, asked.facts, asked.request.head);
   if (coding == semantics::ContentCoding::kIdentity) return false;
   switch (reader_.FindCoding(key_, terms, coding, &coded->emplace())) {
     case FoundCoding::kVariant:
@@ -317,9 +311,9 @@ bool CachedAnswers::FindVariant(const Asked& asked, const cache::FoundEntry& fou
   return false;
 }
 
-CachedAnswers::Outcome CachedAnswers::Give(const Asked& asked, const cache::FoundEntry& found,
-                                           const cache::Judgement& judgement) {
-  if (!asked.writer->IsTurn(*asked.connection)) return Outcome::kLater;
+AnswerOutcome CachedAnswers::Give(const Asked& asked, const cache::FoundEntry& found,
+                                  const cache::Judgement& judgement) {
+  if (!asked.request.writer->IsTurn(*asked.request.connection)) return AnswerOutcome::kLater;
   const bool is_fresh = judgement.verdict == Verdict::kFresh;
   asked.terms.counters->Add(is_fresh ? CacheCounter::kHits : CacheCounter::kStale);
   std::optional<cache::FoundEntry> coded;
@@ -339,45 +333,41 @@ CachedAnswers::Outcome CachedAnswers::Give(const Asked& asked, const cache::Foun
     }
     entry.cache_status = status_text_;
   }
-  const bool is_head = asked.facts.method == MethodKind::kHead;
   bodies_.Begin(found.entry.terms.stamp, entry.body);
-  answer_.Make(entry, {&asked.head, is_head, asked.closes}, WallSeconds());
+  answer_.Make(entry, asked.entry(), WallSeconds());
   may_repeat_ = is_fresh && !is_coded && found.body.size() <= limits::kGatherBytesMax;
   given_slot_at_ = found.slot_at;
   given_slot_ = found.slot;
   return Send(asked);
 }
 
-CachedAnswers::Outcome CachedAnswers::GiveAgain(AnswerWriter* writer, Connection* connection,
-                                                const http1::RequestHead& head) {
-  if (!writer->IsTurn(*connection)) return Outcome::kLater;
+AnswerOutcome CachedAnswers::GiveAgain(const ArrivedRequest& request) {
+  if (!request.writer->IsTurn(*request.connection)) return AnswerOutcome::kLater;
   pending_ = nullptr;
   asks_about_entry_ = false;
   given_.terms->counters->Add(CacheCounter::kHits);
   reader_.NoteHit(given_slot_at_, given_slot_);
-  const bool is_head = head.method != get_method_;
-  const AskedEntry request{&head, is_head, given_.closes};
-  const AnswerOutcome outcome = SendEntry(answers_, writer, connection, request, answer_, &bodies_);
-  return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
+  const bool is_head = request.head.method != get_method_;
+  return SendEntry(answers_, request.writer, request.connection,
+                   {&request.head, is_head, given_.closes}, answer_, &bodies_);
 }
 
-CachedAnswers::Outcome CachedAnswers::GiveUnsatisfied(const Asked& asked) {
-  if (!asked.writer->IsTurn(*asked.connection)) return Outcome::kLater;
+AnswerOutcome CachedAnswers::GiveUnsatisfied(const Asked& asked) {
+  if (!asked.request.writer->IsTurn(*asked.request.connection)) return AnswerOutcome::kLater;
   const std::string_view status = asked.terms.tells_status ? "httpsys" : std::string_view();
-  answer_.MakeUnsatisfied({&asked.head, asked.facts.method == MethodKind::kHead, asked.closes},
-                          status, WallSeconds());
+  answer_.MakeUnsatisfied(asked.entry(), status, WallSeconds());
   bodies_.End();
   return Send(asked);
 }
 
-CachedAnswers::Outcome CachedAnswers::Send(const Asked& asked) {
-  const AskedEntry request{&asked.head, asked.facts.method == MethodKind::kHead, asked.closes};
+AnswerOutcome CachedAnswers::Send(const Asked& asked) {
+  const ArrivedRequest& request = asked.request;
   const AnswerOutcome outcome =
-      SendEntry(answers_, asked.writer, asked.connection, request, answer_, &bodies_);
+      SendEntry(answers_, request.writer, request.connection, asked.entry(), answer_, &bodies_);
   bodies_.End();
   // answer_ views the memory that Trim() has freed: it must not be given again.
   if (reader_.Trim()) may_repeat_ = false;
-  return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
+  return outcome;
 }
 
 }  // namespace httpsys::engine

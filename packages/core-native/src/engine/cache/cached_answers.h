@@ -28,34 +28,24 @@ namespace httpsys::engine {
 // Looks up requests of one lane, and answers those for which an entry may answer. Thread: the lane.
 class CachedAnswers {
  public:
-  using Outcome = StaticRequests::Outcome;
-
   CachedAnswers(ProcessCache* cache, const http1::MethodTable* methods, NativeAnswers* answers,
                 Captures* captures, WaitingMisses* waiting, Refreshes* refreshes,
                 Compressor* compressor);
   CachedAnswers(const CachedAnswers&) = delete;
   CachedAnswers& operator=(const CachedAnswers&) = delete;
 
-  // Answers a request from an entry, if an entry may answer it; with kNone the caller gives the
-  // request to JavaScript. The connection's server may get the request, for its prefix `prefix_id`.
-  // `closes` is as in NativeAnswer. Heads with the same `head_number` have the same bytes; 0 =
-  // unknown.
-  Outcome Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
-                 uint32_t prefix_id, bool closes, uint64_t head_number = 0) {
-    const CacheTerms* const terms = connection->server()->config->cache();
-    if (terms == nullptr) return Outcome::kNone;
-    if (head_number != 0 && head_number == given_.head_number) {
-      const Given same{head_number, answers_->BatchOf(connection), connection, terms, prefix_id,
-                       closes};
-      if (given_ == same && given_.batch != 0) return GiveAgain(writer, connection, head);
+  // Answers a request of the connection's server from an entry, if an entry may answer it. With
+  // kLater it may wait for the answer to another request, and is resumed then.
+  AnswerOutcome Answer(const ArrivedRequest& request) {
+    const CacheTerms* const terms = request.connection->server()->config->cache();
+    if (terms == nullptr) return AnswerOutcome::kNone;
+    if (request.head_number != 0 && request.head_number == given_.head_number) {
+      if (given_ == GivenFor(request, terms) && given_.batch != 0) return GiveAgain(request);
     }
-    const bool is_refused = !captures_->refused().empty() && IsRefused(connection, head, prefix_id);
-    if (is_refused) return Outcome::kNone;
+    if (!captures_->refused().empty() && IsRefused(request)) return AnswerOutcome::kNone;
     given_ = {};
-    const Outcome outcome = LookUp(writer, connection, head, prefix_id, closes);
-    if (may_repeat_ && outcome == Outcome::kGiven) {
-      given_ = {head_number, answers_->BatchOf(connection), connection, terms, prefix_id, closes};
-    }
+    const AnswerOutcome outcome = LookUp(request);
+    if (may_repeat_ && outcome == AnswerOutcome::kGiven) given_ = GivenFor(request, terms);
     return outcome;
   }
   // Returns the head that JavaScript gets for the request of the last Answer(). If JavaScript is
@@ -77,29 +67,27 @@ class CachedAnswers {
  private:
   // One request that is being looked up, and what is known about it.
   struct Asked {
-    AnswerWriter* writer;
-    Connection* connection;
-    const http1::RequestHead& head;
+    const ArrivedRequest& request;
     const CacheTerms& terms;
     cache::RequestFacts facts;
     bool is_secure;
-    uint32_t prefix_id;
     uint32_t scope;
-    bool closes;
+
+    AskedEntry entry() const {
+      return {&request.head, facts.method == cache::MethodKind::kHead, request.closes};
+    }
   };
 
   // If the last responses of the target were refused again and again (RefusedTargets), counts a
   // miss and returns true: no look-up is needed. Servers whose responses say nothing about caches
   // then pay next to nothing for their cache.
-  bool IsRefused(const Connection* connection, const http1::RequestHead& head, uint32_t prefix_id);
+  bool IsRefused(const ArrivedRequest& request);
   void DropPending();
-  Outcome LookUp(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
-                 uint32_t prefix_id, bool closes);
+  AnswerOutcome LookUp(const ArrivedRequest& request);
   // Returns the hash of the request's target for RefusedTargets, or 0 if the request needs a
   // look-up whatever RefusedTargets knows.
-  uint64_t HashIfPlain(const Connection* connection, const http1::RequestHead& head,
-                       const CacheTerms& terms, uint32_t prefix_id) const;
-  Outcome LookUpKey(const Asked& asked);
+  uint64_t HashIfPlain(const ArrivedRequest& request, const CacheTerms& terms) const;
+  AnswerOutcome LookUpKey(const Asked& asked);
   // The last request that was answered from an entry, while its answer is in answer_. An equal
   // request of the same read gets that answer again as long as the answers of the read have not
   // left: no client can tell that the cache has changed meanwhile. Until then the entry stays in
@@ -114,7 +102,12 @@ class CachedAnswers {
 
     bool operator==(const Given&) const = default;
   };
-  Outcome GiveAgain(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head);
+  Given GivenFor(const ArrivedRequest& request, const CacheTerms* terms) const {
+    return {request.head_number, answers_->BatchOf(request.connection),
+            request.connection,  terms,
+            request.route.id,    request.closes};
+  }
+  AnswerOutcome GiveAgain(const ArrivedRequest& request);
 
   // True if the responses of the URL vary, so that key_ is the key of a variant.
   bool is_variant() const { return key_.size() != url_key_bytes_; }
@@ -127,16 +120,16 @@ class CachedAnswers {
   void Refresh(const Asked& asked);
   // Handles a request that no entry may answer without JavaScript. `found` is the entry about which
   // JavaScript must be asked; nullptr = there is none.
-  Outcome Miss(const Asked& asked, const cache::FoundEntry* found,
-               const cache::Judgement& judgement);
-  Outcome Bypass(const Asked& asked, cache::Refusal refusal, std::string_view forward);
+  AnswerOutcome Miss(const Asked& asked, const cache::FoundEntry* found,
+                     const cache::Judgement& judgement);
+  AnswerOutcome Bypass(const Asked& asked, cache::Refusal refusal, std::string_view forward);
   bool IsGood(const Asked& asked, const cache::FoundEntry& found) const;
   void AskAbout(const Asked& asked, const cache::FoundEntry& found,
                 const cache::Judgement& judgement, CacheExchange* exchange);
-  Outcome Give(const Asked& asked, const cache::FoundEntry& found,
-               const cache::Judgement& judgement);
-  Outcome GiveUnsatisfied(const Asked& asked);
-  Outcome Send(const Asked& asked);
+  AnswerOutcome Give(const Asked& asked, const cache::FoundEntry& found,
+                     const cache::Judgement& judgement);
+  AnswerOutcome GiveUnsatisfied(const Asked& asked);
+  AnswerOutcome Send(const Asked& asked);
   // `forward` is the parameter of Cache-Status that says why JavaScript is asked.
   std::unique_ptr<CacheExchange> NewExchange(const Asked& asked, std::string_view forward) const;
 

@@ -20,10 +20,14 @@ class MessageState {
   // For a body of known length: its bytes that are still to come. For a chunked body: its bytes
   // that have come.
   uint64_t body_bytes() const { return body_bytes_; }
-  // The parser of a head that has begun, and the decoder of a chunked body that has begun;
-  // otherwise nullptr.
+  // The parser of a head that is not complete or waits, and the decoder of a chunked body that has
+  // begun; otherwise nullptr.
   http1::RequestParser* parser() const { return parser_.get(); }
   http1::ChunkedDecoder* decoder() const { return decoder_.get(); }
+  // True if a head has begun that is not complete.
+  bool is_head_begun() const {
+    return parser_ != nullptr && parser_->status() == http1::ParseStatus::kNeedMore;
+  }
   // True if the message is the last one of the connection.
   bool is_last() const { return is_last_; }
   // The phase that follows if JavaScript declines the upgrade (kUpgradeDecline).

@@ -174,7 +174,7 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
     case DecodeStatus::kBody:
       Messages::CountBodyBytes(connection, step.body.size());
       if (body_max != 0 && connection->message.body_bytes() > body_max) {
-        refusals_->Refuse(connection, ErrorKind::kBodyTooLarge, {});
+        http1_answers_->Refuse(connection, ErrorKind::kBodyTooLarge, {});
         return Advance::kWait;
       }
       ReceiveWindows::Use(connection, step.body.size());
@@ -215,7 +215,7 @@ void Http1Bodies::RefuseChunked(Connection* connection, std::string_view input, 
   } else {
     position -= trailers.size();
   }
-  refusals_->Refuse(connection, kind, input.substr(position), std::move(prefix));
+  http1_answers_->Refuse(connection, kind, input.substr(position), std::move(prefix));
 }
 
 Protocol::Advance Http1Bodies::SkipLength(Connection* connection, std::string_view input,

@@ -12,7 +12,7 @@
 #include "engine/connection/connection.h"
 #include "engine/connection/protocol.h"
 #include "engine/connection/transport.h"
-#include "engine/http1/http1_refusals.h"
+#include "engine/http1/http1_answers.h"
 #include "engine/requests/exchanges.h"
 #include "engine/requests/native_answer.h"
 #include "records/record_writer.h"
@@ -26,8 +26,8 @@ class Http1Bodies {
   using Advance = Protocol::Advance;
 
   Http1Bodies(Transport* transport, Exchanges* exchanges, NativeAnswers* answers,
-              Http1Refusals* refusals)
-      : transport_(transport), exchanges_(exchanges), answers_(answers), refusals_(refusals) {}
+              Http1Answers* refusals)
+      : transport_(transport), exchanges_(exchanges), answers_(answers), http1_answers_(refusals) {}
 
   // Returns the memory for the next bytes of a body: a block if much of the body is left, otherwise
   // a part of `shared`. If JavaScript must first consume bytes or lend blocks, pauses the
@@ -63,7 +63,7 @@ class Http1Bodies {
   Transport* transport_;
   Exchanges* exchanges_;
   NativeAnswers* answers_;
-  Http1Refusals* refusals_;
+  Http1Answers* http1_answers_;
   Block spare_block_;
 };
 

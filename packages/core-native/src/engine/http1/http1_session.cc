@@ -18,19 +18,6 @@ using http1::BodyKind;
 using http1::ParseStatus;
 using records::ErrorKind;
 
-uint32_t FlagsOf(const http1::RequestHead& head) {
-  uint32_t flags = 0;
-  if (head.keep_alive) flags |= records::kFlagKeepAlive;
-  if (head.upgrade) flags |= records::kFlagUpgrade;
-  if (head.has_host) flags |= records::kFlagHasHost;
-  if (head.expect == http1::Expectation::kContinue) flags |= records::kFlagExpectContinue;
-  if (head.expect == http1::Expectation::kOther) flags |= records::kFlagExpectOther;
-  if (head.body == BodyKind::kChunked) flags |= records::kFlagChunked;
-  const bool has_body = head.body == BodyKind::kChunked ||
-                        (head.body == BodyKind::kLength && head.content_length != 0);
-  return flags | (has_body ? records::kFlagHasBody : records::kFlagComplete);
-}
-
 // Returns true if JavaScript knows the connection but no request of it. JavaScript ends such a
 // connection itself, so that 'connection' is emitted before the client sees the end.
 bool IsJustOpened(const Connection& connection) {
@@ -48,23 +35,20 @@ bool IsBehindRelayed(const Connection& connection) {
 }  // namespace
 
 Http1Session::Http1Session(const http1::MethodTable* methods, Transport* transport, Input* input,
-                           RequestRouter* router, Http2Entry* http2, RequestGate* gate,
-                           NativeAnswers* answers, Exchanges* exchanges, StaticRequests* statics,
-                           CachedAnswers* cached, PassClock* clock)
+                           RequestRouter* router, Http2Entry* http2, NativeAnswers* answers,
+                           Exchanges* exchanges, RequestPipeline* pipeline, PassClock* clock)
     : methods_(methods),
       transport_(transport),
       output_(transport->output()),
       input_(input),
       router_(router),
       http2_(http2),
-      gate_(gate),
       answers_(answers),
       exchanges_(exchanges),
-      statics_(statics),
-      cached_(cached),
+      pipeline_(pipeline),
       clock_(clock),
-      refusals_(transport, input, router, answers),
-      bodies_(transport, exchanges, answers, &refusals_),
+      writer_(transport, input, router, answers),
+      bodies_(transport, exchanges, answers, &writer_),
       replies_(transport, input, exchanges, router),
       parser_(std::make_unique<http1::RequestParser>(methods)) {}
 
@@ -92,7 +76,7 @@ Protocol::Advance Http1Session::OnReadable(Connection* connection, std::string_v
     case InputPhase::kAfterClose:
       return ReadAfterClose(connection, input, used);
     case InputPhase::kRefused:
-      refusals_.RefuseMore(connection, input);
+      writer_.RefuseMore(connection, input);
       return Advance::kWait;
     default:
       return Advance::kWait;
@@ -122,12 +106,12 @@ void Http1Session::OnEof(Connection* connection) {
 }
 
 void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
-  if (connection->message.parser() != nullptr && phase == InputPhase::kHead) {
+  if (connection->message.is_head_begun() && phase == InputPhase::kHead) {
     const auto partial = Input::TakeKept(connection);
-    refusals_.Refuse(connection, ErrorKind::kIncomplete,
-                     partial == nullptr ? "" : std::string_view(*partial));
+    writer_.Refuse(connection, ErrorKind::kIncomplete,
+                   partial == nullptr ? "" : std::string_view(*partial));
   } else if (phase == InputPhase::kBodyLength || phase == InputPhase::kBodyChunked) {
-    refusals_.Refuse(connection, ErrorKind::kIncomplete, {}, Http1Bodies::Position(*connection));
+    writer_.Refuse(connection, ErrorKind::kIncomplete, {}, Http1Bodies::Position(*connection));
   } else if ((connection->message.unanswered() != 0 || IsJustOpened(*connection)) &&
              !connection->end.is_fin_sent()) {
     connection->attachment().records().Eof(connection->slot.number());
@@ -147,8 +131,10 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
     return Advance::kWait;
   }
   http1::RequestParser* parser = connection->message.parser();
+  const bool is_begun = connection->message.is_head_begun();
+  const bool is_waiting = parser != nullptr && !is_begun;
   // A head that has begun is read on in spite of unsent output, because its timeout runs.
-  if (parser == nullptr && OutputPass::IsBehind(*connection)) {
+  if (!is_begun && OutputPass::IsBehind(*connection)) {
     SocketWatch::Pause(connection, kPauseOutput);
     return Advance::kWait;
   }
@@ -156,7 +142,9 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
   if (!connection->message.has_served() && BeginHttp2(connection, input, &begun)) return begun;
   ParseStatus status = ParseStatus::kDone;
   bool is_repeated = false;
-  if (parser != nullptr) {
+  if (is_waiting) {
+    status = parser->View(input);
+  } else if (is_begun) {
     status = parser->Parse(input);
   } else {
     parser = parser_.get();
@@ -167,28 +155,32 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
     }
   }
   if (status == ParseStatus::kNeedMore) return KeepHead(connection, input, used);
-  if (!is_repeated) parser->set_number(++last_number_);
-  head_number_ = parser->number();
+  if (!is_repeated && !is_waiting) parser->set_number(++last_number_);
   if (connection->is_timer_running()) transport_->StopTimer(connection);
   // The record needs the parser's views, so the parser lives until the record is written.
   std::unique_ptr<http1::RequestParser> lent = Messages::TakeParser(connection);
   Advance advance = Advance::kWait;
+  PauseReason reason{};
   if (status == ParseStatus::kError && IsBehindRelayed(*connection)) {
-    KeepForLater(connection, kPauseOrder, used);
+    reason = kPauseOrder;
   } else if (status == ParseStatus::kError) {
-    refusals_.Refuse(connection,
-                     parser->error() == http1::ParseError::kHeaderOverflow
-                         ? ErrorKind::kHeaderOverflow
-                         : ErrorKind::kMalformed,
-                     input);
+    writer_.Refuse(connection,
+                   parser->error() == http1::ParseError::kHeaderOverflow
+                       ? ErrorKind::kHeaderOverflow
+                       : ErrorKind::kMalformed,
+                   input);
   } else {
-    if (lent == nullptr) Messages::Begin(connection, clock_->Ns());
+    if (!is_begun) Messages::Begin(connection, clock_->Ns());
     *used = parser->head_bytes();
     if (lent == nullptr && *used < input.size()) parser->Remember(input);
     Announcer::CountUnseen(connection, *used, 0);
-    advance = DeliverHead(connection, parser->head(), input, used);
+    ArrivedRequest request{&writer_, connection, parser->head(), *used, input, parser->number()};
+    advance = HandleHead(&request, used, &reason);
+    if (reason != 0) Announcer::UncountUnseen(connection, std::exchange(*used, 0));
   }
-  if (lent != nullptr && parsers_.size() < limits::kSpareParsersMax) {
+  if (reason != 0) {
+    KeepParsed(connection, std::move(lent), reason);
+  } else if (lent != nullptr && parsers_.size() < limits::kSpareParsersMax) {
     parsers_.push_back(std::move(lent));
   }
   return advance;
@@ -226,66 +218,69 @@ Protocol::Advance Http1Session::KeepHead(Connection* connection, std::string_vie
   return Advance::kWait;
 }
 
-Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1::RequestHead& head,
-                                            std::string_view input, size_t* used) {
-  if (head.lines.size() > limits::kRequestLinesMax) {
+// Pauses the input until `reason` is removed. The connection keeps the parsed head until then.
+void Http1Session::KeepParsed(Connection* connection, std::unique_ptr<http1::RequestParser> parser,
+                              PauseReason reason) {
+  SocketWatch::Pause(connection, reason);
+  Messages::StopTime(connection);
+  if (parser == nullptr) {
+    parser = std::move(parser_);
+    parser_ = TakeParser();
+  }
+  Messages::LendParser(connection, std::move(parser));
+}
+
+// Handles a head that was read. Sets *reason if the request must wait.
+Protocol::Advance Http1Session::HandleHead(ArrivedRequest* request, size_t* used,
+                                           PauseReason* reason) {
+  Connection* connection = request->connection;
+  if (request->head.lines.size() > limits::kRequestLinesMax) {
     if (IsBehindRelayed(*connection)) {
-      KeepForLater(connection, kPauseOrder, used);
+      *reason = kPauseOrder;
+    } else {
+      writer_.Refuse(connection, ErrorKind::kHeaderOverflow, request->input);
+    }
+    return Advance::kWait;
+  }
+  switch (pipeline_->Take(request)) {
+    case RequestPipeline::Next::kDeliver:
+      return Deliver(request, used);
+    case RequestPipeline::Next::kAnswered:
+      SharingMarks::ForgetMoves(connection);
+      return GoOn(*request);
+    case RequestPipeline::Next::kTooLarge:
+      writer_.Refuse(connection, ErrorKind::kBodyTooLarge, request->input);
       return Advance::kWait;
-    }
-    refusals_.Refuse(connection, ErrorKind::kHeaderOverflow, input);
-    return Advance::kWait;
+    case RequestPipeline::Next::kWaitTurn:
+      *reason = kPauseOrder;
+      return Advance::kWait;
+    case RequestPipeline::Next::kWaitMemory:
+      *reason = kPauseMemory;
+      return Advance::kWait;
+    case RequestPipeline::Next::kRelayed:
+      // The rest of the input goes to the member at once, but waits for its decision about an
+      // upgrade.
+      return connection->phase() == InputPhase::kRelayUpgrade ? Advance::kWait : Advance::kGoOn;
+    case RequestPipeline::Next::kGone:
+      break;
   }
-  Route route{RouteStatus::kMatch, 0};
-  const bool is_shared = router_->MustRoute(connection);
-  Advance advance = Advance::kWait;
-  if (is_shared && !FindServer(connection, head, input, &route, used, &advance)) return advance;
-  const ServerConfig& config = *connection->server()->config;
-  if (!is_shared) {
-    route = config.FindPrefix(connection->local_port, head, connection->local_ip);
-    if (route.status != RouteStatus::kMatch) {
-      return AnswerUnrouted(connection, head, route.status, used);
-    }
-  }
-  const uint64_t body_max = config.settings().body_bytes_max;
-  if (body_max != 0 && head.body == BodyKind::kLength && head.content_length > body_max) {
-    refusals_.Refuse(connection, ErrorKind::kBodyTooLarge, input);
-    return Advance::kWait;
-  }
-  if (!output_->throttle()->Begin(connection, route.id)) {
-    KeepForLater(connection, kPauseOrder, used);
-    return Advance::kWait;
-  }
-  RouteStatus admitted = RequestGate::Admit(connection, head.target, route.id);
-  if (admitted == RouteStatus::kMatch) {
-    if (AnswerAlone(connection, head, route.id, used, &advance)) return advance;
-    admitted = RequestGate::AdmitToQueue(connection);
-  }
-  if (admitted != RouteStatus::kMatch) return AnswerUnrouted(connection, head, admitted, used);
-  if (gate_->Parks(connection, route)) {
-    KeepForLater(connection, kPauseMemory, used);
-    return Advance::kWait;
-  }
-  router_->CountRequest(connection, route.id);
+  return Advance::kWait;
+}
+
+Protocol::Advance Http1Session::Deliver(ArrivedRequest* request, size_t* used) {
+  Connection* connection = request->connection;
+  const http1::RequestHead& head = request->head;
   Announcer::UncountUnseen(connection, *used);
   Announcer::TellUnseen(connection);
-  RecordWriter::Request request;
-  request.slot = connection->slot.number();
-  request.server_id = connection->server()->id;
-  request.prefix_id = route.id;
-  request.flags = FlagsOf(head) | RequestGate::ClaimFlag(connection, route);
+  RecordWriter::Request record = pipeline_->BeginRecord(*request);
   if (connection->origin() != nullptr && connection->origin()->is_stream) {
-    request.flags |= records::kFlagRelayedStream;
+    record.flags |= records::kFlagRelayedStream;
   }
-  request.arrival_ns = clock_->Ns();
-  request.head_bytes = *used;
-  Messages::OnHead(connection, !head.keep_alive);
-  cached_->OnDelivered(connection);
-  const std::string_view rest = input.substr(*used);
+  const std::string_view whole = request->input.substr(0, *used);
+  const std::string_view rest = request->input.substr(*used);
   if (head.upgrade) {
-    request.body = rest;
-    connection->attachment().records().RequestHead(head, request);
-    gate_->AddUnread(connection, head, route, input.substr(0, *used));
+    record.body = rest;
+    pipeline_->Deliver(*request, record, whole);
     Messages::SetDeclinedPhase(connection, exchanges_->BeginBody(connection, head));
     connection->Enter(InputPhase::kAwaitUpgrade);
     Input::SetGiven(connection, rest.size());
@@ -293,91 +288,39 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     SocketWatch::Pause(connection, kPauseUpgrade);
     return Advance::kWait;
   }
+  const uint64_t body_max = connection->server()->config->settings().body_bytes_max;
   size_t body_used = 0;
-  const bool has_body = (request.flags & records::kFlagHasBody) != 0;
+  const bool has_body = (record.flags & records::kFlagHasBody) != 0;
   if (head.body == BodyKind::kLength && head.content_length <= rest.size() &&
       head.content_length <= limits::kInlineBodyBytesMax) {
-    request.body = rest.substr(0, head.content_length);
-    request.flags |= records::kFlagComplete;
-    *used += request.body.size();
+    record.body = rest.substr(0, head.content_length);
+    record.flags |= records::kFlagComplete;
+    *used += record.body.size();
   } else if (head.body == BodyKind::kChunked &&
-             bodies_.DecodeInline(rest, &request.body, &body_used) &&
-             (body_max == 0 || request.body.size() <= body_max)) {
-    request.flags |= records::kFlagComplete;
+             bodies_.DecodeInline(rest, &record.body, &body_used) &&
+             (body_max == 0 || record.body.size() <= body_max)) {
+    record.flags |= records::kFlagComplete;
     *used += body_used;
   } else if (has_body) {
     connection->Enter(exchanges_->BeginBody(connection, head));
-    request.body = bodies_.TakeFirstPiece(connection, rest, used);
+    record.body = bodies_.TakeFirstPiece(connection, rest, used);
   }
-  const bool is_complete = (request.flags & records::kFlagComplete) != 0;
+  const bool is_complete = (record.flags & records::kFlagComplete) != 0;
   // A request whose body has not ended must stay here: its later bytes come to this process.
-  route.has_others = route.has_others && is_complete;
-  connection->attachment().records().RequestHead(cached_->HeadFor(connection, head), request);
-  gate_->AddUnread(connection, head, route, input.substr(0, *used));
+  request->route.has_others = request->route.has_others && is_complete;
+  pipeline_->Deliver(*request, record, request->input.substr(0, *used));
   if (is_complete) exchanges_->MessageDone(connection);
   return Advance::kGoOn;
 }
 
-bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& head,
-                              std::string_view input, Route* route, size_t* used,
-                              Advance* advance) {
-  *advance = Advance::kWait;
-  switch (router_->FindServer(connection, head, input, *used, route)) {
-    case RequestRouter::Outcome::kHere:
-      return true;
-    case RequestRouter::Outcome::kUnrouted:
-      *advance = AnswerUnrouted(connection, head, route->status, used);
-      return false;
-    case RequestRouter::Outcome::kLater:
-    case RequestRouter::Outcome::kWaiting:
-      KeepForLater(connection, kPauseOrder, used);
-      return false;
-    case RequestRouter::Outcome::kElsewhere:
-      return false;
-    case RequestRouter::Outcome::kRelayed:
-      // The rest of the input goes to the member at once, but waits for its decision about an
-      // upgrade.
-      if (connection->phase() != InputPhase::kRelayUpgrade) *advance = Advance::kGoOn;
-      return false;
-    case RequestRouter::Outcome::kAnswered:
-      // The answer may have ended the connection.
-      if (!connection->is_open()) return false;
-      SharingMarks::ForgetMoves(connection);
-      *advance = GoOn(connection, head, MayKeepAlive(connection, head));
-      return false;
-  }
-  return false;
-}
-
-// Pauses the input until `reason` is removed. The request's head is parsed again then.
-void Http1Session::KeepForLater(Connection* connection, PauseReason reason, size_t* used) {
-  SocketWatch::Pause(connection, reason);
-  Messages::StopTime(connection);
-  Announcer::UncountUnseen(connection, *used);
-  *used = 0;
-}
-
-bool Http1Session::MayKeepAlive(const Connection* connection,
-                                const http1::RequestHead& head) const {
-  const bool is_expected =
-      head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
-  // A closed server keeps the connection alive if the port has other members, which get it when it
-  // is idle.
-  const bool is_last =
-      connection->server()->is_unlistened && !router_->IsShared(connection->local_port);
-  // A relayed upgrade is not kept alive: the member that has the client waits for the decision.
-  const bool is_undecided = head.upgrade && connection->origin() != nullptr;
-  return head.keep_alive && !head.is_connect && !is_undecided && !is_expected && !is_last &&
-         head.content_length <= limits::kLingerBytesMax;
-}
-
-Protocol::Advance Http1Session::GoOn(Connection* connection, const http1::RequestHead& head,
-                                     bool keep_alive) {
-  if (!keep_alive || !connection->is_open()) return Advance::kWait;
+// Continues after an answer of the lane itself, by reading the request's body or the next request.
+Protocol::Advance Http1Session::GoOn(const ArrivedRequest& request) {
+  Connection* connection = request.connection;
+  if (request.closes || !connection->is_open()) return Advance::kWait;
   Messages::SetServed(connection);
   Messages::SetLast(connection, false);
   ConnectionTimers::LimitIdle(connection);
-  const InputPhase body = exchanges_->BeginBody(connection, head);
+  const InputPhase body = exchanges_->BeginBody(connection, request.head);
   if (body == InputPhase::kHead) {
     exchanges_->MessageDone(connection);
   } else {
@@ -385,51 +328,6 @@ Protocol::Advance Http1Session::GoOn(Connection* connection, const http1::Reques
                                                       : InputPhase::kSkipChunked);
   }
   return Advance::kGoOn;
-}
-
-bool Http1Session::AnswerAlone(Connection* connection, const http1::RequestHead& head,
-                               uint32_t prefix_id, size_t* used, Advance* advance) {
-  const bool keep_alive = MayKeepAlive(connection, head);
-  StaticRequests::Outcome outcome =
-      statics_->Serve(&refusals_, connection, head, prefix_id, !keep_alive);
-  if (outcome == StaticRequests::Outcome::kNone) {
-    outcome = cached_->Answer(&refusals_, connection, head, prefix_id, !keep_alive, head_number_);
-  }
-  switch (outcome) {
-    case StaticRequests::Outcome::kNone:
-      return false;
-    case StaticRequests::Outcome::kGiven:
-      SharingMarks::ForgetMoves(connection);
-      *advance = GoOn(connection, head, keep_alive);
-      return true;
-    case StaticRequests::Outcome::kLater:
-    case StaticRequests::Outcome::kWaiting:
-      KeepForLater(connection, kPauseOrder, used);
-      *advance = Advance::kWait;
-      return true;
-  }
-  return false;
-}
-
-// Answers a request without an owner, as HTTP.SYS does, or one that its server refuses.
-Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
-                                               const http1::RequestHead& head, RouteStatus status,
-                                               size_t* used) {
-  const bool is_refused = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost ||
-                          status == RouteStatus::kTooManyConnections;
-  // An upgrade that gets this answer ends the connection as well: its client has no further use for
-  // it.
-  const bool keep_alive = !is_refused && !head.upgrade && MayKeepAlive(connection, head);
-  NativeAnswers::Unserved request{status, &head};
-  request.closes = !keep_alive;
-  const AnswerOutcome outcome = answers_->AnswerUnserved(&refusals_, connection, request);
-  if (outcome == AnswerOutcome::kLater) {
-    KeepForLater(connection, kPauseOrder, used);
-    return Advance::kWait;
-  }
-  SharingMarks::ForgetMoves(connection);
-  if (outcome == AnswerOutcome::kReset) return Advance::kWait;
-  return GoOn(connection, head, keep_alive);
 }
 
 // llhttp refuses anything but line ends after a request that closes the connection.
@@ -440,7 +338,7 @@ Protocol::Advance Http1Session::ReadAfterClose(Connection* connection, std::stri
   const bool is_ignored =
       input.find_first_not_of("\r\n") == std::string_view::npos || IsBehindRelayed(*connection);
   if (is_ignored) return Advance::kGoOn;
-  refusals_.Refuse(connection, ErrorKind::kDataAfterClose, input);
+  writer_.Refuse(connection, ErrorKind::kDataAfterClose, input);
   return Advance::kWait;
 }
 
@@ -528,8 +426,8 @@ void Http1Session::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64
     return;
   }
   const auto partial = Input::TakeKept(connection);
-  refusals_.Refuse(connection, ErrorKind::kTimeout,
-                   partial == nullptr ? "" : std::string_view(*partial));
+  writer_.Refuse(connection, ErrorKind::kTimeout,
+                 partial == nullptr ? "" : std::string_view(*partial));
 }
 
 void Http1Session::OnTooSlow(Connection* connection) {

@@ -7,20 +7,18 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/cache/cached_answers.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/pass_clock.h"
 #include "engine/connection/protocol.h"
 #include "engine/connection/transport.h"
+#include "engine/http1/http1_answers.h"
 #include "engine/http1/http1_bodies.h"
-#include "engine/http1/http1_refusals.h"
 #include "engine/http1/http1_replies.h"
+#include "engine/pipeline/request_pipeline.h"
 #include "engine/requests/exchanges.h"
 #include "engine/requests/native_answer.h"
-#include "engine/requests/request_gate.h"
 #include "engine/requests/request_router.h"
-#include "engine/requests/static_requests.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
 
@@ -31,9 +29,8 @@ namespace httpsys::engine {
 class Http1Session final : public Protocol {
  public:
   Http1Session(const http1::MethodTable* methods, Transport* transport, Input* input,
-               RequestRouter* router, Http2Entry* http2, RequestGate* gate, NativeAnswers* answers,
-               Exchanges* exchanges, StaticRequests* statics, CachedAnswers* cached,
-               PassClock* clock);
+               RequestRouter* router, Http2Entry* http2, NativeAnswers* answers,
+               Exchanges* exchanges, RequestPipeline* pipeline, PassClock* clock);
 
   // -- Protocol.
 
@@ -56,7 +53,7 @@ class Http1Session final : public Protocol {
   // Resets a connection whose client reads more slowly than minSendRate. Bytes that the kernel
   // still has for the client are lost.
   void OnTooSlow(Connection* connection);
-  AnswerWriter* writer() { return &refusals_; }
+  AnswerWriter* writer() { return &writer_; }
 
  private:
   Advance ReadHead(Connection* connection, std::string_view input, size_t* used);
@@ -68,24 +65,11 @@ class Http1Session final : public Protocol {
   // HTTP/1.1; returns true if HTTP/2 has begun or too few bytes have arrived to decide.
   bool BeginHttp2(Connection* connection, std::string_view input, Advance* advance);
   Advance KeepHead(Connection* connection, std::string_view input, size_t* used);
-  Advance DeliverHead(Connection* connection, const http1::RequestHead& head,
-                      std::string_view input, size_t* used);
-  // Returns true if a server of this lane gets the request. Returns false if it is answered,
-  // another member has it, or its owner is not known yet; the caller must then return *advance.
-  bool FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
-                  Route* route, size_t* used, Advance* advance);
-  static void KeepForLater(Connection* connection, PauseReason reason, size_t* used);
-  // Answers the request without JavaScript if it is for a static file or the output cache has an
-  // answer. Returns false if JavaScript must answer it.
-  bool AnswerAlone(Connection* connection, const http1::RequestHead& head, uint32_t prefix_id,
-                   size_t* used, Advance* advance);
-  // True if the connection can stay open after an answer of the lane itself.
-  bool MayKeepAlive(const Connection* connection, const http1::RequestHead& head) const;
-  // Continues after an answer of the lane itself, by reading the request's body or the next
-  // request.
-  Advance GoOn(Connection* connection, const http1::RequestHead& head, bool keep_alive);
-  Advance AnswerUnrouted(Connection* connection, const http1::RequestHead& head, RouteStatus status,
-                         size_t* used);
+  void KeepParsed(Connection* connection, std::unique_ptr<http1::RequestParser> parser,
+                  PauseReason reason);
+  Advance HandleHead(ArrivedRequest* request, size_t* used, PauseReason* reason);
+  Advance Deliver(ArrivedRequest* request, size_t* used);
+  Advance GoOn(const ArrivedRequest& request);
   void OnUpgradeAccept(Connection* connection, bool is_undecided);
   void OnUpgradeDecline(Connection* connection);
   void OnRefuseBody(Connection* connection, const ReplyRecord& reply);
@@ -97,20 +81,17 @@ class Http1Session final : public Protocol {
   Input* input_;
   RequestRouter* router_;
   Http2Entry* http2_;
-  RequestGate* gate_;
   NativeAnswers* answers_;
   Exchanges* exchanges_;
-  StaticRequests* statics_;
-  CachedAnswers* cached_;
+  RequestPipeline* pipeline_;
   PassClock* clock_;
-  Http1Refusals refusals_;
+  Http1Answers writer_;
   Http1Bodies bodies_;
   Http1Replies replies_;
   std::unique_ptr<http1::RequestParser> parser_;  // Parses heads that arrive in one piece.
   // The last number given to a head. Two heads have the same number only if they have the same
   // bytes.
   uint64_t last_number_ = 0;
-  uint64_t head_number_ = 0;  // The number of the head that is being handled.
   // Spare parsers for heads that arrive in pieces.
   std::vector<std::unique_ptr<http1::RequestParser>> parsers_;
 };

@@ -22,18 +22,6 @@ using http2::ParseTrailers;
 using http2::RequestFields;
 using records::ErrorKind;
 
-uint32_t FlagsOf(const http1::RequestHead& head, bool has_ended) {
-  uint32_t flags = records::kFlagStream | records::kFlagKeepAlive;
-  if (head.upgrade) flags |= records::kFlagUpgrade;
-  if (head.has_host) flags |= records::kFlagHasHost;
-  if (head.expect == http1::Expectation::kContinue) flags |= records::kFlagExpectContinue;
-  if (head.expect == http1::Expectation::kOther) flags |= records::kFlagExpectOther;
-  if (head.body == http1::BodyKind::kChunked) flags |= records::kFlagChunked;
-  if (head.body != http1::BodyKind::kNone) flags |= records::kFlagHasBody;
-  if (head.body == http1::BodyKind::kNone || has_ended) flags |= records::kFlagComplete;
-  return flags;
-}
-
 }  // namespace
 
 void Http2Requests::OnSection(Http2State* state, const Frame& frame) {
@@ -104,14 +92,15 @@ void Http2Requests::OnRequestTrailers(Connection* connection) {
 
 void Http2Requests::Tell(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
-  stream->is_told = true;
   std::unique_ptr<RequestFields> fields = std::move(stream->fields);
-  const FieldsStatus status = fields->Finish(*methods_, stream->is_bodiless, &head_);
-  const size_t head_bytes = fields->total_bytes();
-  stream->is_head = head_.method == head_method_;
-  stream->is_connect = head_.upgrade;
+  // A request that has waited keeps its head.
+  FieldsStatus status = FieldsStatus::kDone;
+  if (!std::exchange(stream->is_told, true))
+    status = fields->Finish(*methods_, stream->is_bodiless);
+  const http1::RequestHead& head = fields->head();
+  stream->is_head = head.method == head_method_;
+  stream->is_connect = head.upgrade;
   stream->is_extended = fields->is_extended_connect();
-  Route route{RouteStatus::kMatch, 0};
   switch (status) {
     case FieldsStatus::kMalformed:
       responses_->FailStream(connection, kProtocolError);
@@ -123,7 +112,7 @@ void Http2Requests::Tell(Connection* connection) {
       answers_->AnswerRefused(this, connection, ErrorKind::kHeaderOverflow, false);
       break;
     case FieldsStatus::kDone:
-      if (FindServer(connection, &route)) Deliver(connection, route, head_bytes);
+      HandleHead(connection, *fields);
       break;
   }
   const bool is_relayed = connection->is_open() && IsRelayed(connection->phase());
@@ -137,119 +126,49 @@ void Http2Requests::Tell(Connection* connection) {
   }
 }
 
-// Returns false if the request is answered, another member gets it, or it waits for its owner.
-bool Http2Requests::FindServer(Connection* connection, Route* route) {
-  Connection* parent = connection->stream->state->connection;
-  if (router_->MustRoute(parent)) {
-    uint64_t member = 0;
-    using Outcome = RequestRouter::Outcome;
-    Outcome outcome = router_->FindStreamServer(connection, head_, true, route, &member);
-    if (outcome == Outcome::kRelayed) {
-      if (relays_->Begin(connection, member, head_)) return false;
-      // Too many requests are relayed: if there is an owner here, use that one.
-      outcome = router_->FindStreamServer(connection, head_, false, route, &member);
-    }
-    switch (outcome) {
-      case Outcome::kHere:
-        break;
-      case Outcome::kWaiting:
-        Park(connection, kPauseOrder);
-        return false;
-      case Outcome::kRelayed:
-        AnswerUnrouted(connection, RouteStatus::kNoRelay);
-        return false;
-      case Outcome::kAnswered:
-        return false;
-      default:
-        AnswerUnrouted(connection, route->status);
-        return false;
-    }
-  } else {
-    *route = connection->server()->config->FindPrefix(connection->local_port, head_,
-                                                      connection->local_ip);
-    if (route->status != RouteStatus::kMatch) {
-      AnswerUnrouted(connection, route->status);
-      return false;
-    }
-  }
-  const ServerSettings& settings = connection->server()->config->settings();
-  const uint64_t body_max = settings.body_bytes_max;
-  const uint64_t known_bytes =
-      std::max<uint64_t>(head_.content_length, connection->stream->body.size());
-  if (body_max != 0 && known_bytes > body_max) {
-    answers_->AnswerRefused(this, connection, ErrorKind::kBodyTooLarge, false);
-    return false;
-  }
-  RouteStatus admitted = RequestGate::Admit(connection, head_.target, route->id);
-  if (admitted == RouteStatus::kMatch) {
-    if (AnswerAlone(connection, *route)) return false;
-    admitted = RequestGate::AdmitToQueue(connection);
-  }
-  if (admitted != RouteStatus::kMatch) {
-    AnswerUnrouted(connection, admitted);
-    return false;
-  }
-  if (!gate_->Parks(connection, *route)) return true;
-  Park(connection, kPauseMemory);
-  return false;
-}
-
-bool Http2Requests::AnswerAlone(Connection* connection, const Route& route) {
-  const ServerConfig& config = *connection->server()->config;
-  if (!config.has_statics() && config.cache() == nullptr) return false;
-  // A stream has one request, and nothing to send before its answer.
-  (void)output_->throttle()->Begin(connection, route.id);
-  StaticRequests::Outcome outcome = statics_->Serve(this, connection, head_, route.id, false);
-  if (outcome == StaticRequests::Outcome::kNone) {
-    outcome = cached_->Answer(this, connection, head_, route.id, false);
-  }
-  switch (outcome) {
-    case StaticRequests::Outcome::kNone:
-      return false;
-    case StaticRequests::Outcome::kWaiting:
-      Park(connection, kPauseOrder);
-      return true;
-    default:
-      return true;
+void Http2Requests::HandleHead(Connection* connection, const RequestFields& fields) {
+  ArrivedRequest request{this, connection, fields.head(), fields.total_bytes()};
+  request.body_bytes = connection->stream->body.size();
+  switch (pipeline_->Take(&request)) {
+    case RequestPipeline::Next::kDeliver:
+      return Deliver(&request);
+    case RequestPipeline::Next::kTooLarge:
+      return answers_->AnswerRefused(this, connection, ErrorKind::kBodyTooLarge, false);
+    case RequestPipeline::Next::kWaitTurn:
+      return Park(connection, kPauseOrder);
+    case RequestPipeline::Next::kWaitMemory:
+      return Park(connection, kPauseMemory);
+    case RequestPipeline::Next::kAnswered:
+    case RequestPipeline::Next::kRelayed:
+    case RequestPipeline::Next::kGone:
+      return;
   }
 }
 
-void Http2Requests::Deliver(Connection* connection, const Route& route, size_t head_bytes) {
+void Http2Requests::Deliver(ArrivedRequest* request) {
+  Connection* connection = request->connection;
+  const http1::RequestHead& head = request->head;
   Http2Stream* stream = connection->stream.get();
   Connection* parent = stream->state->connection;
-  LaneServer* server = connection->server();
-  if (!parent->slot.is_announced()) transport_->Assign(parent, server);
+  if (!parent->slot.is_announced()) transport_->Assign(parent, connection->server());
   transport_->Announce(connection, 0);
-  // A stream has one request, and nothing to send before its answer.
-  (void)output_->throttle()->Begin(connection, route.id);
-  router_->CountRequest(connection, route.id);
-  RecordWriter::Request request;
-  request.slot = connection->slot.number();
-  request.parent_slot = parent->slot.number();
-  request.server_id = server->id;
-  request.prefix_id = route.id;
   const bool has_trailers = !stream->request_trailers.empty();
-  request.flags = FlagsOf(head_, stream->has_ended && !has_trailers) |
-                  RequestGate::ClaimFlag(connection, route);
-  request.arrival_ns = uv_now(loop_) * 1'000'000;
-  request.head_bytes = head_bytes;
-  Messages::SetServed(connection);
-  Messages::SetUnanswered(connection, 1);
-  cached_->OnDelivered(connection);
-  if (head_.upgrade) {
+  RecordWriter::Request record = pipeline_->BeginRecord(*request);
+  record.parent_slot = parent->slot.number();
+  record.flags |= records::kFlagStream;
+  if (stream->has_ended && !has_trailers) record.flags |= records::kFlagComplete;
+  if (head.upgrade) {
     connection->Enter(InputPhase::kAwaitUpgrade);
     SocketWatch::Pause(connection, kPauseUpgrade);
   } else {
-    request.body = stream->body;
+    record.body = stream->body;
   }
-  connection->attachment().records().RequestHead(cached_->HeadFor(connection, head_), request);
+  stream->is_movable = request->route.has_others && stream->has_ended && !has_trailers &&
+                       !head.upgrade && stream->body.size() <= limits::kMovableBytesMax;
+  request->route.has_others = stream->is_movable;
+  pipeline_->Deliver(*request, record, {});
   stream->queue_end = connection->attachment().requests().appended();
-  stream->is_movable = route.has_others && stream->has_ended && !has_trailers && !head_.upgrade &&
-                       stream->body.size() <= limits::kMovableBytesMax;
-  Route movable = route;
-  movable.has_others = stream->is_movable;
-  gate_->AddUnread(connection, head_, movable, {});
-  if (head_.upgrade) {
+  if (head.upgrade) {
     if (!stream->body.empty()) Input::KeepOnly(connection, stream->body);
     if (stream->has_ended) EndOfInput(connection);
   } else if (!stream->has_ended) {
@@ -340,7 +259,11 @@ void Http2Requests::EndOfInput(Connection* connection) {
 void Http2Requests::OnPausesChanged(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   const InputPhase phase = connection->phase();
-  if (stream->is_parked && connection->watch.pauses() == 0) return TellAgain(connection);
+  if (stream->is_parked && connection->watch.pauses() == 0) {
+    // Try again to pass on the request, because its owner may be known now.
+    stream->is_parked = false;
+    return Tell(connection);
+  }
   if (IsRelayed(phase)) return relays_->GiveRelayWindow(connection);
   const bool is_tunnel = phase == InputPhase::kOpaque || phase == InputPhase::kWebSocket ||
                          phase == InputPhase::kUndecided;
@@ -401,10 +324,6 @@ void Http2Requests::CheckStreamTimeouts(Connection* connection, uint64_t now_ns,
   RefuseStream(connection, ErrorKind::kTimeout);
 }
 
-void Http2Requests::AnswerUnrouted(Connection* connection, RouteStatus status) {
-  (void)answers_->AnswerUnserved(this, connection, {status, &head_});
-}
-
 void Http2Requests::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   Http2Stream* stream = connection->stream.get();
   connection->Enter(InputPhase::kOver);
@@ -459,12 +378,6 @@ void Http2Requests::Park(Connection* connection, PauseReason reason) {
   SocketWatch::Pause(connection, reason);
 }
 
-// Tries again to pass on a parked request, because its owner may be known now.
-void Http2Requests::TellAgain(Connection* connection) {
-  connection->stream->is_parked = false;
-  Tell(connection);
-}
-
 void Http2Requests::TakeBack(Connection* connection) {
   Messages::SetUnanswered(connection, 0);
   SharingMarks::OnTakenBack(connection);
@@ -493,11 +406,9 @@ void Http2Requests::OnRelayFailed(Connection* connection, bool is_begun) {
     connections_->ForgetRequest(connection);
     return responses_->FailStream(connection, kInternalError);
   }
-  Http2Stream* stream = connection->stream.get();
-  const bool is_known =
-      stream->fields != nullptr &&
-      stream->fields->Finish(*methods_, stream->is_bodiless, &head_) == http2::FieldsStatus::kDone;
-  NativeAnswers::Unserved request{RouteStatus::kOffline, is_known ? &head_ : nullptr};
+  const RequestFields* fields = connection->stream->fields.get();
+  NativeAnswers::Unserved request{RouteStatus::kOffline,
+                                  fields == nullptr ? nullptr : &fields->head()};
   // The member may have handled the request already, so the client must not repeat it.
   request.was_relayed = true;
   request.may_retry = false;

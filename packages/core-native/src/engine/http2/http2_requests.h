@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/cache/cached_answers.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/transport.h"
@@ -18,10 +17,9 @@
 #include "engine/http2/http2_relays.h"
 #include "engine/http2/http2_responses.h"
 #include "engine/http2/stream_windows.h"
+#include "engine/pipeline/request_pipeline.h"
 #include "engine/requests/native_answer.h"
-#include "engine/requests/request_gate.h"
 #include "engine/requests/request_router.h"
-#include "engine/requests/static_requests.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
 #include "http2/nghttp2_api.h"
@@ -35,9 +33,9 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   using Frame = http2::NgFrameHeader;
 
   Http2Requests(uv_loop_t* loop, const http2::NgApi* api, const http1::MethodTable* methods,
-                Transport* transport, Input* input, RequestRouter* router, RequestGate* gate,
+                Transport* transport, Input* input, RequestPipeline* pipeline,
                 NativeAnswers* answers, Http2Connections* connections, Http2Responses* responses,
-                Http2Relays* relays, StaticRequests* statics, CachedAnswers* cached)
+                Http2Relays* relays)
       : loop_(loop),
         api_(api),
         methods_(methods),
@@ -45,14 +43,11 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
         transport_(transport),
         output_(transport->output()),
         input_(input),
-        router_(router),
-        gate_(gate),
+        pipeline_(pipeline),
         answers_(answers),
         connections_(connections),
         responses_(responses),
-        relays_(relays),
-        statics_(statics),
-        cached_(cached) {}
+        relays_(relays) {}
   Http2Requests(const Http2Requests&) = delete;
   Http2Requests& operator=(const Http2Requests&) = delete;
 
@@ -92,6 +87,9 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
 
   // -- RelayedStreams.
 
+  bool BeginRelay(Connection* stream, uint64_t member, const http1::RequestHead& head) override {
+    return relays_->Begin(stream, member, head);
+  }
   void OnRelayedBytes(Connection* stream, std::string_view bytes) override {
     relays_->OnRelayedBytes(stream, bytes);
   }
@@ -128,17 +126,12 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   void OnRequestTrailers(Connection* stream);
   // Finds the owner of the request and passes the request on, or answers it.
   void Tell(Connection* stream);
-  bool FindServer(Connection* stream, Route* route);
-  void Deliver(Connection* stream, const Route& route, size_t head_bytes);
+  void HandleHead(Connection* stream, const http2::RequestFields& fields);
+  void Deliver(ArrivedRequest* request);
   void RefuseBody(Connection* stream);
   void EndOfInput(Connection* stream);
-  void AnswerUnrouted(Connection* stream, RouteStatus status);
   void RefuseStream(Connection* stream, records::ErrorKind kind);
-  // Answers the request without JavaScript if it is for a static file or the output cache has an
-  // answer. Returns false if JavaScript must answer it.
-  bool AnswerAlone(Connection* connection, const Route& route);
   void Park(Connection* stream, PauseReason reason);
-  void TellAgain(Connection* stream);
 
   uv_loop_t* loop_;
   const http2::NgApi* api_;
@@ -147,18 +140,14 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
   Transport* transport_;
   OutputPass* output_;
   Input* input_;
-  RequestRouter* router_;
-  RequestGate* gate_;
+  RequestPipeline* pipeline_;
   NativeAnswers* answers_;
   Http2Connections* connections_;
   Http2Responses* responses_;
   Http2Relays* relays_;
-  StaticRequests* statics_;
-  CachedAnswers* cached_;
   StreamWindows windows_;
   // Streams whose requests TellBegun() passes on, in the order in which they were opened.
   std::deque<Connection*> begun_;
-  http1::RequestHead head_;
   std::vector<http1::HeaderLine> trailers_;
 };
 

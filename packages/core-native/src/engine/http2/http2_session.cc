@@ -43,16 +43,16 @@ using http2::NgSetting;
 using http2::UsedStreams;
 
 Http2Session::Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, Transport* transport,
-                           Input* input, RequestRouter* router, RequestGate* gate,
-                           NativeAnswers* answers, StaticRequests* statics, CachedAnswers* cached)
+                           Input* input, RequestRouter* router, NativeAnswers* answers,
+                           RequestPipeline* pipeline)
     : loop_(loop),
       api_(NgApi::Get()),
       transport_(transport),
       connections_(loop, api_, transport),
       responses_(api_, transport, router, &connections_),
       relays_(methods, router, &connections_, &responses_),
-      requests_(loop, api_, methods, transport, input, router, gate, answers, &connections_,
-                &responses_, &relays_, statics, cached),
+      requests_(loop, api_, methods, transport, input, pipeline, answers, &connections_,
+                &responses_, &relays_),
       replies_(transport, &connections_, &responses_, &requests_) {
   if (api_ == nullptr) return;
   HTTPSYS_CHECK(api_->session_callbacks_new(&callbacks_) == 0 && api_->option_new(&option_) == 0);

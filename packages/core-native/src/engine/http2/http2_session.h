@@ -18,8 +18,8 @@
 #include "engine/http2/http2_replies.h"
 #include "engine/http2/http2_requests.h"
 #include "engine/http2/http2_responses.h"
+#include "engine/pipeline/request_pipeline.h"
 #include "engine/requests/native_answer.h"
-#include "engine/requests/request_gate.h"
 #include "engine/requests/request_router.h"
 #include "http1/method_table.h"
 #include "http2/nghttp2_api.h"
@@ -32,8 +32,8 @@ namespace httpsys::engine {
 class Http2Session final : public Protocol, public StreamHandler, public Http2Entry {
  public:
   Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, Transport* transport,
-               Input* input, RequestRouter* router, RequestGate* gate, NativeAnswers* answers,
-               StaticRequests* statics, CachedAnswers* cached);
+               Input* input, RequestRouter* router, NativeAnswers* answers,
+               RequestPipeline* pipeline);
   ~Http2Session();
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;

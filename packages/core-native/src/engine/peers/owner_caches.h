@@ -5,7 +5,6 @@
 #include "engine/connection/connection.h"
 #include "engine/peers/foreign_cache.h"
 #include "engine/peers/port_table.h"
-#include "engine/requests/native_answer.h"
 #include "engine/requests/request_router.h"
 #include "http1/request_parser.h"
 #include "sharing/port_routes.h"
@@ -21,37 +20,43 @@ class OwnerCaches {
   // `table` has the statistics of the ports, which count answers.
   explicit OwnerCaches(PortTable* table) : table_(table) {}
 
-  // Sets the caches, and the writers of answers for the two versions of HTTP.
-  void Start(ForeignCache* foreign, AnswerWriter* http1, AnswerWriter* http2) {
-    foreign_ = foreign;
-    http1_ = http1;
-    http2_ = http2;
-  }
+  void Start(ForeignCache* foreign) { foreign_ = foreign; }
 
-  // Returns nullopt if the caches of the owners do not answer. `is_last`: the connection ends with
-  // this answer, even if the client wants to keep it.
-  std::optional<Outcome> Answer(Connection* connection, const http1::RequestHead& head,
-                                const sharing::PortRoutes::Target& target, bool is_last) const;
+  // Returns nullopt if the caches of the owners do not answer.
+  std::optional<Outcome> Answer(const ArrivedRequest& request,
+                                const sharing::PortRoutes::Target& target) const {
+    if (!target.has_peers || !MayTry(request.connection)) return std::nullopt;
+    return OutcomeOf(foreign_->Answer(request, target), request.connection);
+  }
   // Answers a request whose owner cannot be asked. Returns nullopt if no killed process has left an
   // answer.
-  std::optional<Outcome> AnswerOrphaned(Connection* connection, const http1::RequestHead& head,
-                                        bool is_last) const;
+  std::optional<Outcome> AnswerOrphaned(const ArrivedRequest& request) const {
+    if (!MayTry(request.connection)) return std::nullopt;
+    return OutcomeOf(foreign_->AnswerOrphaned(request), request.connection);
+  }
   // Returns true if Answer() would probably answer a first request on a plain connection.
   bool Has(const http1::RequestHead& head, const sharing::PortRoutes::Target& target) const {
     return foreign_ != nullptr && target.has_peers && foreign_->Has(head, target);
   }
 
  private:
-  bool MayTry(const Connection* connection) const;
-  ForeignCache::Request RequestOf(Connection* connection, const http1::RequestHead& head,
-                                  bool is_last) const;
-  std::optional<Outcome> OutcomeOf(ForeignCache::Outcome outcome,
-                                   const Connection* connection) const;
+  // Returns false for throttled connections: their output counts for the bandwidth of the last
+  // request's prefix.
+  bool MayTry(const Connection* connection) const {
+    return foreign_ != nullptr && !connection->is_throttled() &&
+           !connection->real()->is_throttled();
+  }
+  std::optional<Outcome> OutcomeOf(AnswerOutcome outcome, const Connection* connection) const {
+    if (outcome == AnswerOutcome::kNone) return std::nullopt;
+    if (outcome == AnswerOutcome::kLater) return Outcome::kLater;
+    if (PortTable::Port* port = table_->Find(connection->local_port)) {
+      port->statistics->cache_answers.fetch_add(1, std::memory_order_relaxed);
+    }
+    return Outcome::kAnswered;
+  }
 
   PortTable* table_;
   ForeignCache* foreign_ = nullptr;
-  AnswerWriter* http1_ = nullptr;
-  AnswerWriter* http2_ = nullptr;
 };
 
 }  // namespace httpsys::engine

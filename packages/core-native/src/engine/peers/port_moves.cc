@@ -132,7 +132,7 @@ void PortMoves::Leave(Connection* connection) {
 
 // Looks at the first request of an accepted connection before the connection belongs to this lane.
 // Most often the request is there when the connection is accepted.
-PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, std::string_view* bytes) {
+PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, FirstBytes* first) {
   LocalAddress local;
   Port* port = table_->Find(LocalPort(fd, &local));
   if (port == nullptr || !port->routes->passes_on()) return FirstLook::kStays;
@@ -151,12 +151,18 @@ PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, std::string_
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return FirstLook::kTooEarly;
   // When the connection is opened, its end or error is found again.
   if (got <= 0) return FirstLook::kStays;
-  *bytes = {buffer_.data(), static_cast<size_t>(got)};
+  first->bytes = {buffer_.data(), static_cast<size_t>(got)};
   const ServerSettings& settings = (*server)->config->settings();
-  parser_.Reset(settings.header_bytes_max, settings.header_lines_max);
-  const bool is_passed_on =
-      parser_.Parse(*bytes) == http1::ParseStatus::kDone && HandOverNew(port, fd, local, *bytes);
-  return is_passed_on ? FirstLook::kPassedOn : FirstLook::kStays;
+  first->parser = std::make_unique<http1::RequestParser>(methods_);
+  first->parser->Reset(settings.header_bytes_max, settings.header_lines_max);
+  if (first->parser->Parse(first->bytes) == http1::ParseStatus::kDone) {
+    if (HandOverNew(port, fd, local, *first)) return FirstLook::kPassedOn;
+  }
+  // Bytes that are no whole head of HTTP/1.1 may begin a connection of HTTP/2.
+  if (first->parser->status() != http1::ParseStatus::kDone || settings.http2.is_alone) {
+    first->parser.reset();
+  }
+  return FirstLook::kStays;
 }
 
 // Passes on a connection whose address belongs to servers of the other scheme. Every member accepts
@@ -185,13 +191,15 @@ PortMoves::FirstLook PortMoves::PassOnByAddress(Port* port, int fd, const LocalA
 }
 
 // Hands over a new connection with its first request. Returns false if more than that is needed.
-bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes) {
-  const http1::RequestHead& head = parser_.head();
+bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local,
+                            const FirstBytes& first) {
+  const http1::RequestHead& head = first.parser->head();
   const HostName host = http1::HostOf(head);
   const Route route = port->routes->Find(host.name, head.target, local);
-  const bool is_simple = host.is_valid && route.status == RouteStatus::kMatch &&
-                         !port->routes->target(route.id).owners.empty() &&
-                         !PortAdmission::HasMore(head, bytes.size() - parser_.head_bytes());
+  const bool is_simple =
+      host.is_valid && route.status == RouteStatus::kMatch &&
+      !port->routes->target(route.id).owners.empty() &&
+      !PortAdmission::HasMore(head, first.bytes.size() - first.parser->head_bytes());
   if (!is_simple) return false;
   const Routes::Target& target = port->routes->target(route.id);
   if (caches_->Has(head, target)) return false;
@@ -207,7 +215,7 @@ bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local, std::
   handed.hops = 1;
   handed.home = choice_->HomeOf(nullptr, owner->member);
   if (handed.home == self_) choice_->OnLent();
-  handed.bytes.assign(bytes);
+  handed.bytes.assign(first.bytes);
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
   links_->HandOver(owner->member, std::move(handed));
   return true;

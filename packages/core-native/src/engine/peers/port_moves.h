@@ -2,6 +2,7 @@
 // Moves whole connections to other members, and takes connections from them.
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,12 @@ class PortMoves {
   using Outcome = RequestRouter::Outcome;
   // The result of PassOn().
   enum class FirstLook : uint8_t { kPassedOn, kStays, kTooEarly };
+  // What PassOn() has read of a connection that stays.
+  struct FirstBytes {
+    std::string_view bytes;
+    // The parser of the request's head, if the head is complete.
+    std::unique_ptr<http1::RequestParser> parser;
+  };
 
   PortMoves(uint64_t self, const http1::MethodTable* methods, Transport* transport, Input* input,
             PortTable* table, PeerLinks* links, OwnerChoice* choice, WaitingRequests* waiting,
@@ -40,16 +47,16 @@ class PortMoves {
         waiting_(waiting),
         relays_(relays),
         caches_(caches),
-        parser_(methods) {}
+        methods_(methods) {}
   PortMoves(const PortMoves&) = delete;
   PortMoves& operator=(const PortMoves&) = delete;
 
   // Looks at a connection that was just accepted. If its first request has come completely and
-  // belongs to another member, hands the connection over (kPassedOn). Otherwise sets `bytes` to the
-  // bytes that were read. kTooEarly: nothing has come yet, and a second look is worthwhile.
+  // belongs to another member, hands the connection over (kPassedOn). Otherwise sets `first`.
+  // kTooEarly: nothing has come yet, and a second look is worthwhile.
   // `server` is the server that accepted; it is replaced if another server of this engine must have
   // the connection.
-  FirstLook PassOn(int fd, LaneServer** server, std::string_view* bytes);
+  FirstLook PassOn(int fd, LaneServer** server, FirstBytes* first);
   // Moves the connection to the member, with the bytes that were read and not handled.
   Outcome Move(Port* port, Connection* connection, uint64_t member, std::string_view input);
   // Releases the connection and hands it to the member.
@@ -66,7 +73,7 @@ class PortMoves {
 
  private:
   FirstLook PassOnByAddress(Port* port, int fd, const LocalAddress& local, LaneServer** server);
-  bool HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes);
+  bool HandOverNew(Port* port, int fd, const LocalAddress& local, const FirstBytes& first);
   Connection* Adopt(HandedConnection connection);
 
   const uint64_t self_;
@@ -78,8 +85,8 @@ class PortMoves {
   WaitingRequests* waiting_;
   Relays* relays_;
   const OwnerCaches* caches_;
-  http1::RequestParser parser_;  // The parser and the buffer of PassOn().
-  std::vector<char> buffer_;
+  const http1::MethodTable* methods_;
+  std::vector<char> buffer_;  // For PassOn().
 };
 
 }  // namespace httpsys::engine

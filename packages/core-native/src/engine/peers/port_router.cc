@@ -18,12 +18,6 @@ Route RouteTo(const Routes::Owner& owner, const Routes::Target& target, uint32_t
   return {RouteStatus::kMatch, owner.prefix_id, target.has_peers && !owner.is_plain, target_id};
 }
 
-// Returns true if a connection ends with its next answer, because its server has closed and no
-// other server is on the port.
-bool IsLast(const Connection* connection, const PortTable& table) {
-  return connection->server()->is_unlistened && !table.IsShared(connection->local_port);
-}
-
 RequestRouter::Outcome Refuse(Route* route) {
   route->status = RouteStatus::kOffline;
   return RequestRouter::Outcome::kUnrouted;
@@ -35,6 +29,11 @@ bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_o
   return connection->slot.is_announced() && connection->server()->is_unlistened &&
          (!has_owner || !routes.is_shared() || connection->origin() != nullptr ||
           PortAdmission::IsPinned(connection));
+}
+
+// Returns true if bytes behind the request have been read.
+bool HasMore(const ArrivedRequest& request) {
+  return PortAdmission::HasMore(request.head, request.input.size() - request.head_bytes);
 }
 
 // Returns true for a request that the output cache of this process makes.
@@ -73,6 +72,7 @@ void PortRouter::Start(Exchanges* exchanges, NativeAnswers* answers, RelayInput*
                        RelayedStreams* streams) {
   answers_ = answers;
   requests_ = requests;
+  streams_ = streams;
   relays_.Start(exchanges, requests, streams);
 }
 
@@ -128,12 +128,14 @@ bool PortRouter::MustRoute(const Connection* connection) const {
 }
 
 // Returns the outcome if it does not depend on which owner gets the request. Otherwise returns
-// nullopt, and *route has the target, whose owners the caller chooses from.
+// nullopt, and the route has the target, whose owners the caller chooses from.
 std::optional<RequestRouter::Outcome> PortRouter::LookUp(const PortTable::Port& port,
-                                                         Connection* connection,
-                                                         const http1::RequestHead& head,
-                                                         const HostName& host, Route* route) {
+                                                         ArrivedRequest* request,
+                                                         const HostName& host) {
   const Routes& routes = *port.routes;
+  Connection* connection = request->connection;
+  const http1::RequestHead& head = request->head;
+  Route* route = &request->route;
   const Connection* real = connection->real();
   const Route found = routes.Find(host.name, head.target, connection->local_ip);
   const bool is_match = found.status == RouteStatus::kMatch;
@@ -144,9 +146,8 @@ std::optional<RequestRouter::Outcome> PortRouter::LookUp(const PortTable::Port& 
     if (own.status == RouteStatus::kMatch) {
       if (!PortAdmission::IsAllowed(connection, *real->server(), host, route))
         return Outcome::kUnrouted;
-      if (connection != real) ConnectionList::SetServer(connection, real->server());
       *route = own;
-      return Outcome::kHere;
+      return Settle(connection, real->server());
     }
   }
   *route = found;
@@ -163,120 +164,82 @@ std::optional<RequestRouter::Outcome> PortRouter::LookUp(const PortTable::Port& 
   return waiting_.Wait(connection);
 }
 
-RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
-                                              const http1::RequestHead& head,
-                                              std::string_view input, size_t head_bytes,
-                                              Route* route) {
-  LaneServer* server = connection->server();
-  const Outcome outcome = FindOwner(connection, head, input, head_bytes, route, &server);
-  if (outcome == Outcome::kHere) return Settle(connection, server);
-  if (outcome != Outcome::kUnrouted || route->status != RouteStatus::kOffline) return outcome;
-  return caches_.AnswerOrphaned(connection, head, IsLast(connection, table_)).value_or(outcome);
+RequestRouter::Outcome PortRouter::FindServer(ArrivedRequest* request) {
+  const Outcome outcome = FindOwner(request);
+  const bool is_offline =
+      outcome == Outcome::kUnrouted && request->route.status == RouteStatus::kOffline;
+  return is_offline ? caches_.AnswerOrphaned(*request).value_or(outcome) : outcome;
 }
 
-RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
-                                                    const http1::RequestHead& head, bool may_relay,
-                                                    Route* route, uint64_t* member) {
-  const Outcome outcome = FindStreamOwner(stream, head, may_relay, route, member);
-  if (outcome != Outcome::kUnrouted || route->status != RouteStatus::kOffline) return outcome;
-  return caches_.AnswerOrphaned(stream, head, false).value_or(outcome);
-}
-
-RequestRouter::Outcome PortRouter::FindOwner(Connection* connection, const http1::RequestHead& head,
-                                             std::string_view input, size_t head_bytes,
-                                             Route* route, LaneServer** server) {
+RequestRouter::Outcome PortRouter::FindOwner(ArrivedRequest* request) {
+  Connection* connection = request->connection;
   PortTable::Port* port = table_.Find(connection->local_port);
-  const HostName host = http1::HostOf(head);
+  const HostName host = http1::HostOf(request->head);
   if (port == nullptr) {
-    return PortAdmission::IsAllowed(connection, **server, host, route) ? Outcome::kHere
-                                                                       : Outcome::kUnrouted;
+    LaneServer* server = connection->server();
+    return PortAdmission::IsAllowed(connection, *server, host, &request->route)
+               ? Settle(connection, server)
+               : Outcome::kUnrouted;
   }
-  if (const auto decided = LookUp(*port, connection, head, host, route)) return *decided;
-  const Routes::Target& target = port->routes->target(route->id);
-  if (const auto answered = caches_.Answer(connection, head, target, IsLast(connection, table_))) {
-    return *answered;
-  }
-  const Routes::Owner* owner = nullptr;
-  if (connection->sharing.is_lent()) {
-    owner = choice_.GivesBackTo(connection, target,
-                                PortAdmission::HasMore(head, input.size() - head_bytes));
-  }
-  if (IsOwn(connection)) {
-    owner = target.own();
-    if (owner == nullptr) return moves_.Return(connection);
-  }
-  if (owner == nullptr) {
-    owner = choice_.Choose(port, connection, route->id, waiting_.HasWaited(connection));
-  }
+  if (const auto decided = LookUp(*port, request, host)) return *decided;
+  const Routes::Target& target = port->routes->target(request->route.id);
+  if (const auto answered = caches_.Answer(*request, target)) return *answered;
+  if (IsOwn(connection) && target.own() == nullptr) return moves_.Return(connection);
+  const Routes::Owner* owner = ChooseOwner(port, *request, target);
   if (owner == nullptr) return waiting_.Wait(connection);
-  if (target.owners.size() > 1 && owner->member != 0 &&
-      links_.Prepare(owner->member) == PeerLinks::State::kGone) {
-    owner = choice_.OtherOwner(target, *owner);
-  }
-  if (owner->member == 0) return ToServer(connection, *owner, target, host, route, server);
-  const Outcome outcome = ToMember(port, connection, head, owner->member, input, head_bytes, route);
+  if (owner->member == 0) return ToServer(request, *owner, target, host);
+  const Outcome outcome = ToMember(port, request, owner->member);
   // kNoRelay: too many requests are relayed. A request with an owner here goes to that owner.
   const bool is_not_relayed =
-      outcome == Outcome::kUnrouted && route->status == RouteStatus::kNoRelay;
+      outcome == Outcome::kUnrouted && request->route.status == RouteStatus::kNoRelay;
   const Routes::Owner* own = is_not_relayed ? target.own() : nullptr;
-  return own == nullptr ? outcome : ToServer(connection, *own, target, host, route, server);
+  return own == nullptr ? outcome : ToServer(request, *own, target, host);
 }
 
-RequestRouter::Outcome PortRouter::FindStreamOwner(Connection* stream,
-                                                   const http1::RequestHead& head, bool may_relay,
-                                                   Route* route, uint64_t* member) {
-  PortTable::Port* port = table_.Find(stream->local_port);
-  const HostName host = http1::HostOf(head);
-  if (port == nullptr) {
-    return PortAdmission::IsAllowed(stream, *stream->server(), host, route) ? Outcome::kHere
-                                                                            : Outcome::kUnrouted;
+// Returns nullptr if no owner can take the request now.
+const PortRouter::Routes::Owner* PortRouter::ChooseOwner(Port* port, const ArrivedRequest& request,
+                                                         const Routes::Target& target) {
+  const Connection* connection = request.connection;
+  if (IsOwn(connection)) return target.own();
+  const Routes::Owner* owner = nullptr;
+  const bool has_waited = waiting_.HasWaited(connection);
+  if (connection->stream != nullptr) {
+    owner = choice_.ChooseForStream(port, request.route.id, has_waited);
+  } else {
+    if (connection->sharing.is_lent()) {
+      owner = choice_.GivesBackTo(request.connection, target, HasMore(request));
+    }
+    if (owner == nullptr) {
+      owner = choice_.Choose(port, request.connection, request.route.id, has_waited);
+    }
   }
-  if (const auto decided = LookUp(*port, stream, head, host, route)) return *decided;
-  const Routes::Target& target = port->routes->target(route->id);
-  if (const auto answered = caches_.Answer(stream, head, target, false)) return *answered;
-  const Routes::Owner* owner = may_relay ? nullptr : port->routes->target(route->id).own();
-  if (owner == nullptr)
-    owner = choice_.ChooseForStream(port, route->id, waiting_.HasWaited(stream));
-  if (owner == nullptr) return waiting_.Wait(stream);
-  if (owner->member == 0) {
-    LaneServer* server = table_.Server(owner->server_id);
-    if (server == nullptr) return Refuse(route);
-    if (table_.IsOpening(*owner)) return waiting_.Wait(stream);
-    if (!PortAdmission::IsAllowed(stream, *server, host, route)) return Outcome::kUnrouted;
-    ConnectionList::SetServer(stream, server);
-    *route = RouteTo(*owner, target, route->id);
+  const bool is_gone = owner != nullptr && target.owners.size() > 1 && owner->member != 0 &&
+                       links_.Prepare(owner->member) == PeerLinks::State::kGone;
+  return is_gone ? choice_.OtherOwner(target, *owner) : owner;
+}
+
+RequestRouter::Outcome PortRouter::ToServer(ArrivedRequest* request, const Routes::Owner& owner,
+                                            const Routes::Target& target, const HostName& host) {
+  Connection* connection = request->connection;
+  Route& route = request->route;
+  LaneServer* server = table_.Server(owner.server_id);
+  if (server == nullptr) return Refuse(&route);
+  if (table_.IsOpening(owner)) return waiting_.Wait(connection);
+  if (!PortAdmission::IsAllowed(connection, *server, host, &route)) return Outcome::kUnrouted;
+  route = RouteTo(owner, target, route.id);
+  // A request of the output cache stays with this owner, even if there are others.
+  if (IsOwn(connection)) route.has_others = false;
+  return Settle(connection, server);
+}
+
+// Assigns the connection or stream to the server of this process that was chosen for the request.
+// All requests to local servers of a shared port pass here, so no answer leaves before the answers
+// of earlier requests, which may belong to another server or member.
+RequestRouter::Outcome PortRouter::Settle(Connection* connection, LaneServer* server) {
+  if (connection->stream != nullptr) {
+    ConnectionList::SetServer(connection, server);
     return Outcome::kHere;
   }
-  if (stream->sharing.hops() >= limits::kReturnsMax) return Refuse(route);
-  switch (links_.Prepare(owner->member)) {
-    case PeerLinks::State::kGone:
-      return Refuse(route);
-    case PeerLinks::State::kFull:
-      return waiting_.Wait(stream);
-    case PeerLinks::State::kReady:
-      break;
-  }
-  *member = owner->member;
-  return Outcome::kRelayed;
-}
-
-RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes::Owner& owner,
-                                            const Routes::Target& target, const HostName& host,
-                                            Route* route, LaneServer** server) {
-  *server = table_.Server(owner.server_id);
-  if (*server == nullptr) return Refuse(route);
-  if (table_.IsOpening(owner)) return waiting_.Wait(connection);
-  if (!PortAdmission::IsAllowed(connection, **server, host, route)) return Outcome::kUnrouted;
-  *route = RouteTo(owner, target, route->id);
-  // A request of the output cache stays with this owner, even if there are others.
-  if (IsOwn(connection)) route->has_others = false;
-  return Outcome::kHere;
-}
-
-// Assigns the connection to the server of this process that was chosen for the request. All
-// requests to local servers pass here, so no answer leaves before the answers of earlier requests,
-// which may belong to another server or member.
-RequestRouter::Outcome PortRouter::Settle(Connection* connection, LaneServer* server) {
   const bool is_other = connection->slot.is_announced() && connection->server() != server;
   // For bandwidth limits, output counts for the server and prefix whose request it answers.
   const bool is_counted =
@@ -291,46 +254,48 @@ RequestRouter::Outcome PortRouter::Settle(Connection* connection, LaneServer* se
   return Outcome::kHere;
 }
 
-// Moves the connection to the member. If more bytes have been read behind the request, the request
-// is relayed instead, so that a connection with pipelined requests for several owners does not move
-// with each. A connection whose bytes mean nothing to other members stays.
-RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* connection,
-                                            const http1::RequestHead& head, uint64_t member,
-                                            std::string_view input, size_t head_bytes,
-                                            Route* route) {
+// Moves the connection to the member. A stream is relayed instead, and so is the request of a
+// connection
+// - behind whose request more bytes have been read: a connection with pipelined requests for
+//   several owners then does not move with each;
+// - whose bytes mean nothing to other members.
+RequestRouter::Outcome PortRouter::ToMember(Port* port, ArrivedRequest* request, uint64_t member) {
+  Connection* connection = request->connection;
+  const bool is_stream = connection->stream != nullptr;
   // Unsent answers do not move with the connection, so they are sent first.
-  if (!SendGathered(answers_, connection)) return Outcome::kElsewhere;
+  if (!is_stream && !SendGathered(answers_, connection)) return Outcome::kElsewhere;
   if (connection->origin() != nullptr) return moves_.Return(connection);
-  const bool is_pinned = PortAdmission::IsPinned(connection);
+  const bool is_pinned = is_stream || PortAdmission::IsPinned(connection);
   const uint8_t hops_max = is_pinned ? limits::kReturnsMax : limits::kHopsMax;
   if (connection->sharing.hops() >= hops_max ||
       connection->sharing.returns() >= limits::kReturnsMax) {
-    return Refuse(route);
+    return Refuse(&request->route);
   }
-  const bool has_more = PortAdmission::HasMore(head, input.size() - head_bytes);
-  const bool is_relayed =
-      has_more || is_pinned || input.size() + peer::kHandOverBytes > peer::kFrameBytesMax;
-  const bool is_ready =
-      is_relayed ? Relays::IsOnlyAt(connection, member)
-                 : connection->message.unanswered() == 0 && connection->output.is_empty();
+  const bool is_relayed = is_pinned || HasMore(*request) ||
+                          request->input.size() + peer::kHandOverBytes > peer::kFrameBytesMax;
+  const bool is_ready = is_stream || (is_relayed ? Relays::IsOnlyAt(connection, member)
+                                                 : connection->message.unanswered() == 0 &&
+                                                       connection->output.is_empty());
   // Unsent output still counts for the bandwidth limit of a prefix of this member.
   const bool is_counted = connection->is_throttled() && !connection->output.is_empty();
   if (!is_ready || is_counted) return Outcome::kLater;
   switch (links_.Prepare(member)) {
     case PeerLinks::State::kGone:
-      return Refuse(route);
+      return Refuse(&request->route);
     case PeerLinks::State::kFull:
       return waiting_.Wait(connection);
     case PeerLinks::State::kReady:
       break;
   }
-  if (!is_relayed) return moves_.Move(port, connection, member, input);
-  if (relays_.Send(connection, member, input.substr(0, head_bytes))) {
-    requests_->Begin(connection, head);
+  if (!is_relayed) return moves_.Move(port, connection, member, request->input);
+  if (is_stream) {
+    if (streams_->BeginRelay(connection, member, request->head)) return Outcome::kRelayed;
+  } else if (relays_.Send(connection, member, request->input.substr(0, request->head_bytes))) {
+    requests_->Begin(connection, request->head);
     return Outcome::kRelayed;
   }
   if (connection->message.unanswered() != 0) return Outcome::kLater;
-  route->status = RouteStatus::kNoRelay;
+  request->route.status = RouteStatus::kNoRelay;
   return Outcome::kUnrouted;
 }
 

@@ -71,15 +71,12 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void Leave(Connection* connection) override { moves_.Leave(connection); }
   bool MoveAway(Connection* connection) override { return moves_.MoveAway(connection); }
   bool MustRoute(const Connection* connection) const override;
-  Outcome FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
-                     size_t head_bytes, Route* route) override;
+  Outcome FindServer(ArrivedRequest* request) override;
   bool CanRelay(const Connection* connection) const override { return Relays::CanSend(connection); }
   void RelayMore(Connection* connection, std::string_view bytes) override {
     relays_.SendMore(connection, bytes);
   }
   bool RelayEnd(Connection* connection) override { return relays_.EndInput(connection); }
-  Outcome FindStreamServer(Connection* stream, const http1::RequestHead& head, bool may_relay,
-                           Route* route, uint64_t* member) override;
   bool RelayStream(Connection* stream, uint64_t member, std::string_view head) override {
     return relays_.Send(stream, member, head);
   }
@@ -111,18 +108,14 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   using Routes = sharing::PortRoutes;
   using Port = PortTable::Port;
 
-  // Finds the owner of a request. If the outcome is kHere, sets `server` to the owner on this lane.
-  Outcome FindOwner(Connection* connection, const http1::RequestHead& head, std::string_view input,
-                    size_t head_bytes, Route* route, LaneServer** server);
-  Outcome FindStreamOwner(Connection* stream, const http1::RequestHead& head, bool may_relay,
-                          Route* route, uint64_t* member);
-  Outcome ToServer(Connection* connection, const Routes::Owner& owner, const Routes::Target& target,
-                   const HostName& host, Route* route, LaneServer** server);
+  Outcome FindOwner(ArrivedRequest* request);
+  const Routes::Owner* ChooseOwner(Port* port, const ArrivedRequest& request,
+                                   const Routes::Target& target);
+  Outcome ToServer(ArrivedRequest* request, const Routes::Owner& owner,
+                   const Routes::Target& target, const HostName& host);
   Outcome Settle(Connection* connection, LaneServer* server);
-  Outcome ToMember(Port* port, Connection* connection, const http1::RequestHead& head,
-                   uint64_t member, std::string_view input, size_t head_bytes, Route* route);
-  std::optional<Outcome> LookUp(const Port& port, Connection* connection,
-                                const http1::RequestHead& head, const HostName& host, Route* route);
+  Outcome ToMember(Port* port, ArrivedRequest* request, uint64_t member);
+  std::optional<Outcome> LookUp(const Port& port, ArrivedRequest* request, const HostName& host);
 
   PortStatistics* statistics_;
   LanePatience* patience_;
@@ -131,6 +124,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   Transport* transport_;
   NativeAnswers* answers_ = nullptr;
   RelayInput* requests_ = nullptr;
+  RelayedStreams* streams_ = nullptr;
   PortTable table_;
   OwnerCaches caches_;
   PeerLinks links_;

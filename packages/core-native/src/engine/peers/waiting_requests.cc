@@ -17,7 +17,7 @@ void WaitingRequests::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&timer_)
 
 RequestRouter::Outcome WaitingRequests::Wait(Connection* connection) {
   if (!connection->sharing.is_waiting()) AddWaiting(connection, 0);
-  return Outcome::kWaiting;
+  return Outcome::kLater;
 }
 
 void WaitingRequests::AddWaiting(Connection* connection, uint64_t due_ms) {

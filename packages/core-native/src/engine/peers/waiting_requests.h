@@ -27,7 +27,7 @@ class WaitingRequests final : public Relays::Owner {
   // Must be called before the loop is closed.
   void Close();
 
-  // Makes the request wait for its target. Returns kWaiting.
+  // Makes the request wait for its target. Returns kLater.
   Outcome Wait(Connection* connection);
   // Makes a request that came back look for its owner a little later: the more often it has come
   // back, the later.

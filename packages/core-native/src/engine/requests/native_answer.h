@@ -60,11 +60,14 @@ struct NativeAnswer {
   bool may_retry = true;  // True if no server has begun the request, so the client may repeat it.
 };
 
-// The result of giving an answer.
+// The result of trying to answer a request without JavaScript.
 enum class AnswerOutcome : uint8_t {
+  kNone,  // There is no answer: JavaScript gets the request.
   kGiven,
   kReset,  // The request was reset instead.
-  kLater,  // Nothing was done, because earlier requests of the connection have no answer yet.
+  // Nothing was done, because earlier requests of the connection have no answer yet, or the answer
+  // must be fetched first. The caller must pause with kPauseOrder.
+  kLater,
 };
 
 // Writes answers in a protocol. Thread: the lane.

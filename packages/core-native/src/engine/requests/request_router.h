@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "engine/connection/connection.h"
+#include "engine/requests/arrived_request.h"
 #include "http1/request_parser.h"
-#include "url/url_prefix_table.h"
 
 namespace httpsys::engine {
 
@@ -14,13 +14,14 @@ namespace httpsys::engine {
 class RequestRouter {
  public:
   enum class Outcome : uint8_t {
-    kHere,       // The connection has its server, and the route names the prefix.
-    kUnrouted,   // The request has no owner: the lane answers according to the route's status.
-    kLater,      // Earlier answers must be complete and sent first.
-    kWaiting,    // The request waits for its owner. The router resumes the input by itself.
+    kHere,      // The connection has its server, and the route names the prefix.
+    kUnrouted,  // The request has no owner: the lane answers according to the route's status.
+    // The request waits for its owner, or until earlier answers are complete and sent. The caller
+    // must pause with kPauseOrder.
+    kLater,
     kElsewhere,  // The connection has moved to another member, with the bytes read, or was closed.
-    // The head was sent to another member, and the connection stays here, in a phase that relays
-    // the body.
+    // The head was sent to another member, and the connection or stream stays here, in a phase that
+    // relays the body.
     kRelayed,
     kAnswered,  // The cache of the owner has answered.
   };
@@ -40,15 +41,8 @@ class RequestRouter {
   // Returns true if FindServer() must be called for the requests of this connection; false on a
   // port whose only server has the connection already.
   virtual bool MustRoute(const Connection* connection) const = 0;
-  // Finds the server or member that gets the request, and sets *route. `input` begins with the
-  // request, whose head has `head_bytes`.
-  virtual Outcome FindServer(Connection* connection, const http1::RequestHead& head,
-                             std::string_view input, size_t head_bytes, Route* route) = 0;
-  // Like FindServer(), for a stream of HTTP/2. The outcome is kHere, kUnrouted, kWaiting, kAnswered
-  // or kRelayed. After kRelayed the caller must send the request to *member with RelayStream(). If
-  // not `may_relay`, kRelayed comes only if no server here owns the request.
-  virtual Outcome FindStreamServer(Connection* stream, const http1::RequestHead& head,
-                                   bool may_relay, Route* route, uint64_t* member) = 0;
+  // Finds the server or member that gets the request, and sets its route.
+  virtual Outcome FindServer(ArrivedRequest* request) = 0;
 
   // -- A request that another member answers, at the member that has the client.
 
@@ -82,10 +76,13 @@ class RequestRouter {
   ~RequestRouter() = default;
 };
 
-// Events that a relay passes to the HTTP/2 session, for a stream whose request another member
-// answers. Thread: the lane.
+// The HTTP/2 session, as relays see it, for streams whose requests another member answers. Thread:
+// the lane.
 class RelayedStreams {
  public:
+  // Sends the request's head, and its body so far, to the member. Returns false if no relay can be
+  // opened.
+  virtual bool BeginRelay(Connection* stream, uint64_t member, const http1::RequestHead& head) = 0;
   // Bytes of the answer. The callee copies them.
   virtual void OnRelayedBytes(Connection* stream, std::string_view bytes) = 0;
   // The answer is complete. `closes`: the member takes nothing more of the request.

@@ -149,17 +149,17 @@ StaticRequests::StaticRequests(const http1::MethodTable* methods, NativeAnswers*
       ahead_(ahead),
       post_(std::move(post)) {}
 
-StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connection* connection,
-                                                  const http1::RequestHead& head,
-                                                  uint32_t prefix_id, bool closes) {
-  if (IsForJavaScript(*connection, head)) return Outcome::kNone;
+AnswerOutcome StaticRequests::ServeFile(const ArrivedRequest& arrived) {
+  Connection* connection = arrived.connection;
+  const http1::RequestHead& head = arrived.head;
+  if (IsForJavaScript(*connection, head)) return AnswerOutcome::kNone;
   const std::string_view path = SplitTarget(head.target).path;
-  const auto [mount, path_bytes] = connection->server()->config->FindStatic(prefix_id, path);
-  if (mount == nullptr) return Outcome::kNone;
+  const auto [mount, path_bytes] = connection->server()->config->FindStatic(arrived.route.id, path);
+  if (mount == nullptr) return AnswerOutcome::kNone;
   // A request with a body goes to JavaScript if the folder passes requests on (fallthrough).
   const static_files::StaticOptions& options = mount->site->options();
-  if (options.fallthrough && head.body != http1::BodyKind::kNone) return Outcome::kNone;
-  if (!writer->IsTurn(*connection)) return Outcome::kLater;
+  if (options.fallthrough && head.body != http1::BodyKind::kNone) return AnswerOutcome::kNone;
+  if (!arrived.writer->IsTurn(*connection)) return AnswerOutcome::kLater;
 
   StaticRequest request;
   request.method = head.method == get_method_    ? ConditionalMethod::kGet
@@ -176,7 +176,7 @@ StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connecti
   Boundary boundary;
   if (!response.has_value()) {
     known = Look(connection, mount->site, relative, &is_awaited);
-    if (known == nullptr) return Outcome::kWaiting;
+    if (known == nullptr) return AnswerOutcome::kLater;
     if (known->status == SearchStatus::kFound) {
       if (request.range.has_value()) boundary = RandomBoundary();
       FoundFile found{known->path, known->facts};
@@ -192,7 +192,7 @@ StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connecti
   // 'upgrade' and there is no such file, JavaScript gets the request.
   const bool is_heard = head.upgrade && connection->server()->config->settings().hears_upgrades;
   const bool is_file = known != nullptr && known->status == SearchStatus::kFound;
-  if (response->passes_on || (is_heard && !is_file)) return Outcome::kNone;
+  if (response->passes_on || (is_heard && !is_file)) return AnswerOutcome::kNone;
   // The descriptor was opened earlier: if the file has changed since, search again, but only once
   // per request.
   if (const auto* file = SentFile(*response, known.get());
@@ -200,9 +200,9 @@ StaticRequests::Outcome StaticRequests::ServeFile(AnswerWriter* writer, Connecti
       !is_awaited) {
     mount->site->Forget(relative, known);
     Await(connection, mount->site, relative);
-    return Outcome::kWaiting;
+    return AnswerOutcome::kLater;
   }
-  return Give(writer, connection, head, *response, known.get(), boundary, closes);
+  return Give(arrived, *response, known.get(), boundary);
 }
 
 StaticRequests::Known StaticRequests::Look(Connection* connection,
@@ -310,24 +310,22 @@ void StaticRequests::AppendHead(int status, std::string_view fields) {
   head_.append("\r\n");
 }
 
-StaticRequests::Outcome StaticRequests::Give(AnswerWriter* writer, Connection* connection,
-                                             const http1::RequestHead& head,
-                                             const StaticResponse& response, const KnownPath* known,
-                                             const Boundary& boundary, bool closes) {
+AnswerOutcome StaticRequests::Give(const ArrivedRequest& arrived, const StaticResponse& response,
+                                   const KnownPath* known, const Boundary& boundary) {
   AppendHead(response.status, response.fields);
   NativeAnswer answer;
   answer.counter = LaneCounter::kFiles;
   answer.status = response.status;
   answer.is_own_error = IsError(response.status);
   answer.head = head_;
-  answer.closes = closes;
+  answer.closes = arrived.closes;
   constexpr size_t kPiecesMax = 2 * semantics::kRangesCapacity + 1;
   std::array<NativeAnswer::Piece, kPiecesMax> pieces;
   size_t count = 0;
   std::string texts;
   std::vector<size_t> text_ends;
   if (!response.body.empty()) pieces[count++].bytes = response.body;
-  if (response.sends_file && known != nullptr && head.method != head_method_) {
+  if (response.sends_file && known != nullptr && arrived.head.method != head_method_) {
     const auto index = static_cast<size_t>(response.coding);
     const bool is_plain = response.coding == semantics::ContentCoding::kIdentity;
     const auto& file = is_plain ? known->file : known->siblings[index]->file;
@@ -364,9 +362,7 @@ StaticRequests::Outcome StaticRequests::Give(AnswerWriter* writer, Connection* c
     }
   }
   answer.pieces = std::span(pieces).first(count);
-  return answers_->Answer(writer, connection, &head, answer) == AnswerOutcome::kLater
-             ? Outcome::kLater
-             : Outcome::kGiven;
+  return answers_->Answer(arrived.writer, arrived.connection, &arrived.head, answer);
 }
 
 }  // namespace httpsys::engine

@@ -14,6 +14,7 @@
 #include "engine/connection/connection.h"
 #include "engine/connection/file_output.h"
 #include "engine/connection/input.h"
+#include "engine/requests/arrived_request.h"
 #include "engine/requests/native_answer.h"
 #include "files/read_ahead.h"
 #include "http1/method_table.h"
@@ -29,13 +30,6 @@ namespace httpsys::engine {
 // disk has searched for it. Then it is handled again.
 class StaticRequests {
  public:
-  enum class Outcome : uint8_t {
-    kNone,     // The request is not for a file: JavaScript gets it.
-    kGiven,    // The request is answered.
-    kLater,    // Earlier requests of the connection have no answer yet.
-    kWaiting,  // The request waits for a search; the caller must pause with kPauseOrder.
-  };
-
   // `ahead` and `post` are as in FileOutput.
   StaticRequests(const http1::MethodTable* methods, NativeAnswers* answers, Input* input,
                  files::ReadAhead* ahead, FileOutput::Post post);
@@ -43,11 +37,10 @@ class StaticRequests {
   StaticRequests& operator=(const StaticRequests&) = delete;
 
   // Answers a request for a prefix of the connection's server if the path is in one of its static
-  // folders. `closes` is as in NativeAnswer.
-  Outcome Serve(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
-                uint32_t prefix_id, bool closes) {
-    if (!connection->server()->config->has_statics()) return Outcome::kNone;
-    return ServeFile(writer, connection, head, prefix_id, closes);
+  // folders. With kLater it may wait for a search, and is resumed then.
+  AnswerOutcome Serve(const ArrivedRequest& request) {
+    if (!request.connection->server()->config->has_statics()) return AnswerOutcome::kNone;
+    return ServeFile(request);
   }
   void OnDetached(Connection* connection);
 
@@ -69,8 +62,7 @@ class StaticRequests {
     Known known;  // Valid with is_done.
   };
 
-  Outcome ServeFile(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
-                    uint32_t prefix_id, bool closes);
+  AnswerOutcome ServeFile(const ArrivedRequest& arrived);
   // Returns the known result for the path; nullptr = the connection waits for a search. Sets
   // *is_awaited if the request has waited for this result.
   Known Look(Connection* connection, const std::shared_ptr<static_files::StaticSite>& site,
@@ -82,9 +74,8 @@ class StaticRequests {
               const static_files::RequestPath& path, files::MountPolicy mounts);
   void OnSearched(const std::shared_ptr<static_files::StaticSite>& site,
                   const static_files::RequestPath& path, const Known& known);
-  Outcome Give(AnswerWriter* writer, Connection* connection, const http1::RequestHead& head,
-               const static_files::StaticResponse& response, const static_files::KnownPath* known,
-               const semantics::Boundary& boundary, bool closes);
+  AnswerOutcome Give(const ArrivedRequest& arrived, const static_files::StaticResponse& response,
+                     const static_files::KnownPath* known, const semantics::Boundary& boundary);
   void AppendHead(int status, std::string_view fields);
 
   const int get_method_;

@@ -34,7 +34,7 @@ int64_t ForeignWallSeconds() { return static_cast<int64_t>(std::time(nullptr)); 
 
 }  // namespace
 
-bool ForeignAnswers::Read(const Request& request, Asked* asked) const {
+bool ForeignAnswers::Read(const ArrivedRequest& request, Asked* asked) const {
   const Connection* real = request.connection->real();
   // For a relayed request, the relaying member looks in the caches of owners.
   if (real->origin() != nullptr || request.head.is_connect) return false;
@@ -54,8 +54,8 @@ bool ForeignAnswers::Fits(const Asked& asked, const ForeignScope& scope) {
   return !asked.is_secure || (asked.negotiation != nullptr && *asked.negotiation == scope.terms);
 }
 
-ForeignCache::Outcome ForeignAnswers::AnswerFor(const Request& request,
-                                                const sharing::PortRoutes::Owner& owner) {
+AnswerOutcome ForeignAnswers::AnswerFor(const ArrivedRequest& request,
+                                        const sharing::PortRoutes::Owner& owner) {
   Reader* const reader = readers_.Find(owner.member);
   const ForeignScope* scope = nullptr;
   if (reader != nullptr) {
@@ -63,20 +63,20 @@ ForeignCache::Outcome ForeignAnswers::AnswerFor(const Request& request,
   }
   if (scope == nullptr) {
     arenas_->Ask(owner.member, owner.server_id, owner.prefix_id);
-    return Outcome::kNone;
+    return AnswerOutcome::kNone;
   }
   Asked asked;
   if (scope->scope == 0 || reader->reader == nullptr || reader->arena->orphaned_ms != 0 ||
       !Read(request, &asked) || !Fits(asked, *scope) ||
       !Find(asked, request.head, *reader, *scope, false)) {
-    return Outcome::kNone;
+    return AnswerOutcome::kNone;
   }
   return Give(request, asked, reader, *scope, false);
 }
 
-ForeignCache::Outcome ForeignAnswers::LookAtOrphaned(const Request& request) {
+AnswerOutcome ForeignAnswers::LookAtOrphaned(const ArrivedRequest& request) {
   Asked asked;
-  if (!Read(request, &asked)) return Outcome::kNone;
+  if (!Read(request, &asked)) return AnswerOutcome::kNone;
   size_t tried = 0;
   for (Reader* reader : readers_.Orphaned()) {
     if (reader->reader == nullptr) continue;
@@ -88,7 +88,7 @@ ForeignCache::Outcome ForeignAnswers::LookAtOrphaned(const Request& request) {
     });
     if (found != nullptr) return Give(request, asked, reader, *found, true);
   }
-  return Outcome::kNone;
+  return AnswerOutcome::kNone;
 }
 
 bool ForeignAnswers::Find(const Asked& asked, const http1::RequestHead& head, const Reader& reader,
@@ -157,14 +157,14 @@ bool ForeignAnswers::IsForOwner(Reader* reader) const {
   return true;
 }
 
-ForeignCache::Outcome ForeignAnswers::Give(const Request& request, const Asked& asked,
-                                           Reader* reader, const ForeignScope& scope,
-                                           bool is_orphaned) {
-  if (!request.writer->IsTurn(*request.connection)) return Outcome::kLater;
+AnswerOutcome ForeignAnswers::Give(const ArrivedRequest& request, const Asked& asked,
+                                   Reader* reader, const ForeignScope& scope, bool is_orphaned) {
+  if (!request.writer->IsTurn(*request.connection)) return AnswerOutcome::kLater;
   const cache::EntryTerms& terms = found_.entry.terms;
   cache::FoundEntry coded;
   const FoundCoding coding = FindVariant(asked, request.head, *reader, &coded);
-  if (coding == FoundCoding::kNone && !is_orphaned && IsForOwner(reader)) return Outcome::kNone;
+  if (coding == FoundCoding::kNone && !is_orphaned && IsForOwner(reader))
+    return AnswerOutcome::kNone;
   if (reader->hits.has_value()) reader->hits->Note(found_.slot_at, found_.slot);
   UsedEntry entry;
   entry.status = found_.entry.status;
@@ -189,7 +189,7 @@ ForeignCache::Outcome ForeignAnswers::Give(const Request& request, const Asked& 
   bodies_.End();
   memory_.buffer.Trim(kForeignBytesKept);
   memory_.coded.Trim(kForeignBytesKept);
-  return outcome == AnswerOutcome::kLater ? Outcome::kLater : Outcome::kGiven;
+  return outcome;
 }
 
 }  // namespace httpsys::engine

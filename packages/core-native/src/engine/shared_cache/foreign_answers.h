@@ -28,13 +28,14 @@ class ForeignAnswers final : public ForeignCache {
 
   // -- ForeignCache.
 
-  Outcome Answer(const Request& request, const sharing::PortRoutes::Target& target) override {
+  AnswerOutcome Answer(const ArrivedRequest& request,
+                       const sharing::PortRoutes::Target& target) override {
     return target.owners.size() == 1 && target.owners[0].is_cached && target.owners[0].member != 0
                ? AnswerFor(request, target.owners[0])
-               : Outcome::kNone;
+               : AnswerOutcome::kNone;
   }
-  Outcome AnswerOrphaned(const Request& request) override {
-    return readers_.has_orphaned() ? LookAtOrphaned(request) : Outcome::kNone;
+  AnswerOutcome AnswerOrphaned(const ArrivedRequest& request) override {
+    return readers_.has_orphaned() ? LookAtOrphaned(request) : AnswerOutcome::kNone;
   }
   bool Has(const http1::RequestHead& head, const sharing::PortRoutes::Target& target) override;
 
@@ -52,10 +53,10 @@ class ForeignAnswers final : public ForeignCache {
   // Most scopes of orphaned arenas in which one request is looked up.
   static constexpr size_t kOrphansTriedMax = 64;
 
-  Outcome AnswerFor(const Request& request, const sharing::PortRoutes::Owner& owner);
-  Outcome LookAtOrphaned(const Request& request);
+  AnswerOutcome AnswerFor(const ArrivedRequest& request, const sharing::PortRoutes::Owner& owner);
+  AnswerOutcome LookAtOrphaned(const ArrivedRequest& request);
   // Reads the facts of a request. Returns false if no entry may answer it.
-  bool Read(const Request& request, Asked* asked) const;
+  bool Read(const ArrivedRequest& request, Asked* asked) const;
   static bool Fits(const Asked& asked, const ForeignScope& scope);
   // Looks for an entry that may answer. `is_orphaned`: the entry's owner cannot be asked.
   bool Find(const Asked& asked, const http1::RequestHead& head, const Reader& reader,
@@ -66,8 +67,8 @@ class ForeignAnswers final : public ForeignCache {
                           cache::FoundEntry* coded);
   // Returns true if the request must go to the owner, which makes a variant when it is asked again.
   bool IsForOwner(Reader* reader) const;
-  Outcome Give(const Request& request, const Asked& asked, Reader* reader,
-               const ForeignScope& scope, bool is_orphaned);
+  AnswerOutcome Give(const ArrivedRequest& request, const Asked& asked, Reader* reader,
+                     const ForeignScope& scope, bool is_orphaned);
 
   ForeignArenas* arenas_;
   const http1::MethodTable* methods_;

@@ -11,10 +11,10 @@
 namespace httpsys::engine {
 
 // Thread: the lane.
-class Http1Refusals final : public AnswerWriter {
+class Http1Answers final : public AnswerWriter {
  public:
-  Http1Refusals(Transport* transport, const Input* input, RequestRouter* router,
-                NativeAnswers* answers)
+  Http1Answers(Transport* transport, const Input* input, RequestRouter* router,
+               NativeAnswers* answers)
       : transport_(transport), input_(input), router_(router), answers_(answers) {}
 
   // Refuses the message that is being read. `input` contains the fault and ends with the last bytes

@@ -1,4 +1,4 @@
-#include "engine/http1/http1_refusals.h"
+#include "engine/http1/http1_answers.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,8 +11,8 @@ namespace httpsys::engine {
 
 using records::ErrorKind;
 
-void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_view input,
-                           std::string prefix) {
+void Http1Answers::Refuse(Connection* connection, ErrorKind kind, std::string_view input,
+                          std::string prefix) {
   const bool is_in_body = connection->phase() != InputPhase::kHead;
   Messages::StopTime(connection);
   transport_->StopTimer(connection);
@@ -37,8 +37,8 @@ void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_v
 }
 
 // Reports the fault as Node does: with the last bytes read and the offset of the fault in them.
-void Http1Refusals::Tell(Connection* connection, ErrorKind kind, std::string_view input,
-                         std::string prefix) {
+void Http1Answers::Tell(Connection* connection, ErrorKind kind, std::string_view input,
+                        std::string prefix) {
   std::string_view segment = input_->segment();
   if (segment.empty()) segment = input;
   const size_t before = input.size() - std::min(input.size(), segment.size());
@@ -53,7 +53,7 @@ void Http1Refusals::Tell(Connection* connection, ErrorKind kind, std::string_vie
 
 // Reports further bytes of a refused message as further errors, as llhttp does in its error state.
 // A body that was refused for its size or time is well-formed: its further bytes are dropped.
-void Http1Refusals::RefuseMore(Connection* connection, std::string_view input) {
+void Http1Answers::RefuseMore(Connection* connection, std::string_view input) {
   if (connection->refusal() == ErrorKind::kTimeout ||
       connection->refusal() == ErrorKind::kBodyTooLarge) {
     return;
@@ -62,7 +62,7 @@ void Http1Refusals::RefuseMore(Connection* connection, std::string_view input) {
                                            {input.substr(0, limits::kRawBytesMax), {}, 0});
 }
 
-void Http1Refusals::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
+void Http1Answers::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   if (answer.was_queued) {
     connection->Enter(InputPhase::kOver);
     SocketWatch::Pause(connection, kPauseOver);
@@ -80,7 +80,7 @@ void Http1Refusals::WriteAnswer(Connection* connection, const NativeAnswer& answ
   answers_->EndAnswer(connection, answer.closes || is_relayed);
 }
 
-void Http1Refusals::ResetRequest(Connection* connection, bool) {
+void Http1Answers::ResetRequest(Connection* connection, bool) {
   answers_->Flush(connection);
   transport_->Reset(connection);
 }

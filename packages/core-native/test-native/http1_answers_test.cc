@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kBad = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
 
-TEST(Http1RefusalsTest, AMalformedMessageIsAnsweredWithoutJavaScript) {
+TEST(Http1AnswersTest, AMalformedMessageIsAnsweredWithoutJavaScript) {
   FakeJavaScript js;
   const Peer peer(js.Connect());
   js.Expect(RequestType::kOpen);
@@ -23,7 +23,7 @@ TEST(Http1RefusalsTest, AMalformedMessageIsAnsweredWithoutJavaScript) {
   EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
 }
 
-TEST(Http1RefusalsTest, AServerThatWantsErrorsGetsWhatWasReadLast) {
+TEST(Http1AnswersTest, AServerThatWantsErrorsGetsWhatWasReadLast) {
   FakeJavaScript js;
   ServerSettings settings;
   settings.wants_errors = true;
@@ -39,7 +39,7 @@ TEST(Http1RefusalsTest, AServerThatWantsErrorsGetsWhatWasReadLast) {
   js.Expect(RequestType::kClosed);
 }
 
-TEST(Http1RefusalsTest, AnErrorBehindAnUnansweredRequestIsJavaScriptsToAnswer) {
+TEST(Http1AnswersTest, AnErrorBehindAnUnansweredRequestIsJavaScriptsToAnswer) {
   FakeJavaScript js;
   const Peer peer(js.Connect());
   js.Expect(RequestType::kOpen);
@@ -49,7 +49,7 @@ TEST(Http1RefusalsTest, AnErrorBehindAnUnansweredRequestIsJavaScriptsToAnswer) {
   EXPECT_EQ(js.Expect(RequestType::kError).body, segment);
 }
 
-TEST(Http1RefusalsTest, AMalformedChunkIsReportedWithWhatWasReadLast) {
+TEST(Http1AnswersTest, AMalformedChunkIsReportedWithWhatWasReadLast) {
   FakeJavaScript js;
   const Peer peer(js.Connect());
   js.Expect(RequestType::kOpen);
@@ -61,7 +61,7 @@ TEST(Http1RefusalsTest, AMalformedChunkIsReportedWithWhatWasReadLast) {
   EXPECT_EQ(error.body, message);
 }
 
-TEST(Http1RefusalsTest, BytesAfterAClosingRequestAreAnError) {
+TEST(Http1AnswersTest, BytesAfterAClosingRequestAreAnError) {
   FakeJavaScript js;
   const Peer peer(js.Connect());
   js.Expect(RequestType::kOpen);
@@ -73,7 +73,7 @@ TEST(Http1RefusalsTest, BytesAfterAClosingRequestAreAnError) {
             static_cast<uint32_t>(ErrorKind::kDataAfterClose));
 }
 
-TEST(Http1RefusalsTest, WhatFollowsAToldRefusalIsToldToo) {
+TEST(Http1AnswersTest, WhatFollowsAToldRefusalIsToldToo) {
   FakeJavaScript js;
   ServerSettings settings;
   settings.wants_errors = true;
@@ -91,7 +91,7 @@ TEST(Http1RefusalsTest, WhatFollowsAToldRefusalIsToldToo) {
   EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
 }
 
-TEST(Http1RefusalsTest, AnEndWithinAMessageClosesAConnectionThatJavaScriptHasEnded) {
+TEST(Http1AnswersTest, AnEndWithinAMessageClosesAConnectionThatJavaScriptHasEnded) {
   for (const std::string_view message :
        {"GET / HT", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello",
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe"}) {
@@ -111,7 +111,7 @@ TEST(Http1RefusalsTest, AnEndWithinAMessageClosesAConnectionThatJavaScriptHasEnd
   }
 }
 
-TEST(Http1RefusalsTest, WhatFollowsATimeoutIsThrownAway) {
+TEST(Http1AnswersTest, WhatFollowsATimeoutIsThrownAway) {
   FakeJavaScript js;
   ServerSettings settings;
   settings.wants_errors = true;
@@ -128,7 +128,7 @@ TEST(Http1RefusalsTest, WhatFollowsATimeoutIsThrownAway) {
   EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
 }
 
-TEST(Http1RefusalsTest, AHeadOverTheLimitIsRefusedWith431) {
+TEST(Http1AnswersTest, AHeadOverTheLimitIsRefusedWith431) {
   FakeJavaScript js;
   ServerSettings settings;
   settings.header_bytes_max = 200;
@@ -140,7 +140,7 @@ TEST(Http1RefusalsTest, AHeadOverTheLimitIsRefusedWith431) {
   js.Expect(RequestType::kClosed);
 }
 
-TEST(Http1RefusalsTest, ABodyOverTheLimitIsRefusedBeforeJavaScriptSeesItsRequest) {
+TEST(Http1AnswersTest, ABodyOverTheLimitIsRefusedBeforeJavaScriptSeesItsRequest) {
   FakeJavaScript js;
   ServerSettings settings;
   settings.body_bytes_max = 4;
@@ -154,7 +154,7 @@ TEST(Http1RefusalsTest, ABodyOverTheLimitIsRefusedBeforeJavaScriptSeesItsRequest
   js.Expect(RequestType::kClosed);
 }
 
-TEST(Http1RefusalsTest, AChunkedBodyOverTheLimitIsReportedWhileItStreams) {
+TEST(Http1AnswersTest, AChunkedBodyOverTheLimitIsReportedWhileItStreams) {
   FakeJavaScript js;
   ServerSettings settings;
   settings.body_bytes_max = 4;
@@ -167,7 +167,7 @@ TEST(Http1RefusalsTest, AChunkedBodyOverTheLimitIsReportedWhileItStreams) {
   EXPECT_EQ(js.Expect(RequestType::kError).number, static_cast<uint32_t>(ErrorKind::kBodyTooLarge));
 }
 
-TEST(Http1RefusalsTest, AnEndWithinAHeadIsABadRequest) {
+TEST(Http1AnswersTest, AnEndWithinAHeadIsABadRequest) {
   for (size_t length = 1; length < kGet.size(); ++length) {
     FakeJavaScript js;
     const Peer peer(js.Connect());
@@ -179,7 +179,7 @@ TEST(Http1RefusalsTest, AnEndWithinAHeadIsABadRequest) {
   }
 }
 
-TEST(Http1RefusalsTest, AnEndWithinABodyIsReportedAsIncomplete) {
+TEST(Http1AnswersTest, AnEndWithinABodyIsReportedAsIncomplete) {
   FakeJavaScript js;
   const Peer peer(js.Connect());
   js.Expect(RequestType::kOpen);
@@ -189,7 +189,7 @@ TEST(Http1RefusalsTest, AnEndWithinABodyIsReportedAsIncomplete) {
   EXPECT_EQ(js.Expect(RequestType::kError).number, static_cast<uint32_t>(ErrorKind::kIncomplete));
 }
 
-TEST(Http1RefusalsTest, AMessageThatTakesTooLongIsRefusedWith408) {
+TEST(Http1AnswersTest, AMessageThatTakesTooLongIsRefusedWith408) {
   FakeJavaScript js;
   const Peer peer(js.Connect());
   js.Expect(RequestType::kOpen);
@@ -201,7 +201,7 @@ TEST(Http1RefusalsTest, AMessageThatTakesTooLongIsRefusedWith408) {
   js.Expect(RequestType::kClosed);
 }
 
-TEST(Http1RefusalsTest, RequestsThatNoPrefixOwnsAreAnsweredInTheirTurn) {
+TEST(Http1AnswersTest, RequestsThatNoPrefixOwnsAreAnsweredInTheirTurn) {
   FakeJavaScript js;
   ServerSettings settings;
   settings.prefixes = test::WholePrefixes({"http://shop.test:80/a/", "http://shop.test:80/b/"});
@@ -237,7 +237,7 @@ TEST(Http1RefusalsTest, RequestsThatNoPrefixOwnsAreAnsweredInTheirTurn) {
   EXPECT_EQ(all.substr(all.find("\r\n\r\n", head) + 4, 12), "HTTP/1.1 400");
 }
 
-TEST(Http1RefusalsTest, AServerOfPrefixesRefusesARequestWithoutOneValidHost) {
+TEST(Http1AnswersTest, AServerOfPrefixesRefusesARequestWithoutOneValidHost) {
   for (const std::string_view host :
        {"Host: u@shop.test\r\n", "Host: shop.test:80:x\r\n", "Host: other.test#@shop.test\r\n",
         "Host: shop.test\r\nHost: shop.test\r\n", ""}) {
@@ -261,7 +261,7 @@ TEST(Http1RefusalsTest, AServerOfPrefixesRefusesARequestWithoutOneValidHost) {
   }
 }
 
-TEST(Http1RefusalsTest, AUrlThatIsNotTakenIsAnsweredInItsTurnAndEndsTheConnection) {
+TEST(Http1AnswersTest, AUrlThatIsNotTakenIsAnsweredInItsTurnAndEndsTheConnection) {
   FakeJavaScript js;
   ServerSettings settings;
   settings.is_url_strict = true;
