@@ -1,7 +1,7 @@
 #pragma once
 // Finds an entry in an arena that another process may write at the same time, perhaps with bad
-// intent. This is the algorithm of ArenaReader in a file of its own: tests leave out its steps one
-// by one, and stop it between them.
+// intent. Separate from ArenaReader because tests leave out steps of this algorithm one by one, and
+// stop it between them.
 
 #include <atomic>
 #include <memory>
@@ -108,7 +108,7 @@ FindResult FindEntry(const ArenaView& view, std::string_view key, uint64_t hash,
         view.slot(slot_at).load(std::memory_order_acquire) != slot.value) {
       continue;
     }
-    // The writer may have replaced the memory of the chunk by another one, which is not mapped.
+    // The writer may have replaced the memory of the chunk; the new memory is not mapped yet.
     if (view.chunks[chunk].words == nullptr ||
         view.chunks[chunk].serial != view.serial(chunk).load(std::memory_order_relaxed)) {
       continue;

@@ -19,10 +19,10 @@
 namespace httpsys::cache {
 
 // First word of an index. Must change with the layout and with the text of keys: a reader that
-// makes different keys could find the response to another request.
+// makes keys in another way could find the response to another request.
 inline constexpr uint64_t kArenaMagic = 0x3330'6863'6163'7368;  // "hscach03"
-// Size of a segment: two of the largest entries. A larger segment would waste less space, but its
-// memory would become free later.
+// Size of a segment: the size of two of the largest entries. Larger segments would waste less
+// space, but their memory would become free later.
 inline constexpr uint32_t kSegmentBytes = 2 * 1024 * 1024;
 inline constexpr uint32_t kSegmentsPerChunk = 2;
 // Bounds that a reader accepts in an index of another process. kChunksMax chunks of 4 MiB are 4
@@ -32,7 +32,7 @@ inline constexpr uint32_t kSegmentBytesMax = 64 * 1024 * 1024;
 inline constexpr uint32_t kChunksMax = 1024;
 inline constexpr uint32_t kBucketsMax = 1u << 20;
 inline constexpr uint32_t kWays = 8;  // Slots of a bucket.
-// Bytes of memory for each slot of the index, about a small answer with its head and key.
+// The index has one slot for each so many bytes of memory, about a small answer with head and key.
 inline constexpr uint32_t kBytesPerSlot = 512;
 // Entries begin at multiples of this many bytes.
 inline constexpr size_t kEntryAlignBytes = 16;
@@ -64,7 +64,7 @@ struct ArenaShape {
   size_t chunk_bytes() const { return size_t{segment_bytes} * kSegmentsPerChunk; }
   uint64_t bytes() const { return uint64_t{segment_bytes} * segments(); }
 
-  // Places of the index, in words.
+  // Positions of the index's parts, in words.
   static constexpr size_t kMagicAt = 0;
   static constexpr size_t kSeedAt = 1;
   static constexpr size_t kSegmentBytesAt = 2;
@@ -98,8 +98,8 @@ struct Slot {
 enum class EntryKind : uint16_t {
   kResponse,
   kVaryRecord,  // The body is an encoded VaryRecord.
-  // A response in a content coding, with the terms of the plain response. An empty body says that
-  // the coding does not make the response smaller.
+  // A response in a content coding, with the terms of the plain response. If the body is empty, the
+  // coding does not make the response smaller.
   kCoded,
 };
 
@@ -111,7 +111,7 @@ struct EntryHead {
   uint16_t status = 0;
   EntryKind kind = EntryKind::kResponse;
   uint64_t hash = 0;
-  int64_t created_s = 0;  // Seconds since 1970; only for display.
+  int64_t created_s = 0;  // Seconds since 1970; shown in lists, and not used otherwise.
   EntryTerms terms;
 
   static constexpr size_t Padded(size_t bytes) { return (bytes + 7) & ~size_t{7}; }
@@ -119,7 +119,7 @@ struct EntryHead {
   uint64_t payload_bytes() const {
     return uint64_t{Padded(key_bytes)} + Padded(head_bytes) + Padded(body_bytes);
   }
-  // Bytes of the whole entry, up to where the next one may begin.
+  // Bytes of the whole entry, up to the start of the next one.
   uint64_t total_bytes() const {
     return (sizeof(EntryHead) + payload_bytes() + kEntryAlignBytes - 1) & ~(kEntryAlignBytes - 1);
   }

@@ -10,8 +10,8 @@
 
 namespace httpsys::cache {
 
-// Reads the arena of this process or of another one. No contents of the memory can make the reader
-// read outside of the memory, wait, or fail: in the worst case it returns an entry that a hostile
+// Reads the arena of this process or of another one. Whatever the memory contains, the reader does
+// not read outside of it, wait, or fail: in the worst case it returns an entry that a hostile
 // writer has made up. The reader keeps the memory mapped. Thread: one lane.
 class ArenaReader {
  public:
@@ -33,7 +33,6 @@ class ArenaReader {
   // the buffer is used again.
   FindResult Find(std::string_view key, uint64_t hash, CopyBuffer* buffer, FoundEntry* found) const;
 
-  // The mappings, for FindEntry().
   const ArenaView& view() const { return view_; }
 
  private:

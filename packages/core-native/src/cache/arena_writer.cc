@@ -58,7 +58,7 @@ bool ArenaWriter::AddChunk(uint32_t chunk) {
   HTTPSYS_CHECK(chunks_[chunk] == nullptr);
   chunks_[chunk] = SharedMemory::Create(shape_.chunk_bytes());
   if (chunks_[chunk] == nullptr) return false;
-  // A reader that sees a segment of the chunk open sees this serial, too.
+  // A reader that sees an open segment of the chunk also sees this serial.
   index_->words()[ArenaShape::kSerialsAt + chunk].store(++last_serial_);
   return true;
 }
@@ -94,7 +94,7 @@ size_t ArenaWriter::RetireSegment(uint32_t segment) {
     ++found;
   }
   generation(segment).fetch_add(1, std::memory_order_seq_cst);
-  // No reader sees a later store to the segment before the odd generation (arena_find.h).
+  // A reader that sees any later store to the segment also sees the odd generation (arena_find.h).
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return found;
 }
@@ -163,7 +163,7 @@ ArenaWriter::Place ArenaWriter::FindSlot(uint64_t hash, uint64_t offset) const {
 }
 
 void ArenaWriter::SetSlot(uint32_t slot_at, Slot value) {
-  // Release: a reader that sees the slot sees the stores of the entry, too.
+  // Release: a reader that sees the slot also sees the stores of the entry.
   slot(slot_at).store(value.value, std::memory_order_release);
 }
 

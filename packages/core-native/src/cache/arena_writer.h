@@ -11,7 +11,7 @@
 
 namespace httpsys::cache {
 
-// The parts of an entry that is to be stored.
+// The parts of an entry for Append().
 struct EntryParts {
   std::string_view key;
   std::string_view head;
@@ -41,13 +41,13 @@ class ArenaWriter {
   std::shared_ptr<const SharedMemory> chunk(uint32_t chunk) const { return chunks_[chunk]; }
   uint64_t serial(uint32_t chunk) const;
 
-  // Makes the memory of a chunk, with retired segments. Returns false if there is no memory.
+  // Makes the memory of a chunk, with retired segments. Returns false if memory is short.
   [[nodiscard]] bool AddChunk(uint32_t chunk);
   // Releases the memory of a chunk; it is freed once no reader maps it. Both segments must be
   // retired.
   void RemoveChunk(uint32_t chunk);
 
-  // Begins the next use of a retired segment of an existing chunk.
+  // Opens a retired segment of an existing chunk for new entries.
   void OpenSegment(uint32_t segment);
   // Makes all entries of a segment unreachable, and returns how many were reachable. A reader that
   // is copying such an entry detects the change.
@@ -77,16 +77,15 @@ class ArenaWriter {
 
   // Makes an entry visible in the slot at this position, in place of the slot's earlier entry.
   void SetSlot(uint32_t slot_at, Slot slot);
-  // Makes the entry of the slot invisible.
   void ClearSlot(uint32_t slot_at) { SetSlot(slot_at, {}); }
 
   // Reads the head of the entry at this position of a segment, which is 0 or the end of another
   // entry. Returns false at the end of the used part, or if a defect of this process has
   // overwritten the memory.
   [[nodiscard]] bool ReadEntry(uint32_t segment, uint32_t position, EntryHead* entry) const;
-  // Reads the key of an entry into `key`, which has room for EntryHead::key_bytes.
+  // Copies the key of an entry to `key`, which must have room for EntryHead::key_bytes.
   void ReadKey(uint64_t offset, const EntryHead& entry, char* key) const;
-  // Changes whenever the segment is retired or opened.
+  // A number that changes whenever the segment is retired or opened.
   uint64_t segment_generation(uint32_t segment) const {
     return generation(segment).load(std::memory_order_relaxed);
   }

@@ -11,7 +11,7 @@
 namespace httpsys::cache {
 namespace {
 
-// Separates the parts of a key: no field value and no target contains a line end.
+// Separates the parts of a key; neither field values nor targets contain a line end.
 constexpr char kPartEnd = '\n';
 
 std::string_view TakePart(std::string_view* text) {
@@ -26,8 +26,9 @@ std::string_view TakePart(std::string_view* text) {
 bool MakeKey(const KeyScope& scope, const http1::RequestHead& head, std::string* key) {
   std::array<char, std::numeric_limits<uint32_t>::digits10 + 1> digits;
   char* const digits_end = std::to_chars(digits.begin(), digits.end(), scope.port).ptr;
-  // A letter, the digits of the port, and a line end on both sides of the host. Each call of
-  // std::string costs more than the bytes that it appends: all of them are written at once.
+  // The sum is a letter, the digits of the port, and a line end on each side of the host. The bytes
+  // are written at once, because each call of std::string costs more than the bytes that it
+  // appends.
   const auto digit_count = static_cast<size_t>(digits_end - digits.data());
   key->resize(digit_count + head.host.size() + head.target.size() + 3);
   char* to = key->data();
@@ -43,7 +44,7 @@ bool MakeKey(const KeyScope& scope, const http1::RequestHead& head, std::string*
     for (const char c : name) key->push_back(LowerCase(c));
     key->push_back(':');
     key->append(value);
-    // Stop here, before a long head costs memory.
+    // Stop early: a long head must not cost memory.
     if (key->size() > kKeyBytesMax) return false;
   }
   return key->size() <= kKeyBytesMax;

@@ -13,7 +13,7 @@ namespace httpsys::cache {
 // Maximum length of a key. Requests whose key would be longer bypass the cache.
 inline constexpr size_t kKeyBytesMax = 8 * 1024;
 
-// The scheme and the port by which a request came in.
+// The scheme and the port on which a request arrived.
 struct KeyScope {
   bool is_secure = false;  // TLS.
   // The port of the listener, or a number above 65535 for other scopes (ProcessCache::Claim):

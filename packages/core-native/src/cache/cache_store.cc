@@ -8,15 +8,15 @@
 namespace httpsys::cache {
 namespace {
 
-// The small log, to which new entries go, has one part in this many of the memory.
+// The small log, which gets new entries, has 1/kSmallPart of the memory.
 constexpr uint64_t kSmallPart = 10;
 // Number of hits from which an entry of the small log moves to the main log.
 constexpr uint32_t kPromotingHits = 2;
-// Maximum number of segments that one Store() empties while keeping popular entries; the next
-// segment is emptied completely. Bounds the cost of a Store().
+// Maximum number of segments that one Store() empties while copying popular entries; the next
+// segment is emptied without copies. Bounds the cost of a Store().
 constexpr int kKeepingRoundsMax = 8;
-// Number of segments that stay free, to receive the kept entries of a segment that is being
-// emptied.
+// Number of free segments kept in reserve: popular entries of a segment being emptied are copied
+// there.
 constexpr size_t kReserveSegments = 1;
 
 }  // namespace
@@ -81,7 +81,7 @@ bool CacheStore::Store(const EntryParts& parts) {
   const uint64_t hash = HashText(parts.key, arena_->seed());
   if (parts.HeadFor(hash).total_bytes() > arena_->shape().segment_bytes / 2) return false;
   const ArenaWriter::Place before = arena_->FindSlot(hash);
-  // A new version of an entry of the main log goes to the main log, too.
+  // A new version of an entry stays in the entry's log: a popular one goes to the main log.
   const bool is_popular = before.slot.is_empty()
                               ? ghosts_.Take(hash, static_cast<uint32_t>(counts_.entries))
                               : logs_.IsInMain(SegmentOf(before.slot));
@@ -140,8 +140,8 @@ uint64_t CacheStore::SmallBytes() const {
   return bytes;
 }
 
-// Empties the oldest segment of the small log if that has its part of the memory, otherwise of the
-// main log. Returns false if neither log has a segment.
+// Empties the oldest segment: of the small log if that has its share of the memory, otherwise of
+// the main log. Returns false if neither log has a segment.
 bool CacheStore::FreeSegment(bool keeps_nothing) {
   const bool has_small = !logs_.Of(Log::kSmall).empty();
   const bool has_main = !logs_.Of(Log::kMain).empty();
@@ -218,8 +218,8 @@ size_t CacheStore::DropIf(const Visit& visit) {
   return walk.dropped;
 }
 
-// Entries are added and moved only to the last segment of a log. The last segments of both logs are
-// therefore visited in one final step, when all other segments have been visited.
+// Visits the last segments of both logs in one final step, after all others: only they receive new
+// and moved entries.
 bool CacheStore::DropSomeIf(const Visit& visit, Walk* walk) {
   walk->visited.resize(arena_->shape().segments());
   for (const Log log : {Log::kSmall, Log::kMain}) {

@@ -24,14 +24,14 @@ struct StoreCounts {
 
 // The entries of this process: an arena, and the decision which entries stay in it, by S3-FIFO on
 // two logs of segments. New entries go to the small log, which has a tenth of the memory. When it
-// needs room, its oldest segment is emptied: entries that were hit twice are copied to the main
-// log, the others leave, and a key that comes back soon goes to the main log at once. When the main
-// log needs room, the entries of its oldest segment that were hit are copied behind the others,
+// is full, its oldest segment is emptied: entries that were hit twice are copied to the main log,
+// the others are dropped; a dropped key that comes back soon goes to the main log at once. When the
+// main log is full, the entries of its oldest segment that were hit are copied behind the others,
 // with one hit less. One segment is always free, so that a copy exists before the original goes
 // away. Thread: any, one at a time (the mutex of the process), while readers read.
 class CacheStore {
  public:
-  // Uses up to shape.bytes(), a chunk at a time. Returns nullptr if there is no memory.
+  // Makes a store of up to shape.bytes(), allocated by chunks. Returns nullptr if memory is short.
   [[nodiscard]] static std::unique_ptr<CacheStore> Create(const ArenaShape& shape, uint64_t seed);
 
   // The memory for readers. version() changes whenever a chunk is added or removed.
@@ -40,8 +40,8 @@ class CacheStore {
 
   // Hits that the lanes of this process have counted.
   HitTable& own_hits() { return own_hits_; }
-  // Adds the hits of another process to the decisions of eviction. The table must outlive this
-  // object, or be removed.
+  // Lets eviction respect the hits of another process, too. The table must outlive this object, or
+  // be removed.
   void AddHits(const HitTable* hits) { other_hits_.push_back(hits); }
   void RemoveHits(const HitTable* hits) { std::erase(other_hits_, hits); }
 
@@ -61,7 +61,7 @@ class CacheStore {
   // which it returns true. Returns how many it has removed.
   using Visit = std::function<bool(std::string_view key, const EntryHead& entry)>;
   size_t DropIf(const Visit& visit);
-  // State of DropSomeIf(), which does the same as DropIf() in steps. Entries may come and go
+  // State of DropSomeIf(), which does in steps what DropIf() does at once. Entries may come and go
   // between steps: an entry that is stored meanwhile may be left out, and a moved one may be
   // visited twice.
   struct Walk {
@@ -109,7 +109,7 @@ class CacheStore {
   std::unique_ptr<HitTable::Cell[]> own_cells_;
   HitTable own_hits_;
   std::vector<const HitTable*> other_hits_;
-  std::vector<uint8_t> hits_left_;  // By slot: the entry's hits before it was copied.
+  std::vector<uint8_t> hits_left_;  // By slot: the hits that the entry had left when it was copied.
   std::string key_;                 // Key of the entry that is being visited.
   StoreCounts counts_;
   uint64_t version_ = 1;

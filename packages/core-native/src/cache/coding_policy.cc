@@ -28,7 +28,7 @@ bool EndsIgnoringCase(std::string_view text, std::string_view lower) {
 }
 
 // True for fields that forbid a compressed variant: they describe the bytes of the plain content,
-// or say that it is compressed already.
+// or show that it is compressed already.
 bool ForbidsCoding(std::string_view name) {
   constexpr auto kNames =
       std::to_array<std::string_view>({"content-encoding", "content-range", "content-md5", "digest",
@@ -36,7 +36,7 @@ bool ForbidsCoding(std::string_view name) {
   return IsOneOfNames(name, kNames);
 }
 
-// Returns the value of Accept-Encoding; `joined` holds it if it has several lines.
+// Returns the value of Accept-Encoding. `joined` is the memory for several joined lines.
 std::optional<std::string_view> AcceptEncoding(const http1::RequestHead& head,
                                                std::string* joined) {
   std::optional<std::string_view> value;
@@ -74,7 +74,7 @@ CodingSet CodingsOf(uint32_t bits) {
 
 bool IsCompressible(std::string_view content_type) {
   const std::string_view type = semantics::Trim(content_type.substr(0, content_type.find(';')));
-  // Clients read events as they come; an encoder would hold them back.
+  // Not event streams: clients read events as they come, and an encoder would delay them.
   if (EqualsIgnoringCase(type, "text/event-stream")) return false;
   constexpr auto kTypes = std::to_array<std::string_view>(
       {"application/ecmascript", "application/javascript", "application/json", "application/rtf",
@@ -88,7 +88,7 @@ bool IsCompressible(std::string_view content_type) {
 
 uint32_t CodingFlags(const RequestFacts& request, std::span<const http1::HeaderLine> lines,
                      CodingSet codings) {
-  // The response to a request with credentials may contain secrets although it may be stored.
+  // The response to a request with credentials may contain secrets, which compression could reveal.
   if (codings == CodingSet() || request.has_cookie || request.has_authorization) return 0;
   bool is_compressible = false;
   bool names_encoding = false;
@@ -99,7 +99,7 @@ uint32_t CodingFlags(const RequestFacts& request, std::span<const http1::HeaderL
       is_compressible = IsCompressible(value);
     } else if (EqualsIgnoringCase(name, "cache-control") ||
                EqualsIgnoringCase(name, "cdn-cache-control")) {
-      // no-transform has the same form in both fields.
+      // The directive no-transform has the same form in CDN-Cache-Control and Cache-Control.
       semantics::ReadCacheControl(value, &control);
     } else if (EqualsIgnoringCase(name, "vary")) {
       std::string_view member;

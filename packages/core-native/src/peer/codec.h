@@ -1,7 +1,7 @@
 #pragma once
 // The encoding of values in frames between members of a shared port: fixed-size integers in
-// little-endian order, texts with a 16-bit length. Bytes of a peer are untrusted: a Reader never
-// reads beyond its bytes, and remembers that it should have.
+// little-endian order, texts with a 16-bit length. Received bytes are untrusted: a Reader never
+// reads beyond their end, and remembers the attempt.
 
 #include <concepts>
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace httpsys::peer {
 
-// Longest text in a frame, in bytes. The longest one describes a client's TLS, with its
-// certificates (kRelayCertificateBytesMax).
+// Longest text in a frame, in bytes: the description of a client's TLS with its certificates
+// (kRelayCertificateBytesMax).
 inline constexpr size_t kTextBytesMax = 40 * 1024;
 // Most items of a list in a frame. Longer lists are sent as several frames.
 inline constexpr size_t kListItemsMax = 1024;
@@ -27,7 +27,7 @@ class Writer {
   void operator()(const Values&... values) {
     (Put(values), ...);
   }
-  // Does nothing: only a Reader checks.
+  // Does nothing: only a Reader checks conditions.
   void Require(bool) {}
   std::string Take() { return std::move(bytes_); }
 
@@ -66,7 +66,7 @@ class Reader {
     (Get(values), ...);
   }
   void Require(bool is_sound) { is_good_ = is_good_ && is_sound; }
-  // True if every value was there and no bytes are left.
+  // True if all values were read and no bytes are left.
   bool is_exact() const { return is_good_ && bytes_.empty(); }
   bool is_good() const { return is_good_; }
   std::string_view rest() const { return bytes_; }

@@ -12,11 +12,10 @@
 namespace httpsys::peer {
 
 inline constexpr size_t kFrameHeaderBytes = 8;
-// Longest payload in bytes. A payload has room for the bytes that one read of a lane leaves
-// unhandled.
+// Longest payload in bytes. A hand-over must fit: it includes the unhandled bytes of a lane's read.
 inline constexpr size_t kFrameBytesMax = 1024 * 1024;
-// Most descriptors of one frame: this many connections can be handed over at a time. Systems allow
-// some hundred in one message.
+// Most descriptors of one frame, and so of connections handed over at a time. Systems allow some
+// hundred in one message.
 inline constexpr uint8_t kFrameFdsMax = 64;
 
 struct Frame {

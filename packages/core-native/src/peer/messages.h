@@ -61,7 +61,7 @@ enum class FrameType : uint8_t {
   kCacheHits = 48,  // Carries the reader's table of hits.
   kCacheAsk = 49,
   kCacheIndex = 50,  // Carries the index of an arena.
-  kCacheChunk = 51,  // Carries a chunk of it.
+  kCacheChunk = 51,  // Carries a chunk of an arena.
   kCacheGone = 52,
   kCacheScope = 53,
   kCacheFollow = 54,
@@ -227,7 +227,7 @@ struct Entry {
   uint32_t absent_ms = 0;  // Not 0: the server has gone, and requests wait this long for a new one.
   std::string queue;
   std::string prefix;
-  std::string terms = {};  // As in PrefixItem.
+  std::string terms = {};  // PrefixItem::terms of the prefix.
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -314,8 +314,8 @@ struct CacheGrant {
   }
 };
 
-// kMoving has no payload: the member leaves a coordinator that is stopped, and comes back if it
-// finds no other.
+// kMoving has no payload: the member leaves a stopped coordinator, and comes back if it finds no
+// other one.
 
 // The first frame of a data connection.
 struct Link {
@@ -357,7 +357,7 @@ struct Relay {
   uint32_t sequence = 0;
   uint16_t port = 0;
   uint8_t hops = 0;
-  uint32_t id = 0;  // The sender's number of the relay.
+  uint32_t id = 0;  // The sender's number for the relay.
   uint8_t family = 0;
   uint16_t remote_port = 0;
   uint16_t local_port = 0;
@@ -399,8 +399,8 @@ struct Decided {
   }
 };
 
-// The payload of kReturned and kUnbegun. The owner returns the unanswered requests, of which it has
-// begun none: because it has no server for them any more (kReturned), or because its JavaScript is
+// The payload of kReturned and kUnbegun. The owner returns unanswered requests that it has not
+// begun: because it has no server for them any more (kReturned), or because its JavaScript is
 // blocked (kUnbegun).
 struct Returned {
   uint32_t id = 0;
@@ -411,9 +411,9 @@ struct Returned {
   }
 };
 
-// Reports that the owner ends its output or closes the relay on behalf of its application or of the
-// client. An end without this message (or without an answer that closes) means that the process has
-// ended.
+// Reports that the owner ends its output or closes the relay, because its application or the client
+// wants it. If a relay ends without this message (or without an answer that closes), the owner's
+// process has ended.
 struct Ended {
   uint32_t id = 0;
   uint8_t is_whole = 0;  // All bytes of a stream's tunnel were sent.
@@ -425,7 +425,7 @@ struct Ended {
 };
 
 // Reports that the coordinator of a port does not answer the sender, or that the sender has
-// succeeded it. The receiver looks whether another member coordinates the port now, and asks the
+// succeeded it. The receiver then checks whether another member coordinates the port, and asks the
 // coordinator whether it is stopped.
 struct Doubt {
   uint16_t port = 0;
@@ -436,12 +436,12 @@ struct Doubt {
   }
 };
 
-// -- The cache of another member. Four types have no payload. kCacheHits: its descriptor is memory
-// in which the sender counts hits (cache::HitTable), and which the receiver only reads.
-// kCacheIndex: its descriptor is the index of the sender's arena, which replaces an earlier index
-// and all chunks. kCacheFollow: the reader owns prefixes together with the receiver, and asks for
-// kCacheCounters. kCacheCounters: its descriptor is memory in which the sender counts what it makes
-// obsolete (cache::InvalidationCounters), the same for the life of its process. All memory is
+// -- The cache of another member. Types without a payload: kCacheHits: its descriptor is memory in
+// which the sender counts hits (cache::HitTable), and which the receiver only reads. kCacheIndex:
+// its descriptor is the index of the sender's arena, which replaces an earlier index and all
+// chunks. kCacheFollow: the reader owns prefixes together with the receiver, and requests
+// kCacheCounters. kCacheCounters: its descriptor is memory in which the sender counts its
+// invalidations (cache::InvalidationCounters), the same for the life of its process. All memory is
 // sealed (cache::SharedMemory).
 
 // Asks the owner for the scope of a prefix, now and whenever it changes.
@@ -458,7 +458,7 @@ struct CacheAsk {
 // A chunk of the arena, which replaces an earlier chunk of this number.
 struct CacheChunk {
   uint32_t chunk = 0;
-  uint64_t serial = 0;  // The number that the index has for this memory.
+  uint64_t serial = 0;  // The serial that the index has for this memory.
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -486,7 +486,7 @@ enum CacheScopeFlags : uint8_t {
 struct CacheScope {
   uint32_t server_id = 0;
   uint32_t prefix_id = 0;
-  // The number in the keys of the entries (cache::KeyScope::port). 0 = readers find no entries.
+  // KeyScope::port in the keys of the entries; 0 = readers find no entries.
   uint32_t scope = 0;
   uint8_t flags = 0;
   std::string prefix;
@@ -501,13 +501,13 @@ struct CacheScope {
   }
 };
 
-// Four types between lanes have no payload. kFree: the sender is not blocked any more, and takes
-// back the connections whose home it is. kHaste: what follows has waited for blocked JavaScript of
+// Types between lanes without a payload. kFree: the sender is not blocked any more, and takes back
+// the connections whose home it is. kHaste: the next frames have waited for blocked JavaScript of
 // the sender. kBlocked: the JavaScript of the sender is blocked. kBegun: it has begun a request
 // since. Receivers that do not know the last three ignore them.
 
-// The payload of kTaken (acknowledges this hand-over and all before it) and of kDeclined (this
-// hand-over only).
+// The payload of kTaken (acknowledges this hand-over and all earlier ones) and of kDeclined
+// (refuses this hand-over only).
 struct Sequence {
   uint32_t sequence = 0;
 

@@ -15,9 +15,9 @@ void CacheGrants::EndReunion() {
   Tell();
 }
 
-// Members that have come back have said how much memory their caches use, and members whose
-// processes have ended use none. So the cache of a restarted process need not wait until the
-// reunion ends without its predecessor.
+// Ends the reunion if every member of the last term has come back or its process has ended. Members
+// send their use of memory when they come back, and ended processes use none: so the cache of a
+// restarted process need not wait until the reunion's deadline.
 void CacheGrants::EndReunionIfAll(const std::function<bool(uint64_t member)>& is_back) {
   if (!is_reunion_) return;
   for (const auto& [id, member] : record_->state.members()) {
@@ -28,7 +28,7 @@ void CacheGrants::EndReunionIfAll(const std::function<bool(uint64_t member)>& is
 
 void CacheGrants::OnOwnWish() {
   shares_.Set(0, record_->self.pid, record_->cache);
-  // Grants to this engine are applied at once.
+  // A grant to this engine itself is applied at once.
   shares_.SetHeld(0, record_->cache.held);
   Tell();
 }

@@ -11,7 +11,7 @@ void CacheShares::Set(LinkId link, uint32_t pid, const peer::CacheWish& wish) {
       !is_new && wish.bytes == member.wish.bytes && wish.limit == member.wish.limit;
   member.pid = pid;
   member.wish = wish;
-  // False if the member has not seen its last grant yet.
+  // If the member has not seen its last grant, wish.held may be outdated: the larger value counts.
   const bool is_newest = wish.serial == member.serial;
   member.bound = is_newest ? wish.held : std::max(member.bound, wish.held);
   member.is_told = member.is_told && is_same;
@@ -43,7 +43,8 @@ std::vector<CacheShares::Grant> CacheShares::Update(bool keeps) {
     share.used = std::max(share.used, member.bound / kUnitBytes);
   }
   const uint64_t limit = Limit();
-  // Processes that want least come first; what they leave is divided among the others.
+  // Processes with the smallest wishes come first; memory that they do not want is divided among
+  // the others.
   std::vector<Share*> order;
   order.reserve(shares.size());
   for (auto& [pid, share] : shares) order.push_back(&share);
@@ -60,7 +61,7 @@ std::vector<CacheShares::Grant> CacheShares::Update(bool keeps) {
   }
   for (Share* share : order) {
     share->granted = std::min(share->fair, share->used);
-    // Memory that other processes still use beyond their part is not free yet.
+    // Memory that other processes still use beyond their share is not free yet.
     if (keeps || used >= limit || share->fair <= share->used) continue;
     const uint64_t more = std::min(share->fair - share->used, limit - used);
     share->granted = share->used + more;

@@ -12,20 +12,20 @@
 
 namespace httpsys::sharing {
 
-// The coordinator's table of grants. All processes of a port together never use more than the
-// smallest limit that one of them names, unless some were stopped and cannot hear that they must
-// use less: then a newcomer gets less. Each process gets what it wants or a fair part: if all want
-// more than there is, small wishes are granted, and the other processes get equal parts. Thread:
-// one at a time.
+// The coordinator's table of grants. Each process gets as much as it wants, or a fair share: if all
+// together want more than there is, small wishes are granted in full, and the other processes get
+// equal shares. All processes of a port together use at most the smallest limit that one of them
+// names. A stopped process cannot give memory back, so a newcomer gets less until it runs again.
+// Thread: one at a time.
 class CacheShares {
  public:
   // Grants are multiples of this size, in which a cache takes and gives back memory.
   static constexpr uint64_t kUnitBytes = 4 * 1024 * 1024;
   static constexpr uint64_t kDefaultLimitBytes = 256 * 1024 * 1024;
 
-  // Sets the wish of the member at the other end of a link; wish.bytes 0 = nothing any more.
-  // wish.held, what the member believes it may use, counts if it has seen its last grant. Link 0 is
-  // this engine. Members with the same `pid` share one cache.
+  // Sets the wish of the member at the other end of a link; wish.bytes is 0 if it wants nothing.
+  // wish.held, the memory that the member believes it may use, counts only if the member has seen
+  // its last grant. Link 0 is this engine. Members with the same `pid` share one cache.
   void Set(LinkId link, uint32_t pid, const peer::CacheWish& wish);
   // Must be called when the member has applied its last grant, of `held` bytes.
   void SetHeld(LinkId link, uint64_t held);
@@ -40,7 +40,7 @@ class CacheShares {
   };
 
   // Divides the memory and returns the grants that have changed. If `keeps`, no grant grows,
-  // because members that already have a part may still come.
+  // because members of the last term may still come back with memory that they use.
   std::vector<Grant> Update(bool keeps);
 
  private:
@@ -54,10 +54,10 @@ class CacheShares {
     uint32_t serial = 0;  // Serial of the last grant.
     bool is_told = false;
   };
-  // The part of one process, in units of kUnitBytes.
+  // The share of one process, in units of kUnitBytes.
   struct Share {
     uint64_t wanted = 0;
-    uint64_t used = 0;  // What the process may use now, as far as known.
+    uint64_t used = 0;  // Memory that the process may use now, as far as the coordinator knows.
     uint64_t fair = 0;
     uint64_t granted = 0;
   };

@@ -131,7 +131,7 @@ bool Channel::Send(peer::FrameType type, std::string_view payload, std::span<con
   size_t sent = 0;
   if (unsent_.empty()) {
     const ssize_t result = SendWith(fd_, header, payload, fds);
-    // If the peer has closed its end, the next read finds and reports that.
+    // No OnBroken() here: if the peer has closed its end, the next read reports that.
     if (result < 0 && !IsWouldBlock(errno)) return false;
     sent = result < 0 ? 0 : static_cast<size_t>(result);
     if (sent == total) return true;
@@ -140,7 +140,7 @@ bool Channel::Send(peer::FrameType type, std::string_view payload, std::span<con
   unsent.bytes = header;
   unsent.bytes.append(payload);
   unsent.at = sent;
-  // If a part was sent, the descriptors have gone with its first byte.
+  // If the system has taken a part of the frame, the descriptors went with its first byte.
   if (sent == 0 && !DuplicateAll(fds, &unsent.fds)) return false;
   unsent_bytes_ += total - sent;
   unsent_.push_back(std::move(unsent));
@@ -204,7 +204,7 @@ bool Channel::ReadOnce() {
   }
   std::vector<int> fds;
   CollectFds(&message, &fds);
-  // MSG_CTRUNC: this process is out of descriptors, and delivers the frame without them.
+  // MSG_CTRUNC: this process has no free descriptors; the frame is delivered without them.
   if (!fds.empty() || (message.msg_flags & MSG_CTRUNC) != 0) {
     received_fds_.push_back(std::move(fds));
   }
@@ -227,8 +227,8 @@ std::vector<int> Channel::TakeFds(const peer::Frame& frame) {
   return fds;
 }
 
-// Returns true if descriptors wait that belong to no frame. They come with the first byte of their
-// frame, so only an incomplete frame may have some.
+// Returns true if received descriptors belong to no frame. Descriptors come with the first byte of
+// their frame, so only an incomplete frame may have some.
 bool Channel::HasStrayFds() const {
   return received_fds_.size() > (reader_.buffered_bytes() == 0 ? 0u : 1u);
 }

@@ -45,13 +45,12 @@ class Channel {
   bool Send(peer::FrameType type, std::string_view payload, int fd) {
     return Send(type, payload, std::span<const int>(&fd, fd == -1 ? 0 : 1));
   }
-  // The bytes of frames that wait for the peer to read.
+  // The number of bytes that were not sent yet, because the peer does not read.
   size_t unsent_bytes() const { return unsent_bytes_; }
   // Returns true if bytes, or the end of the peer, wait to be read.
   bool HasUnread() const;
   // Returns true if the peer has closed its end. Bytes that it sent before may wait to be read.
   bool HasEnded() const;
-  // Reads now the bytes that have arrived.
   void ReadNow();
   // If false, only ReadNow() reads bytes; the channel itself notices only the peer's end.
   void set_is_reading(bool is_reading);

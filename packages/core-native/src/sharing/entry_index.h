@@ -16,8 +16,8 @@
 
 namespace httpsys::sharing {
 
-// Answers the questions that each change of a port raises without looking at every registration: a
-// port may have many thousands. Points to entries of PortEntries.
+// Finds registrations by common properties, so that a change of the port need not look at every
+// registration: a port may have many thousands. Points to entries of PortEntries.
 class EntryIndex {
  public:
   using ByOrder = std::map<uint64_t, const StateEntry*>;
@@ -25,9 +25,9 @@ class EntryIndex {
 
   using Address = std::array<uint8_t, 16>;
 
-  // Entries of the same kind and address conflict with the same registrations, except for
-  // registrations of their own server and registrations with the same key. There are few kinds,
-  // each of which may have entries at many thousands of addresses.
+  // The properties that decide, with the address, which registrations an entry conflicts with
+  // (except for those of its own server and those with the same key). There are few kinds, each of
+  // which may have entries at many thousands of addresses.
   struct Kind {
     bool is_absent = false;
     bool is_https = false;
@@ -37,11 +37,11 @@ class EntryIndex {
     auto operator<=>(const Kind&) const = default;
   };
   using Servers = std::map<ServerId, ByOrder>;
-  // The entries that are not bound have the address 0.
+  // Entries whose prefix is bound to no address are listed under address 0.
   using Addresses = std::map<Address, Servers>;
   using Kinds = std::map<Kind, Addresses>;
 
-  // The entries of one server, in one queue, that a ClientHello cannot tell apart.
+  // The entries of one server, in one queue, that no ClientHello can distinguish.
   using Sharers = std::map<std::tuple<uint64_t, uint32_t, std::string>, ByOrder>;
   using ByTerms = std::map<std::string, Sharers>;
 
@@ -54,23 +54,23 @@ class EntryIndex {
   // Returns the servers with entries that are not absent, in the order of their first such entries.
   std::vector<ServerId> ServersInOrder() const;
   size_t server_count() const { return servers_.size(); }
-  // True if all entries are this server's; absent ones count, too.
+  // True if all entries, absent ones included, belong to this server.
   bool HasOnly(const ServerId& server) const {
     return !has_absent() && servers_.size() == 1 && servers_.contains(server);
   }
   // True if an entry that is not absent has this queue.
   bool HasQueue(const std::string& queue) const { return queues_.contains(queue); }
-  // True if there are entries with TLS, or without; absent ones count, too.
+  // True if there are entries with TLS, or (`is_https` false) without; absent ones count, too.
   bool HasScheme(bool is_https) const;
-  // Returns the entries with this hello_key that are not absent, by the digest of their terms;
-  // nullptr = none.
+  // Returns the entries with this hello_key that are not absent, by the digest of their rules for
+  // client certificates; nullptr = none.
   const ByTerms* FindHello(const std::string& hello_key) const;
   bool has_absent() const { return !expiries_.empty(); }
   // Returns the time at which the next absent entry expires.
   std::optional<uint64_t> NextExpiry() const;
   // Returns the absent entries that have expired, in the order in which they came.
   std::vector<const StateEntry*> DueAt(uint64_t now_ms) const;
-  // Rises whenever the result of ServersInOrder() changes.
+  // A counter that rises whenever the result of ServersInOrder() changes.
   uint64_t server_changes() const { return server_changes_; }
 
  private:

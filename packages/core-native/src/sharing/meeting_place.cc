@@ -22,7 +22,8 @@ namespace httpsys::sharing {
 namespace {
 
 constexpr int kBacklog = 512;
-// The longest name in a directory (a member's): a chosen directory's path must leave room for it.
+// The longest name of a file in a directory, that of a member: with the path of a chosen directory
+// it must fit into a socket address.
 constexpr const char* kLongestName = "m-0123456789abcdef";
 
 // Returns true if a name is that of a file: an absolute path. Abstract names begin with no slash.
@@ -62,7 +63,8 @@ std::string Name(const std::string& last) {
 // Returns true for names in the default directory: this process makes it, but not a chosen one.
 bool IsDefault(const std::string& name) { return name.starts_with(DefaultPlace().DefaultStart()); }
 
-// Owners of names whose backlog is full: as connecting fails, only the kernel can name them.
+// Remembers who owns names whose backlog is full: connecting fails there, so only the kernel can
+// name the owner.
 struct KernelAnswers {
   RankOwners owners{[](const std::string& name) {
     Credentials there;
@@ -199,7 +201,7 @@ bool IsStrangers(const std::string& name, Credentials* stranger) {
 bool IsGone(uint64_t id) {
   const int fd = ConnectTo(MemberName(id));
   if (fd < 0) return fd == -ECONNREFUSED || fd == -ENOENT;
-  // Any user can take a name after its process has ended.
+  // Check the listener's user: any user can take a name whose process has ended.
   Credentials there;
   const bool is_strangers = ReadCredentials(fd, &there) && there.uid != geteuid();
   close(fd);

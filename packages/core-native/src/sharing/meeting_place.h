@@ -52,11 +52,11 @@ bool IsStrangers(const std::string& name, Credentials* stranger);
 // has ended.
 bool IsGone(uint64_t id);
 // Reads the user and process at the other end of a connected Unix socket. Returns false if the
-// kernel does not tell.
+// kernel does not report them.
 bool ReadCredentials(int fd, Credentials* credentials);
 // Returns true if a process of this user is at the other end of a connected Unix socket.
 bool IsOwnUser(int fd);
-// Makes an id for a member: random and unguessable, so that no two members have the same.
+// Makes a random, unguessable id for a member.
 uint64_t RandomId();
 
 }  // namespace httpsys::sharing

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kIdDigits = 16;
 
-// Returns the beginning of all members' names, which the digits of an id follow.
+// Returns the text with which all members' names begin; the digits of the id follow.
 std::string StartOfNames() {
   const std::string name = MemberName(0);
   return name.substr(0, name.size() - kIdDigits);
@@ -53,7 +53,8 @@ void SendDoubt(uint64_t member, uint16_t port) {
     const std::string doubt = peer::Encode(peer::Doubt{port});
     const std::string bytes = peer::FrameHeader(peer::FrameType::kLink, link.size(), 0) + link +
                               peer::FrameHeader(peer::FrameType::kDoubt, doubt.size(), 0) + doubt;
-    // A new connection has room for these few bytes.
+    // The few bytes fit into the empty send buffer of a new connection: send() need not be
+    // repeated.
     (void)send(fd, bytes.data(), bytes.size(), kSendFlags);
   }
   close(fd);

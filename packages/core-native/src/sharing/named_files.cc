@@ -20,10 +20,11 @@ namespace httpsys::sharing {
 namespace {
 
 constexpr std::string_view kLockSuffix = ".lock";
-// Limit of attempts to lock a name. An attempt fails only if another process removes the lock file
-// between two calls of this one.
+// Maximum number of attempts to lock a name. An attempt fails only if another process removes the
+// lock file between open() and flock().
 constexpr int kLockAttempts = 8;
-// Younger lock files are not swept: their process may have made them and not locked them yet.
+// Minimum age of lock files that are swept: the process that made a younger one may not have locked
+// it yet.
 constexpr time_t kSweptAgeSeconds = 60;
 
 std::string FolderOf(const std::string& name) { return name.substr(0, name.rfind('/')); }
@@ -74,7 +75,7 @@ void Remember(const std::string& name) {
   });
 }
 
-// Returns names in a folder that have a lock file. Other programs' files are not named like that.
+// Returns names in a folder that have a lock file, which files of other programs do not have.
 std::vector<std::string> LockedNames(const std::string& folder, size_t most) {
   std::vector<std::string> names;
   DIR* const stream = opendir(folder.c_str());

@@ -10,9 +10,9 @@
 
 namespace httpsys::sharing {
 
-// Granted registrations, by server and in the order in which they came. A server may have no prefix
-// left and still listen. A server that adds its prefixes one by one has thousands of registrations;
-// Forget() and FindOfPrefix() look at only one for each prefix.
+// Granted registrations, by server and in order of arrival. A server may listen without any prefix.
+// A server that adds its prefixes one by one has thousands of registrations; Forget() and
+// FindOfPrefix() look at only one for each prefix.
 class OwnRegistrations {
  public:
   bool empty() const { return servers_.empty(); }

@@ -26,14 +26,16 @@ void Refuse(PortEffects* effects, LinkId link, peer::RefusalReason reason) {
 
 using peer::FrameType;
 
-// -- Its term.
+// -- The coordinator's term.
 
 void PortCoordinator::Begin(const PortSuccession::Victory& victory, uint64_t now_ms) {
-  // A newcomer knows at most what one coordinator has sent it, perhaps not the last one.
+  // If this engine is new on the port, other members may know more: it has heard from one
+  // coordinator at most.
   const bool is_newcomer = !std::exchange(record_->has_joined, true);
   const bool is_outdated = std::exchange(record_->is_outdated, false);
   may_miss_members_ = is_outdated || is_newcomer;
-  // An engine whose coordinator was killed, and that has found no other since, knows all caches.
+  // This engine may not know all caches if it is new on the port; or if its state is outdated, and
+  // it has met another coordinator or the coordinator that it lost may still live.
   may_miss_caches_ =
       is_newcomer ||
       (is_outdated && (record_->has_met_another || !effects_->IsGone(record_->lost.id)));
@@ -60,7 +62,7 @@ void PortCoordinator::StepDown() {
   for (const Confirmation& confirmation : std::exchange(confirmations_, {})) {
     if (confirmation.link == 0 && !confirmation.is_removal) FinishConfirmation(confirmation);
   }
-  // The successor must be informed of all removals again.
+  // The successor will be informed of all removals again.
   for (auto& [token, removal] : record_->removals) removal.is_told = false;
   reunion_deadline_ms_ = 0;
   // If the successor ends before it has sent its state, this engine may coordinate again.
@@ -84,8 +86,8 @@ void PortCoordinator::Tick(uint64_t now_ms) {
   ExpireEntries(now_ms);
 }
 
-// Ends the time for members to come back. Missing members count as dead; at ranks above 0 only if
-// their process has ended, because stopped members keep their prefixes.
+// Ends the time in which members of the last term may come back. Missing members count as dead; at
+// ranks above 0 only if their process has ended, because stopped members keep their prefixes.
 void PortCoordinator::EndReunion(uint64_t now_ms) {
   reunion_deadline_ms_ = 0;
   for (const uint64_t id : MissingMembers()) {
@@ -94,7 +96,7 @@ void PortCoordinator::EndReunion(uint64_t now_ms) {
   caches_.EndReunion();
 }
 
-// Sends kDoubt to missing members, which wait for a stopped coordinator: they hear of this one in
+// Sends kDoubt to missing members: those that wait for a stopped coordinator learn of this one in
 // no other way.
 void PortCoordinator::TellSuccession(uint64_t now_ms) {
   if (now_ms < tell_at_ms_) return;
@@ -141,15 +143,15 @@ bool PortCoordinator::OnVisitor(LinkId link, const Credentials& who, uint64_t no
 
 bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::string& address,
                               uint64_t now_ms) {
-  // The coordinator that was succeeded has answered kPing too late.
+  // The frame is the late answer (kPong) of the stopped coordinator that this engine has succeeded.
   if (link != 0 && link == descent_.watch()) return true;
   const auto found = sessions_.find(link);
   if (found == sessions_.end()) return false;
   Session& session = found->second;
-  // The member asks, but does not read the answers.
+  // The member sends requests, but does not read the answers.
   if (effects_->UnsentBytes(link) > limits::kPeerUnsentBytesMax) return false;
-  // If this coordinator was stopped, this may be an old question of a member that has moved to a
-  // successor since. The member has asked it again there, and may have been refused.
+  // Ignore requests of a closed link. If this coordinator was stopped, the member may have moved to
+  // a successor since, and may have been refused there.
   const bool is_question = frame.type == FrameType::kHello || frame.type == FrameType::kRegister;
   if (is_question && effects_->HasEnded(link)) return true;
   if (frame.type == FrameType::kHello) return OnHello(link, frame.payload, now_ms);
@@ -177,7 +179,8 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
       if (std::exchange(has_unsynced_, false)) SyncAll();
       return true;
     case FrameType::kSocket:
-      // Known sockets are not sent again: each costs a descriptor while a member does not read.
+      // Sockets that are known already are not passed on: each costs a descriptor while a member
+      // does not read.
       if (!address.empty() && record_->AddSocket(address)) {
         TellSocket(address, link);
         record_->EnsureAccepted();
@@ -195,7 +198,8 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
       session.is_moving = true;
       return true;
     case FrameType::kCacheWish:
-      // A newcomer says it before it is a member.
+      // A newcomer sends its wish before it is a member. A reunion that is complete ends first, so
+      // that the wish can be granted.
       if (!may_miss_caches_ && rank() == 0)
         caches_.EndReunionIfAll([this](uint64_t id) { return HasReturned(id); });
       return caches_.OnWish(link, session.credentials.pid, frame.payload);
@@ -203,7 +207,7 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
       queries_.OnState(link, frame.payload, now_ms);
       return true;
     default:
-      // A type of a later protocol.
+      // Ignore frame types of later protocol versions.
       return true;
   }
 }
@@ -220,7 +224,8 @@ bool PortCoordinator::OnHello(LinkId link, std::string_view payload, uint64_t no
     return true;
   }
   if (IsHere(hello.id)) return false;
-  // members() lacks this engine: + 1. Members of the last term are known, and may always come back.
+  // + 1: members() lacks this engine. A member of the last term may always come back, even if the
+  // port is full.
   const auto& members = record_->state.members();
   if (!members.contains(hello.id) && members.size() + 1 >= limits::kMembersMax) {
     Refuse(effects_, link, peer::RefusalReason::kFull);
@@ -250,8 +255,8 @@ void PortCoordinator::SendSnapshot(LinkId link, uint64_t now_ms) {
   if (IsSecure(record_->state)) {
     const peer::TicketKeys keys = effects_->TellTicketKeys();
     effects_->Send(link, FrameType::kTicketKeys, peer::Encode(keys));
-    // With other members, told_key_ stays the key that they know: TellTicketKeys() sends them a
-    // newer one.
+    // If there are other members, told_key_ stays the key that they know, and TellTicketKeys()
+    // sends them the newer one.
     if (sessions_.size() == 1 && !keys.keys.empty()) told_key_ = keys.keys[0].bytes;
   }
   effects_->Send(link, FrameType::kSync, peer::Encode(peer::Sync{serial_}));
@@ -310,8 +315,8 @@ bool PortCoordinator::IsHere(uint64_t member) const {
                      [=](const auto& item) { return item.second.id == member; });
 }
 
-// Returns the session of a member, or nullptr. A member that is moving away or has closed its link
-// does not count, because it will be missing soon.
+// Returns the session of a member, or nullptr. Does not return a member that is moving away or has
+// closed its link: it will be missing soon.
 const PortCoordinator::Session* PortCoordinator::FindPresent(uint64_t member) const {
   for (const auto& [link, session] : sessions_) {
     if (session.id != member || session.is_moving || effects_->HasEnded(link)) continue;
@@ -330,10 +335,10 @@ bool PortCoordinator::IsAwaiting() const {
   return (reunion_deadline_ms_ != 0 || rank() != 0) && !MissingMembers().empty();
 }
 
-// If the owner of a prefix does not count any more, removes its entry and returns true; returns
-// false otherwise. Either the owner has died: its name vanished with its process. Or this
-// coordinator may have missed changes, the owner is not here, and another member registers the
-// prefix again, which the last coordinator gave it.
+// Removes the entry of the prefix in conflict if its owner has lost it; returns true then, false
+// otherwise. An owner loses its prefix if its process has ended, or if it is not connected, this
+// coordinator may have missed changes, and the last coordinator gave the prefix to the member that
+// registers it again.
 bool PortCoordinator::GivesWay(const Conflict& conflict, uint64_t member,
                                const peer::Register& wanted, uint64_t now_ms) {
   const uint64_t owner = conflict.member;
@@ -350,8 +355,8 @@ bool PortCoordinator::GivesWay(const Conflict& conflict, uint64_t member,
   return gone.has_value();
 }
 
-// Decides on a registration, and adds its entries if there is no conflict. SyncAll() must make the
-// members apply them.
+// Decides on a registration, and adds its entries if there is no conflict. Afterwards SyncAll()
+// must make the members apply them.
 RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register& wanted,
                                            uint64_t now_ms) {
   RegistrationResult result;
@@ -369,7 +374,7 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
     result.reason = conflict->reason;
     result.wanted = conflict->wanted;
     if (wanted.again == peer::kFirstTime || !IsOthers(*conflict)) return result;
-    // The prefixes that the member had before belong to other members now.
+    // Other members own these prefixes now: remove the entries that the member had.
     peer::Unregister gone{wanted.server_id, 0, 0, {}, 0};
     for (const peer::PrefixItem& item : wanted.prefixes) gone.prefix_ids.push_back(item.id);
     const auto changes = record_->RemoveEntries(member, gone, now_ms);
@@ -381,7 +386,7 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
     TellEntry(entry);
   }
   if (wanted.again == peer::kFirstTime) return result;
-  // Absent entries that other members reported before this member came back.
+  // Other members may have reported these prefixes as absent before their owner came back.
   for (const peer::EntryGone& gone : state.RemoveAbsent(wanted)) {
     Broadcast(FrameType::kEntryGone, peer::Encode(gone));
   }
@@ -455,9 +460,10 @@ bool PortCoordinator::OnKnown(LinkId link, std::string_view payload, uint64_t no
   if (!peer::Decode(payload, &entry) || entry.absent_ms == 0) return false;
   StateEntry told;
   const bool is_prefix = ParseEntry(record_->number, entry.prefix, &told);
-  // The prefix is expected if another member has reported it, or if its owner is here and has
-  // registered its prefixes. An owner that is not here may have left the prefix: the absent entry
-  // stands beside its entry until the owner has come back.
+  // The prefix is not added as absent if it is expected: another member has reported it, or its
+  // owner is connected and has registered its prefixes. An owner that is not connected may have
+  // left the prefix: then the absent entry stands beside the owner's entry until the owner has come
+  // back.
   const auto has_returned = [&](const StateEntry& there) {
     return HasReturned(there.entry.member) || there.IsOf(entry.member, entry.server_id);
   };
@@ -473,8 +479,7 @@ bool PortCoordinator::OnKnown(LinkId link, std::string_view payload, uint64_t no
   const StateEntry* const same =
       record_->state.entries().Find(gone.member, gone.server_id, gone.prefix_id);
   if (same == nullptr) effects_->Send(link, FrameType::kEntryGone, peer::Encode(gone));
-  // The member has replaced this coordinator's absent entry by its own, so the entry is sent again.
-  // Other entries are on their way.
+  // Send this coordinator's absent entry again: the member has replaced it by its own.
   const StateEntry* const there = record_->state.entries().FindKey(
       told.key, [](const StateEntry& each) { return each.is_absent(); });
   if (there != nullptr) SendEntry(link, *there, now_ms);
@@ -515,8 +520,8 @@ void PortCoordinator::CheckConfirmations(uint64_t now_ms) {
           return item.second.id == 0 || item.second.synced >= confirmation.serial;
         });
     const bool is_over = is_confirmed && !(confirmation.is_removal && IsAwaiting());
-    // The deadline holds for members, which may hang; the lanes of this engine are always waited
-    // for.
+    // The deadline is for other members, which may hang; the lanes of this engine are always
+    // awaited.
     const bool is_late = confirmation.is_applied && now_ms >= confirmation.deadline_ms;
     if (!is_over && !is_late) return false;
     FinishConfirmation(confirmation);
@@ -538,11 +543,12 @@ void PortCoordinator::FinishConfirmation(const Confirmation& confirmation) {
   }
 }
 
-// -- Ends.
+// -- Members that leave.
 
 void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
   if (link != 0 && link == descent_.watch()) {
-    // The coordinator that was succeeded yields, and comes back as a member; or it has died.
+    // Either the stopped coordinator that was succeeded yields, and comes back as a member, or it
+    // has died.
     for (const uint64_t id : MissingMembers()) {
       if (effects_->IsGone(id)) RemoveMember(id, now_ms);
     }
@@ -558,8 +564,8 @@ void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
   std::erase_if(confirmations_,
                 [=](const Confirmation& confirmation) { return confirmation.link == link; });
   if (is_moving) {
-    // The member had moved to a successor, which has ended since: otherwise this coordinator would
-    // have yielded.
+    // The member had moved to a successor of this coordinator, which has ended since: otherwise
+    // this coordinator would have yielded.
     reunion_deadline_ms_ = now_ms + limits::kReunionMs;
     may_miss_members_ = true;
     may_miss_caches_ = true;
@@ -574,9 +580,9 @@ void PortCoordinator::RemoveMember(uint64_t id, uint64_t now_ms) {
   SyncAll();
 }
 
-// Tells the members that a member has gone, and which of its prefixes are not expected back,
-// because others share them. Members must not work that out: one that has just unregistered a
-// shared prefix would get another result.
+// Informs the members that a member has gone, and which of its prefixes are not expected back
+// because other owners share them. Members must not compute that themselves: one that has just
+// unregistered a shared prefix would get another result.
 void PortCoordinator::TellMemberGone(uint64_t id, uint64_t now_ms) {
   const std::vector<peer::EntryGone> shared = record_->state.RemoveMember(id, now_ms);
   Broadcast(FrameType::kMemberGone, peer::Encode(peer::MemberGone{id}));
@@ -585,7 +591,7 @@ void PortCoordinator::TellMemberGone(uint64_t id, uint64_t now_ms) {
   }
 }
 
-// Closes links without kHello after kStateMs: each takes the place of a member.
+// Closes links that have sent no kHello within kStateMs: each occupies the place of a member.
 void PortCoordinator::DropSilent(uint64_t now_ms) {
   std::vector<LinkId> silent;
   for (const auto& [link, session] : sessions_) {

@@ -27,7 +27,7 @@ class PortCoordinator {
         descent_(effects),
         caches_(record, effects) {}
 
-  // -- Its term.
+  // -- The coordinator's term.
 
   // Begins the term. Members that are known already get limits::kReunionMs to come back. `victory`
   // says at which rank of the meeting place this engine is the coordinator.
@@ -46,7 +46,7 @@ class PortCoordinator {
   // -- Links.
 
   // Adds the link of a process that has connected to the meeting place. Returns false if there are
-  // too many.
+  // too many links.
   bool OnVisitor(LinkId link, const Credentials& who, uint64_t now_ms);
   // Handles a frame. `address` is the address of the listening socket that came with it, or empty.
   // Returns false if the peer breaks the protocol: the caller must close the link.
@@ -55,8 +55,8 @@ class PortCoordinator {
   // Must be called when the lanes of this engine apply all changes up to `serial`.
   void OnApplied(uint32_t serial, uint64_t now_ms);
   bool has_links() const { return !sessions_.empty(); }
-  // True while members of the last term, or members that joined a successor, have not come back to
-  // this coordinator: they hear of no change.
+  // True while members of the last term, or members that had joined a successor, have not come
+  // back: this coordinator cannot inform them of changes.
   bool IsAwaiting() const;
 
   // -- What this engine wants.
@@ -64,8 +64,8 @@ class PortCoordinator {
   // Decides on a registration of this engine. Returns true if `result` is final; otherwise
   // PortEffects::Complete() is called when all members have confirmed it.
   bool Register(peer::Register wanted, RegistrationResult* result, uint64_t now_ms);
-  // As Register(), for a registration that had to wait for a coordinator. Its result always comes
-  // by Complete().
+  // Like Register(), for a registration that had to wait for a coordinator. Complete() always
+  // reports the result.
   void RegisterQueued(const peer::Register& wanted, uint64_t now_ms);
   // Registers the prefixes of this engine again: a coordinator that died while it sent its state
   // may have left them out.
@@ -81,7 +81,6 @@ class PortCoordinator {
   // Makes the members, and the lanes of this engine, apply everything sent so far. Returns the
   // serial with which they confirm that.
   uint32_t SyncAll();
-  // The division of the memory for output caches among the members.
   CacheGrants& caches() { return caches_; }
   // Sends the members the keys for TLS session tickets if there is a new one.
   void TellTicketKeys();
@@ -149,10 +148,10 @@ class PortCoordinator {
   // until reunion_deadline_ms_: they joined a successor that has ended, or this engine was new on
   // the port when it became the coordinator.
   bool may_miss_members_ = false;
-  // As may_miss_members_, for members whose caches use memory.
+  // Like may_miss_members_, but for members whose caches use memory.
   bool may_miss_caches_ = false;
-  uint64_t tell_at_ms_ = 0;  // When missing members get the next kDoubt.
-  std::string told_key_;     // The newest ticket key that the members know.
+  uint64_t tell_at_ms_ = 0;  // Time of the next kDoubt to missing members.
+  std::string told_key_;     // The newest ticket key that was sent to the members.
 };
 
 }  // namespace httpsys::sharing

@@ -29,7 +29,7 @@ void PortDescent::OnBroken(uint64_t now_ms) {
 
 void PortDescent::Descend(uint64_t now_ms) {
   retry_at_ms_ = now_ms + limits::kDescentMs;
-  // A member that listens at a lower rank is stopped, too, or about to leave: watch its link.
+  // A lower rank is taken by a member that is stopped, too, or about to leave: watch its link.
   for (uint32_t rank = rank_; rank-- > 0;) {
     const Visit visit = effects_->VisitRank(rank);
     if (visit.result != Visit::Result::kLinked) continue;

@@ -8,16 +8,15 @@
 
 namespace httpsys::sharing {
 
-// A pure state machine, part of PortCoordinator. The coordinator keeps a link to the member that it
-// has succeeded, which ends when that member yields or dies. Then the coordinator takes a lower
-// rank. Thread: one at a time.
+// A pure state machine, part of PortCoordinator. Keeps a link to the stopped coordinator that this
+// engine has succeeded. The link ends when that member yields or dies; then this coordinator takes
+// a lower rank. Thread: one at a time.
 class PortDescent {
  public:
   explicit PortDescent(PortEffects* effects) : effects_(effects) {}
 
-  // The coordinator's rank.
   uint32_t rank() const { return rank_; }
-  // The link to the member at the next lower rank that is taken; 0 = none.
+  // The link to the member at the next lower occupied rank; 0 = none.
   LinkId watch() const { return watch_; }
   // True if a lower rank is free, so that Tick() must be called.
   bool is_descending() const { return rank_ != 0 && watch_ == 0; }

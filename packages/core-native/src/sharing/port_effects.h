@@ -42,7 +42,7 @@ struct Visit {
   Result result = Result::kUnreachable;
   LinkId link = 0;
   int error = 0;
-  Credentials who;    // Who is at the meeting place. Valid with kLinked and kRefused.
+  Credentials who;    // The process at the meeting place. Valid with kLinked and kRefused.
   uint32_t rank = 0;  // The rank of the name. Valid with kLinked.
 };
 
@@ -74,12 +74,11 @@ class PortEffects {
   // If another user has the name of the port, sets `who` and returns true; returns false otherwise.
   virtual bool IsStrangers(Credentials* who) = 0;
 
-  // -- Asked at any time.
+  // -- Called at any time.
 
   // Begins to accept visitors of the meeting place. Idempotent; does nothing without a meeting
   // place.
   virtual void OpenMeeting() = 0;
-  // Gives up the meeting place.
   virtual void LeaveMeeting() = 0;
   // Returns true if another member listens at a higher rank of the meeting place than `rank`. False
   // for a coordinator that has no name.
@@ -90,7 +89,7 @@ class PortEffects {
   // -- Links. Frames of one link arrive in order. Unknown links are ignored.
 
   virtual void Send(LinkId link, peer::FrameType type, std::string payload) = 0;
-  // As Send(), but closes the link instead if the member has left kPeerUnsentBytesMax unread.
+  // Like Send(), but closes the link instead if the member has left kPeerUnsentBytesMax unread.
   virtual void Tell(LinkId link, peer::FrameType type, std::string payload) = 0;
   // Sends the listening socket with this address, or all of the port's sockets if `address` is
   // empty. Closes the link as Tell() does.
@@ -115,13 +114,13 @@ class PortEffects {
   // Passes a result to JavaScript, with copies of the port's sockets if it grants a registration.
   virtual void Complete(RegistrationResult result, bool is_registration) = 0;
   virtual PortCounters Count() = 0;
-  // Answers a query about the entries of one of this engine's servers in its output cache. The
-  // default is for effects without a cache.
+  // Answers a query about the output cache entries of a server of this engine. The default is for
+  // engines without a cache.
   virtual CacheState AskCache(uint32_t /*server_id*/, const peer::CacheQuery& /*query*/) {
     return {};
   }
-  // Limits the memory of the output cache of this process on behalf of the port, at once;
-  // UINT64_MAX = no limit. The default is for effects without a cache.
+  // Sets at once how much memory the output cache of this process may use on behalf of the port;
+  // UINT64_MAX = no limit. The default is for engines without a cache.
   virtual void GrantCache(uint64_t /*bytes*/) {}
   // TellTicketKeys() returns this engine's keys for TLS session tickets of the port;
   // LearnTicketKeys() adopts keys that the coordinator has sent.

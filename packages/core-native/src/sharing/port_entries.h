@@ -16,8 +16,8 @@
 
 namespace httpsys::sharing {
 
-// The registrations, in the order in which they came. A port has up to limits::kEntriesMax of them,
-// and every member handles each change: so no operation that a change needs looks at all of them.
+// The registrations, in order of arrival. A port has up to limits::kEntriesMax of them, and every
+// member handles each change: so no operation that a change needs looks at all of them.
 class PortEntries {
  public:
   using List = std::list<StateEntry>;
@@ -32,7 +32,7 @@ class PortEntries {
   PortEntries(PortEntries&&) = default;
   PortEntries& operator=(PortEntries&&) = default;
 
-  // -- All of them.
+  // -- All entries.
 
   List::const_iterator begin() const { return list_.begin(); }
   List::const_iterator end() const { return list_.end(); }
@@ -42,7 +42,7 @@ class PortEntries {
   bool empty() const { return list_.empty(); }
   const EntryIndex& index() const { return index_; }
 
-  // -- Some of them.
+  // -- Some entries.
 
   const StateEntry* Find(uint64_t member, uint32_t server_id, uint32_t prefix_id) const;
   // Returns the first entry with that key for which `is_meant` returns true, or nullptr.
@@ -98,7 +98,7 @@ class PortEntries {
   }
   void NoteChange(const StateEntry& entry);
 
-  // The indexes point into the list: its entries stay where they are, also if the list is moved.
+  // The indexes point into the list: entries must keep their addresses, even if the list is moved.
   List list_;
   std::map<Id, List::iterator> by_id_;
   std::multimap<std::string_view, List::iterator> by_key_;

@@ -76,7 +76,7 @@ void PortLinks::Flush(const SocketsOf& sockets_of) {
   }
 }
 
-// Sends a frame, or shuts down the link of a member that does not read: its OnBroken() follows.
+// Sends a frame. If the member does not read, shuts down its link instead: OnBroken() follows.
 void PortLinks::Tell(Channel* channel, peer::FrameType type, const std::string& payload, int fd) {
   if (channel->unsent_bytes() > limits::kPeerUnsentBytesMax) {
     channel->ShutDown();
@@ -90,7 +90,7 @@ size_t PortLinks::UnsentBytes(LinkId link) const {
   return found == open_.end() ? 0 : found->second.channel->unsent_bytes();
 }
 
-// A closed link counts as one whose end waits to be read.
+// A closed link has an unread end.
 bool PortLinks::HasUnread(LinkId link) const {
   const auto found = open_.find(link);
   return found == open_.end() ? link != 0 : found->second.channel->HasUnread();

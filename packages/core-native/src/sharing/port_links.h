@@ -42,7 +42,6 @@ class PortLinks {
   // Sends the listening socket of the link's port that has this address; empty = all of them.
   void SendSocket(LinkId link, const std::string& address);
   void Close(LinkId link);
-  // Closes all links of a port.
   void CloseOf(uint16_t port);
   bool has_pending() const { return !pending_.empty(); }
   // Returns the descriptors of a port's sockets with this address. The callee still owns them.
@@ -60,7 +59,7 @@ class PortLinks {
     LinkId link = 0;
     Kind kind = Kind::kSend;
     peer::FrameType type{};
-    std::string payload;  // The frame's payload; the address for kSocket.
+    std::string payload;  // The frame's payload; with kSocket, the address of the socket.
     uint16_t port = 0;
   };
   struct Entry {

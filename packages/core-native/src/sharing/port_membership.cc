@@ -10,8 +10,8 @@
 namespace httpsys::sharing {
 namespace {
 
-// Delay before a newcomer, or a member that wants nothing any more, takes the place of a dead
-// coordinator. Members that know the port and stay there try at once.
+// Delay before a member takes the place of a dead coordinator if it is new or wants nothing any
+// more. Members that know the port and stay there try at once.
 constexpr uint64_t kPatienceMs = 100;
 constexpr uint64_t kRetryMs = 5;
 // How long a member that has prefixes waits before it tries again to join.
@@ -23,7 +23,7 @@ constexpr uint32_t kErrnoMax = 4095;
 
 using peer::FrameType;
 
-// -- Its course.
+// -- Joining and leaving.
 
 bool PortMembership::IsIdle() const {
   return is_joined_ && answer_deadline_ms_ == 0 && !succession_.is_doubting();
@@ -54,7 +54,7 @@ void PortMembership::Tick(uint64_t now_ms) {
   if (link_ == 0 && now_ms >= retry_at_ms_) Seek(now_ms);
 }
 
-// Finds the coordinator, or takes its place.
+// Looks for the coordinator, or takes the meeting place if there is none.
 void PortMembership::Seek(uint64_t now_ms) {
   if (join_deadline_ms_ == 0) join_deadline_ms_ = now_ms + limits::kCoordinatorMs;
   retry_at_ms_ = now_ms + kRetryMs;
@@ -103,8 +103,8 @@ void PortMembership::SeekPlace(uint64_t now_ms) {
   won_.emplace();
 }
 
-// If another user has the name of the port, where no process answers, gives up and returns true.
-// Returns false if this user may have the name, or the kernel does not say.
+// If another user has the name of the port and does not answer, gives up and returns true. Returns
+// false if this user may have the name, or the kernel does not say who has it.
 bool PortMembership::FailByStranger(uint64_t now_ms) {
   if (now_ms < stranger_look_at_ms_) return false;
   stranger_look_at_ms_ = now_ms + limits::kStrangerLookMs;
@@ -117,8 +117,8 @@ bool PortMembership::FailByStranger(uint64_t now_ms) {
   return true;
 }
 
-// Reports to JavaScript, once, that another user has the name of the port: perhaps no registration
-// waits for an answer that would say so.
+// Reports to JavaScript, once, that another user has the name of the port: if no registration waits
+// for an answer, JavaScript learns it in no other way.
 void PortMembership::TellStranger(RegistrationResult why) {
   record_->own.ForEach([&](const peer::Register& registered) {
     if (std::exchange(is_stranger_told_, true)) return;
@@ -132,15 +132,15 @@ void PortMembership::FailJoining(const RegistrationResult& why, uint64_t now_ms)
   told_.reset();
   succession_.End();
   if (link_ != 0) effects_->CloseLink(std::exchange(link_, 0));
-  // ETIMEDOUT: the coordinator may be stopped. Removals keep trying until their own deadline
-  // (kRemovalMs).
+  // ETIMEDOUT: the coordinator may only be stopped, so removals keep trying until their own
+  // deadline (kRemovalMs).
   const bool has_removals = why.error == ETIMEDOUT && !record_->removals.empty();
   if (record_->own.empty() && !has_removals) {
     is_over_ = true;
     return;
   }
   if (why.error == EACCES && !is_stranger_told_) TellStranger(why);
-  // This engine serves its prefixes by the last routes, and keeps trying to join.
+  // Until it has joined again, this engine serves its prefixes by the last routes.
   join_deadline_ms_ = 0;
   retry_at_ms_ = now_ms + (has_removals ? kRetryMs : kRejoinMs);
 }
@@ -185,9 +185,8 @@ void PortMembership::OnFinding(PortSuccession::Finding finding, uint64_t now_ms)
     case Finding::kNothing:
       return;
     case Finding::kUnable: {
-      // A newcomer does not know the members yet, and a member that was stopped may not know the
-      // new ones: until they have joined the coordinator, they inform every member of this user
-      // (empty list).
+      // Inform every member of this user (empty list) until this member has joined: a newcomer does
+      // not know the members, and a member that was stopped may not know new ones.
       std::vector<uint64_t> members;
       for (const auto& [id, member] : record_->state.members()) {
         if (is_joined_ && id != record_->self.id) members.push_back(id);
@@ -253,7 +252,7 @@ bool PortMembership::OnCoordinatorsFrame(const peer::Frame& frame, const std::st
       peer::CacheGrant grant;
       if (!peer::Decode(frame.payload, &grant)) return false;
       record_->cache.serial = grant.serial;
-      // If nothing is wished for now, the grant answers an earlier wish and is ignored.
+      // Without a wish, the grant answers an earlier wish and is ignored.
       if (record_->cache.bytes != 0) record_->TakeGrant(grant.bytes);
       TellCacheWish();
       return true;
@@ -269,13 +268,13 @@ bool PortMembership::OnCoordinatorsFrame(const peer::Frame& frame, const std::st
     case FrameType::kRegistered:
       return OnRegistered(frame.payload, now_ms);
     case FrameType::kStateQuery:
-      // The coordinator asks, but does not read the answers.
+      // The coordinator sends queries, but does not read the answers.
       if (effects_->UnsentBytes(link_) > limits::kPeerUnsentBytesMax) return false;
       effects_->Send(link_, FrameType::kState,
                      PortQueries::Describe(*record_, effects_, frame.payload));
       return true;
     default:
-      // A type of a later protocol.
+      // Ignore frame types of later protocol versions.
       return true;
   }
 }
@@ -285,7 +284,7 @@ bool PortMembership::OnWelcome(std::string_view payload) {
   if (!peer::Decode(payload, &welcome)) return false;
   if (welcome.protocol < peer::kProtocolOldest || welcome.protocol > peer::kProtocol) return false;
   coordinator_id_ = welcome.coordinator;
-  // The whole state follows. Requests are routed by the last state until it is complete.
+  // The whole state follows in frames. Requests are routed by the last state until it is complete.
   told_ = std::make_unique<PortState>(record_->number);
   return true;
 }
@@ -320,12 +319,12 @@ bool PortMembership::OnEntry(PortState* state, std::string_view payload, uint64_
   return true;
 }
 
-// Makes the state that the new coordinator has sent the present one.
+// Replaces the present state by the state that the new coordinator has sent.
 void PortMembership::AdoptTold(uint64_t now_ms) {
   told_->Succeed(record_->state);
   const PortState before = std::exchange(record_->state, std::move(*told_));
   told_.reset();
-  // A newcomer may have removals, too: it may have left the port and come back.
+  // Even a newcomer may have removals: it may have left the port and come back.
   const std::vector<PortRecord::Untold> untold = record_->TakeUntold(now_ms);
   // Known entries are sent before removals, so that no prefix is missing in between.
   TellKnown(before, now_ms);
@@ -343,8 +342,8 @@ void PortMembership::AddOwnEntries(uint64_t now_ms) {
   });
 }
 
-// Returns true if another member was given a prefix of the registration while the coordinator
-// changed.
+// Returns true if another member was given a prefix of the registration during the change of the
+// coordinator.
 bool PortMembership::IsRefused(peer::Register registered) const {
   registered.again = peer::kAgain;
   return record_->state.Check(record_->self.id, registered).has_value();
@@ -358,7 +357,7 @@ void PortMembership::RemoveRefused() {
     for (const peer::PrefixItem& item : registered.prefixes) {
       const auto& entries = record_->state.entries();
       const StateEntry* const there = entries.Find(record_->self.id, registered.server_id, item.id);
-      // An absent entry stays: the coordinator has it from other members.
+      // Keep an absent entry: the coordinator has it from other members.
       if (there == nullptr || there->is_absent()) continue;
       record_->state.RemoveEntry({record_->self.id, registered.server_id, item.id});
     }
@@ -408,7 +407,7 @@ bool PortMembership::OnSync(std::string_view payload, uint64_t now_ms) {
   is_stranger_told_ = false;
   join_deadline_ms_ = 0;
   if (record_->has_joined) {
-    // The new coordinator may have missed the last change, and may lack sockets.
+    // The new coordinator may have missed this member's last changes, and may lack its sockets.
     record_->own.ForEach([this](const peer::Register& registered) { SendAgain(registered); });
     effects_->TellSocket(link_, {});
   }
@@ -461,7 +460,7 @@ void PortMembership::SendRegister(const peer::Register& wanted) {
   effects_->Send(link_, FrameType::kRegister, peer::Encode(wanted));
 }
 
-// Registers again what was granted before. Token 0: only a refusal matters.
+// Registers again what an earlier coordinator granted. Token 0: only a refusal matters.
 void PortMembership::SendAgain(peer::Register registered) {
   if (registered.again == peer::kFirstTime) registered.again = peer::kAgain;
   registered.token = 0;
@@ -486,7 +485,8 @@ bool PortMembership::OnRegistered(std::string_view payload, uint64_t now_ms) {
     }
   }
   const bool is_asked = record_->asked.contains(answer.token);
-  // If neither, the frame answers a registration that was sent again.
+  // An answer to neither a removal nor a new registration belongs to a registration that was sent
+  // again.
   if (is_removal || is_asked) {
     const size_t left = record_->asked.size() + record_->removals.size();
     const bool is_last = left <= (is_removal ? 0U : 1U);
@@ -506,7 +506,7 @@ void PortMembership::OnOwnRegistered(const peer::Registered& answer) {
   if (found != record_->asked.end()) {
     if (answer.error == 0) {
       record_->AddOwn(found->second);
-      // The registration's terms have changed since it was sent.
+      // The certificate rules of the registration have changed since it was sent.
       if (changed_terms_.erase(answer.token) != 0) SendAgain(found->second);
     }
     if (answer.reason == static_cast<uint8_t>(ConflictReason::kTerms)) {
@@ -520,7 +520,7 @@ void PortMembership::OnOwnRegistered(const peer::Registered& answer) {
   result.pid = answer.pid;
   result.prefix = answer.prefix;
   result.queue = answer.queue;
-  // Larger reasons are of a later protocol.
+  // Ignore reasons of later protocol versions, which are larger.
   if (answer.reason <= static_cast<uint8_t>(kConflictReasonLast)) {
     result.reason = static_cast<ConflictReason>(answer.reason);
   }
@@ -533,8 +533,8 @@ bool PortMembership::Part(bool is_gone, uint64_t now_ms) {
   link_ = 0;
   const bool was_joined = std::exchange(is_joined_, false);
   succession_.End();
-  // A newcomer keeps the incomplete state that it was sent: if it becomes the coordinator, it then
-  // knows which members and prefixes may come back.
+  // A newcomer keeps the incomplete state that it has received: if it becomes the coordinator, it
+  // then knows some of the members and prefixes that may come back.
   if (told_ != nullptr && !record_->has_joined) {
     told_->Succeed(record_->state);
     record_->state = std::move(*told_);
@@ -565,7 +565,7 @@ void PortMembership::OnBroken(LinkId link, uint64_t now_ms) {
   }
   record_->state.RemoveMember(coordinator_id_, now_ms);
   record_->Publish();
-  // No member is left that could hear of the removals.
+  // No member is left to be informed of the removals.
   if (record_->WantsNothing() && record_->state.members().empty()) record_->CompleteRemovals();
   if (record_->WantsNothing() && record_->removals.empty()) {
     is_over_ = true;
@@ -587,7 +587,7 @@ void PortMembership::GiveUpAsked(uint64_t now_ms) {
   why.error = ETIMEDOUT;
   why.pid = coordinator_.pid;
   record_->FailAll(why);
-  // Removals that were asked for later have their own time.
+  // Later removals have a deadline of their own.
   record_->GiveUpRemovals(now_ms, limits::kCoordinatorMs);
   answer_deadline_ms_ = record_->removals.empty() ? 0 : now_ms + limits::kCoordinatorMs;
   if (record_->WantsNothing() && record_->removals.empty()) is_over_ = true;

@@ -24,7 +24,7 @@ class PortMembership {
   PortMembership(PortRecord* record, PortEffects* effects)
       : record_(record), effects_(effects), succession_(effects) {}
 
-  // -- Its course.
+  // -- Joining and leaving.
 
   // Makes the next Tick() look for the coordinator.
   void SeekSoon() { retry_at_ms_ = 0; }
@@ -70,8 +70,8 @@ class PortMembership {
   void TellSocket(const std::string& address);
   // Tells the coordinator how much memory this engine wants for the output cache of its process.
   void TellCacheWish();
-  // Must be called when the terms of a registration change while the coordinator decides on it: the
-  // new terms are sent after its answer.
+  // Must be called when the certificate rules (terms) of a registration change while the
+  // coordinator decides on it: the new ones are sent after its answer.
   void ChangeTermsOfAsked(uint32_t token) { changed_terms_.insert(token); }
 
  private:
@@ -106,7 +106,7 @@ class PortMembership {
   bool is_joined_ = false;
   std::optional<PortSuccession::Victory> won_;
   bool is_over_ = false;
-  // Tokens of registrations whose terms have changed since they were asked for.
+  // Tokens of registrations whose terms (certificate rules) have changed since they were sent.
   std::set<uint32_t> changed_terms_;
   LinkId link_ = 0;
   uint32_t rank_ = 0;  // The rank of the meeting place at which the coordinator was found.
@@ -118,8 +118,8 @@ class PortMembership {
   uint64_t join_deadline_ms_ = 0;
   uint64_t retry_at_ms_ = 0;
   uint64_t stranger_look_at_ms_ = 0;
-  bool is_stranger_told_ = false;  // JavaScript was told that another user has the meeting place.
-  // Until when the coordinator must answer; 0 = nothing was asked.
+  bool is_stranger_told_ = false;  // JavaScript knows that another user has the meeting place.
+  // Deadline for the coordinator's answers; 0 = no answer is awaited.
   uint64_t answer_deadline_ms_ = 0;
 };
 

@@ -53,7 +53,7 @@ bool PortParticipant::Register(peer::Register wanted, RegistrationResult* result
 void PortParticipant::ForgetOwn(const peer::Unregister& gone, bool stays) {
   record_.own.Forget(gone, stays);
   if (!record_.own.HasServer(gone.server_id)) {
-    // The server stops accepting. If it listens again, it may have the same number.
+    // The server stops accepting. A server that listens later may get the same number.
     for (PortRecord::Socket& socket : record_.sockets) {
       if (socket.accepted_by == gone.server_id) socket.accepted_by = 0;
     }
@@ -85,7 +85,7 @@ bool PortParticipant::Unregister(const peer::Unregister& gone, bool stays, uint6
     return has_others;
   }
   if (gone.token != 0 && !record_.has_joined) {
-    // This engine has never joined: nothing was granted that it could take back.
+    // This engine has never joined, so nothing was granted and nothing must be removed.
     record_.CompleteRemovals();
   } else if (is_coordinator_) {
     if (gone.token != 0) record_.removals[gone.token].is_told = true;
@@ -123,7 +123,7 @@ bool PortParticipant::HasCached() const {
   return has_cached;
 }
 
-// Gives up the memory for a cache if registrations have gone and no server with a cache is left.
+// Gives up the memory for a cache if registrations have failed and no server with a cache is left.
 void PortParticipant::WishNothingIfUnused() {
   if (!std::exchange(record_.has_failed, false)) return;
   if (record_.cache.bytes != 0 && !HasCached()) WishCache(0, 0);
@@ -134,7 +134,7 @@ void PortParticipant::Leave() {
 }
 
 void PortParticipant::Reserve(const std::vector<std::string>& prefixes) {
-  // JavaScript passes the same reservations again whenever a server adds a prefix.
+  // Ignore an unchanged list: JavaScript passes it whenever a server adds a prefix.
   if (prefixes == reserved_) return;
   reserved_ = prefixes;
   std::vector<UrlPrefix> reserved;
@@ -172,7 +172,7 @@ void PortParticipant::Withdraw(const std::string& address) {
   record_.EnsureAccepted();
 }
 
-// Sets the terms of a registration's prefixes. Returns false if none has changed.
+// Sets the terms (certificate rules) of a registration's prefixes. Returns false if none changes.
 bool PortParticipant::SetTerms(peer::Register* registered, const TermsOf& terms_of) {
   bool is_changed = false;
   for (peer::PrefixItem& item : registered->prefixes) {

@@ -40,15 +40,15 @@ class PortParticipant {
   // Must be called when a server stops accepting from the socket. Another server of the engine then
   // accepts from it; if there is none and no other member is on the port, the socket is removed.
   void Withdraw(const std::string& address);
-  // Asks for `bytes` of memory for the output cache of this process; 0 = none any more. `limit` is
-  // how much all members of the port may use together, 0 = the default.
+  // Sets how much memory this process wants for its output cache; 0 = none. `limit` is how much all
+  // members of the port may use together; 0 = the default.
   void WishCache(uint64_t bytes, uint64_t limit);
   // Returns the digest of the rules by which a server asks the clients of a prefix for
   // certificates.
   using TermsOf = std::function<std::string(const std::string& prefix)>;
-  // Checks whether a server may have new terms, and sets `conflict` if not. Changes nothing.
+  // Checks whether a server may have new terms (certificate rules). If not, sets `conflict`.
   void CheckTerms(uint32_t server_id, const TermsOf& terms_of, RegistrationResult* conflict);
-  // Gives a server new terms, and informs the other members.
+  // Gives a server new terms (certificate rules), and informs the other members.
   void ApplyTerms(uint32_t server_id, const TermsOf& terms_of, uint64_t now_ms);
 
   // -- Inputs of links and time.

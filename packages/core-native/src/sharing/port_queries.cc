@@ -120,7 +120,7 @@ void PortQueries::Begin(LinkId asking, std::string_view asked, const std::vector
 void PortQueries::OnState(LinkId member, std::string_view payload, uint64_t now_ms) {
   for (Query& query : queries_) {
     if (query.waiting.erase(member) == 0) continue;
-    // A member that does not fit into the answer is left out.
+    // Leave out a member that does not fit into the answer.
     if (query.members.size() + payload.size() > kMembersBytesMax) continue;
     if (!query.members.empty()) query.members.push_back(',');
     query.members.append(payload);

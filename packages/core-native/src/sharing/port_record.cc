@@ -52,8 +52,8 @@ std::vector<PortRecord::Change> PortRecord::RemoveEntries(uint64_t member,
   return changes;
 }
 
-// The present coordinator may not know a removal, if the last one ended before any member heard of
-// it. Registrations since the removal are sent after it.
+// Returns removals that the present coordinator may not know: the last coordinator may have ended
+// before any member knew of them. Later registrations must be sent after them.
 std::vector<PortRecord::Untold> PortRecord::TakeUntold(uint64_t now_ms) {
   std::vector<Untold> untold;
   for (auto& [token, removal] : removals) {
@@ -65,7 +65,8 @@ std::vector<PortRecord::Untold> PortRecord::TakeUntold(uint64_t now_ms) {
     }
     untold.push_back({token, gone, RemoveEntries(self.id, gone, now_ms)});
   }
-  // Entries whose removal is not on record: it was given up, or this member got the entry too late.
+  // Also remove entries without such a record: the removal was given up, or this member learned of
+  // the entry too late.
   for (const peer::Unregister& gone : StaleEntries()) {
     untold.push_back({0, gone, RemoveEntries(self.id, gone, now_ms)});
   }
@@ -129,7 +130,7 @@ void PortRecord::AddOwn(peer::Register registered) {
   const bool is_fed = (registered.flags & peer::kEntryFed) != 0;
   own.Add(std::move(registered));
   EnsureAccepted();
-  // A fed server opens no socket here for which visitors would have to wait.
+  // Another program gives a fed server its connections: visitors need not wait for its sockets.
   if (is_fed) effects->OpenMeeting();
 }
 

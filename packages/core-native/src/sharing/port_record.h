@@ -40,7 +40,7 @@ class PortRecord {
     bool is_absent = false;
   };
 
-  // A removal of which the present coordinator must be informed. Token 0 = nobody waits for the
+  // A removal of which the present coordinator must be informed. Token 0 = no caller waits for the
   // answer.
   struct Untold {
     uint32_t token = 0;
@@ -75,7 +75,7 @@ class PortRecord {
   // that could confirm it.
   void CompleteRemoval(uint32_t token);
   void CompleteRemovals();
-  // Completes the removals that nobody has confirmed for `after_ms`.
+  // Completes the removals that were not confirmed within `after_ms`.
   void GiveUpRemovals(uint64_t now_ms, uint64_t after_ms);
   // Fails all registrations that were not granted.
   void FailAll(const RegistrationResult& why);
@@ -98,19 +98,19 @@ class PortRecord {
   const peer::Member self;
   PortState state;
   std::vector<Socket> sockets;
-  // The memory that this engine wants for the output cache of its process, and may use.
+  // The memory that this engine wants, and may use, for the output cache of its process.
   peer::CacheWish cache;
   OwnRegistrations own;
   std::vector<peer::Register> queued;  // Registrations that wait for a coordinator.
   // Registrations on which the coordinator decides, by token.
   std::map<uint32_t, peer::Register> asked;
-  std::map<uint32_t, Removal> removals;  // Removals, by token.
+  std::map<uint32_t, Removal> removals;  // By token.
   bool has_joined = false;  // This engine has been on the port, as member or coordinator.
   // True if other members may know more than `state`: this engine has found a coordinator that has
   // not sent its state yet, or was itself a coordinator that was succeeded.
   bool is_outdated = false;
-  // Valid with is_outdated: the coordinator that was found was another process than `lost`. (A
-  // killed process accepts links until the system has closed all of its sockets.)
+  // Valid with is_outdated: true if the coordinator that was found is another process than `lost`.
+  // (A killed process accepts links until the system has closed all of its sockets.)
   bool has_met_another = false;
   // The last coordinator whose end this engine has seen while it was a joined member.
   struct Lost {
@@ -118,10 +118,9 @@ class PortRecord {
     uint32_t pid = 0;
   };
   Lost lost;
-  // Set when registrations are refused or dropped; PortParticipant clears it when it has handled
-  // that.
+  // Set when registrations are refused or dropped; cleared by PortParticipant.
   bool has_failed = false;
-  // Set when a removal is complete; PortParticipant clears it when it has handled that.
+  // Set when a removal is complete; cleared by PortParticipant.
   bool has_completed_removal = false;
   PortEffects* const effects;
 

@@ -21,7 +21,7 @@ class PortRoutes {
     uint64_t member = 0;  // 0 = this engine.
     uint32_t server_id = 0;
     uint32_t prefix_id = 0;
-    // The server listens on the whole port: its connections stay with it, as on Node.
+    // The server listens on the whole port (no prefix): its connections stay with it, as in Node.
     bool is_plain = false;
     // Another program (the primary of a cluster) distributes connections among the owners.
     bool is_fed = false;
@@ -32,7 +32,7 @@ class PortRoutes {
     // The owners, all of one queue. Empty = the owner is absent and awaited.
     std::vector<Owner> owners;
     uint64_t absent_until_ms = 0;
-    bool has_peers = false;  // Some owner is another member.
+    bool has_peers = false;  // At least one owner is another member.
 
     // Returns the first owner in this engine, or nullptr.
     const Owner* own() const {
@@ -52,16 +52,15 @@ class PortRoutes {
   // a second server, is registered. False if only workers of one cluster are there: each serves
   // what its primary gives it.
   bool is_shared() const { return is_shared_; }
-  // False if no server is registered: no requests come.
   bool is_used() const { return has_idle_ || target_count_ != 0; }
   bool has_peers() const { return !peers_.empty(); }
-  // True if a connection may belong to another member.
+  // True if a connection may have to be passed to another member.
   bool passes_on() const { return is_shared_ && has_peers(); }
   // The other members with a server on the port.
   const std::vector<uint64_t>& peers() const { return peers_; }
   // The servers of this engine on the port.
   const std::vector<uint32_t>& local_servers() const { return local_servers_; }
-  // How many members the port has lost so far, as far as this engine knows.
+  // The number of members that have left the port, as far as this engine knows.
   uint64_t departures() const { return departures_; }
   // Finds the target of a request. With kMatch, the route's `id` is that of a target. kOffline: the
   // owner has died, and no wider prefix matches. `name` is a name of ReadHost().
@@ -80,7 +79,7 @@ class PortRoutes {
   // engine listens. Looks at every target.
   size_t CountOwners(uint32_t server_id) const;
 
-  // The server whose certificate is for a host name.
+  // The server whose certificate is used for a host name.
   struct HostOwner {
     bool is_there = false;
     // The owner has registered the name or a subdomain wildcard, not a wildcard for any host.

@@ -28,8 +28,8 @@ std::shared_ptr<const PortRoutes> PortRouting::Update(PortEntries* entries, bool
   next->is_mixed_ = index.HasScheme(true) && index.HasScheme(false);
   next->has_idle_ = has_idle;
   next->departures_ = departures;
-  // Connections of a server that leaves may belong to others, even if only others are left.
-  // Requests to a server without a prefix (has_idle) never belong to it.
+  // A server that leaves keeps connections for a while, whose requests may belong to others, even
+  // if only others are left. Requests to a server without a prefix (has_idle) never belong to it.
   const bool has_others = index.server_count() > 1 || next->has_peers();
   next->is_shared_ = has_idle || index.has_absent() || !reserved_.empty() ||
                      (has_others && !IsOneCluster(index, *next));
@@ -65,7 +65,7 @@ void PortRouting::UpdatePrefix(const std::string& table_key, const UrlPrefix& pr
     }
     const bool is_own = entry.member == self_;
     target.has_peers |= !is_own;
-    // Further owners of a prefix are owners of the same queue.
+    // Further owners of the prefix share the queue of the first one.
     target.owners.push_back({is_own ? 0 : entry.member, entry.server_id, entry.prefix_id,
                              (entry.flags & peer::kEntryPlain) != 0,
                              (entry.flags & peer::kEntryFed) != 0,

@@ -20,8 +20,8 @@ bool OverlapsAsPort(const UrlPrefix& one, uint8_t one_flags, const UrlPrefix& ot
   return true;
 }
 
-// Returns true if a new registration has this queue mode. The mode does not count for a
-// registration sent again: its queue may have other owners by then, or none yet.
+// Returns true if a new registration has this queue mode. The mode has no meaning in a registration
+// that is sent again: its queue may have other owners by then, or none yet.
 bool IsMode(const peer::Register& wanted, QueueMode mode) {
   return wanted.again == peer::kFirstTime && wanted.queue_mode == static_cast<uint8_t>(mode);
 }
@@ -45,13 +45,13 @@ ConflictReason ReasonOf(const peer::Entry& there, const peer::Register& wanted) 
   return there.queue == wanted.queue ? ConflictReason::kQueueMode : ConflictReason::kOtherQueue;
 }
 
-// Empty terms are unknown, so they equal no others.
+// Returns true if the certificate rules are equal. Empty ones are unknown, and equal no others.
 bool HaveSameTerms(const std::string& one, const std::string& other) {
   return !one.empty() && one == other;
 }
 
-// Returns true if the prefixes are served on one socket and only one uses TLS. They conflict,
-// because TLS begins before a request shows whose connection it is.
+// Returns true if the prefixes are served on one socket and only one uses TLS. Such prefixes
+// conflict, because TLS begins before a request shows which prefix it is for.
 bool MeetOnOneSocket(const UrlPrefix& one, const UrlPrefix& other) {
   if (one.is_https == other.is_https) return false;
   const bool are_bound = one.host_kind == HostKind::kIpBound && other.host_kind == one.host_kind;
@@ -97,7 +97,7 @@ std::optional<Conflict> PortRules::CheckOne(size_t index) {
                     reason};
   }
   const StateEntry* there = FindOtherTerms(candidate);
-  // An entry that exists already is not refused for its terms.
+  // An existing entry is not refused because of its terms (certificate rules).
   if (there != nullptr && !IsThere(item)) return TermsConflict(*there, item.text);
   return std::nullopt;
 }
@@ -115,8 +115,8 @@ PortRules::Place PortRules::PlaceOf(const UrlPrefix& prefix) {
   return {prefix.is_https, prefix.host_kind == HostKind::kIpBound, prefix.ip};
 }
 
-// Returns an earlier prefix of the same registration that cannot share a socket with this one, or
-// nullptr.
+// Returns an earlier prefix of the same registration that cannot share a socket with this one (see
+// MeetOnOneSocket()), or nullptr.
 const std::string* PortRules::FindOwnScheme(size_t index) {
   const UrlPrefix& prefix = candidates_[index]->parsed;
   if (!places_.try_emplace(PlaceOf(prefix), index).second) return nullptr;
@@ -146,7 +146,7 @@ PortRules::Found PortRules::FindConflict(const StateEntry& candidate) {
   return found;
 }
 
-// Returns why an entry that is not absent conflicts with the candidate, whatever their paths and
+// Returns why an entry that is not absent conflicts with the candidate without regard to paths and
 // host names.
 ConflictReason PortRules::ReasonAt(const StateEntry& there, const StateEntry& candidate) const {
   const bool is_own = there.IsOf(member_, wanted_.server_id);
@@ -173,8 +173,9 @@ bool PortRules::IsExclusive(const EntryIndex::Kind& kind) const {
   return ((kind.flags | wanted_.flags) & peer::kEntryExclusive) != 0;
 }
 
-// Returns the first entry of a kind and address that conflicts with the candidate, or nullptr. Of
-// one server, all such entries conflict or none does, except for whole ports.
+// Returns the first entry of a kind and address that conflicts with the candidate, or nullptr.
+// Looks at one entry of each server: either all of a server's entries there conflict or none does,
+// except for whole ports.
 const StateEntry* PortRules::FirstInTheWay(const EntryIndex::Kind& kind,
                                            const EntryIndex::Servers& servers,
                                            const StateEntry& candidate) const {
@@ -219,10 +220,10 @@ PortRules::Found PortRules::FindByPlace(const StateEntry& candidate) const {
   return {first, ReasonAt(*first, candidate)};
 }
 
-// Returns the prefix of another server that no ClientHello can tell from the candidate's, and whose
-// clients are asked for certificates by other rules; or nullptr. Two servers of one queue that both
-// have both prefixes are one application: each answers all requests of the clients that it has
-// asked.
+// Returns a prefix of another server that no ClientHello can distinguish from the candidate, and
+// that has other rules for client certificates; or nullptr. Two servers of one queue that both have
+// both prefixes are one application, and do not conflict: each answers all requests of the clients
+// whose certificates it has requested.
 const StateEntry* PortRules::FindOtherTerms(const StateEntry& candidate) {
   if (candidate.hello_key.empty()) return nullptr;
   for (const Other& other : OthersOf(candidate)) {

@@ -23,14 +23,14 @@ struct Conflict {
   int error = 0;  // A positive errno.
   uint64_t member = 0;
   std::string prefix;
-  std::string queue = {};  // The queue of that prefix.
+  std::string queue = {};  // The queue of the conflicting prefix.
   ConflictReason reason = ConflictReason::kNone;
-  std::string wanted = {};  // With kTerms: the prefix of the registration that is in conflict.
+  std::string wanted = {};  // With kTerms: the prefix of the new registration that is in conflict.
 };
 
-// Checks one registration against the entries of a port. Both may be as long as a port allows, so
-// entries are found by common properties (EntryIndex), and results that hold for many prefixes are
-// computed once. Neither must change during use.
+// Checks one registration against the entries of a port. Both may be long, so entries are found by
+// common properties (EntryIndex), and results that hold for many prefixes are computed once.
+// Neither must change during use.
 class PortRules {
  public:
   PortRules(const PortEntries& entries, uint16_t port, uint64_t member,
@@ -47,7 +47,7 @@ class PortRules {
   // The sockets on which a prefix is served. Prefixes with the same place conflict with the same
   // entries, except for entries with the same key.
   using Place =
-      // TLS or not, bound to an address or not, and the address.
+      // (is TLS, is bound to an address, address)
       std::tuple<bool, bool, std::array<uint8_t, 16>>;
 
   struct Found {
@@ -55,11 +55,11 @@ class PortRules {
     ConflictReason reason = ConflictReason::kNone;
   };
 
-  // A server with other terms than the candidate's, and with entries that no ClientHello can tell
-  // from the candidate.
+  // A server with other certificate rules than the candidate's, and with entries that no
+  // ClientHello can distinguish from the candidate.
   struct Other {
-    const StateEntry* first = nullptr;  // The first of those entries.
-    // An entry whose queue or prefix the registration does not share; nullptr = none.
+    const StateEntry* first = nullptr;  // The first of these entries.
+    // An entry whose queue or prefix the registration does not have; nullptr = none.
     const StateEntry* unwanted = nullptr;
   };
 
@@ -68,8 +68,8 @@ class PortRules {
   const std::string* FindOwnScheme(size_t index);
   Found FindConflict(const StateEntry& candidate);
   Found FindByPlace(const StateEntry& candidate) const;
-  // ArePlain(): entries of this kind and the registration are both for a whole port. IsExclusive():
-  // one of them wants the port for itself.
+  // ArePlain(): both the registration and entries of this kind are for a whole port. IsExclusive():
+  // one of them demands to be the only one on the port.
   bool ArePlain(const EntryIndex::Kind& kind) const;
   bool IsExclusive(const EntryIndex::Kind& kind) const;
   ConflictReason ReasonAt(const StateEntry& there, const StateEntry& candidate) const;
@@ -83,7 +83,7 @@ class PortRules {
   const PortEntries& entries_;
   const uint64_t member_;
   const peer::Register& wanted_;
-  std::vector<std::optional<StateEntry>> candidates_;  // Empty for a text that is no prefix.
+  std::vector<std::optional<StateEntry>> candidates_;  // Nothing for an invalid prefix.
   std::unordered_set<std::string_view> keys_;          // The keys of the candidates.
   std::map<Place, size_t> places_;  // The index of the first candidate of each place so far.
   std::map<Place, Found> by_place_;

@@ -30,12 +30,11 @@ class PortState {
   // Returns the entries that a registration adds or changes.
   std::vector<peer::Entry> EntriesOf(uint64_t member, const peer::Register& wanted) const;
 
-  // -- Changes. Each is idempotent. They return false if a peer sent nonsense.
+  // -- Changes. Each is idempotent, and returns false for invalid data of another member.
 
   bool AddMember(const peer::Member& member);
-  // Removes a member. Its prefixes are offline for a while, except for those that another owner
-  // shares. Shared prefixes are removed and returned, with absent entries that stood beside the
-  // member's.
+  // Removes a member. Its prefixes are offline for a while. Prefixes that another owner shares are
+  // removed and returned instead, together with absent entries of the same prefixes.
   std::vector<peer::EntryGone> RemoveMember(uint64_t id, uint64_t now_ms);
   // Adds or replaces an entry. It also replaces absent entries with the same key. Returns false if
   // the entry is for no prefix of the port, or there are too many.
@@ -49,14 +48,13 @@ class PortState {
   bool HasKey(const std::string& key) const { return entries_.HasKey(key); }
   bool HasPrefix(const std::string& text) const;
   // True if an entry with this key waits for a successor, is offline at least until about
-  // `until_ms`, or is not absent and `is_believed` returns true for it.
+  // `until_ms`, or is present and `is_believed` returns true for it.
   using IsBelieved = std::function<bool(const StateEntry&)>;
   bool IsExpected(const std::string& key, uint64_t until_ms, const IsBelieved& is_believed) const;
-  // Copies of the entries of a server, or of a member, by prefix id.
+  // Returns copies of the entries of a server, or of a member, by prefix id.
   std::vector<StateEntry> EntriesOfServer(uint64_t member, uint32_t server_id) const;
   std::vector<StateEntry> EntriesOfMember(uint64_t member) const;
-  // The entries whose time was over: entries whose successor did not come are offline now, entries
-  // that were offline are gone.
+  // Expired entries: those whose successor did not come are offline now; offline ones were removed.
   struct Expired {
     std::vector<peer::Entry> offline;
     std::vector<peer::EntryGone> gone;
@@ -66,7 +64,7 @@ class PortState {
   Expired Expire(uint64_t now_ms);
 
   const std::map<uint64_t, peer::Member>& members() const { return members_; }
-  // How many members have left so far. Clear() counts all members as left.
+  // The number of members that have left so far. Clear() counts all members as left.
   uint64_t departures() const { return departures_; }
   const PortEntries& entries() const { return entries_; }
   // The entries for PortRouting, which calls TakeChanges().
@@ -76,7 +74,7 @@ class PortState {
   // each once.
   std::vector<std::string> FedAddresses() const;
   // Must be called when this state replaces `before`. Counts one more departure, because members
-  // may have left in between without a word.
+  // may have left unnoticed in between.
   void Succeed(const PortState& before) { departures_ += before.departures_ + 1; }
   void Clear();
 

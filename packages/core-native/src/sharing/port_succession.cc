@@ -43,8 +43,8 @@ PortSuccession::Finding PortSuccession::Tick(const Member& member, uint64_t now_
     if (finding != Finding::kNothing || member.is_joined) return finding;
   }
   if (!member.is_waiting) {
-    // Another member has reported the doubt. This member can do nothing about it, and must not
-    // report it on: the others would report it back.
+    // The doubt came from another member. This member can do nothing about it, and must not pass it
+    // on: the others would report it back.
     End();
     return Finding::kNothing;
   }
@@ -63,7 +63,8 @@ PortSuccession::Finding PortSuccession::Ask(const Member& member, uint64_t now_m
   }
   const Visit visit = effects_->VisitMeeting();
   if (visit.result != Visit::Result::kLinked) {
-    // The coordinator has ended, so its link to this member breaks soon; or its backlog is full.
+    // Either the coordinator has ended, and its link to this member breaks soon; or its backlog is
+    // full.
     OnHeard(now_ms);
     return Finding::kNothing;
   }
@@ -83,8 +84,8 @@ bool PortSuccession::IsReplaced() {
   return visit.who.pid != pinged_.pid || visit.who.uid != pinged_.uid;
 }
 
-// Succeeds the coordinator, unless frames of it are unread: this engine may have been stopped
-// itself.
+// Succeeds the coordinator, unless frames of it are unread: then this engine may have been the
+// stopped one.
 PortSuccession::Finding PortSuccession::Succeed(const Member& member) {
   if (effects_->HasUnread(ping_) || effects_->HasUnread(member.link)) return Finding::kNothing;
   const int rank = IsReplaced() ? -ENOENT : effects_->TakeRankAbove(pinged_rank_);
@@ -100,7 +101,7 @@ PortSuccession::Finding PortSuccession::OnPing(const Member& member, const peer:
   peer::Pong pong;
   const bool is_answer =
       frame != nullptr && frame->type == FrameType::kPong && peer::Decode(frame->payload, &pong);
-  // True if the coordinator that was found is not the one that this member has.
+  // True if the answer comes from another coordinator than the one that this member has joined.
   const bool is_other = member.coordinator != 0 ? pong.coordinator != member.coordinator
                                                 : pinged_rank_ != member.rank;
   OnHeard(now_ms);

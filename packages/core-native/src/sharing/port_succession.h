@@ -9,22 +9,22 @@
 namespace httpsys::sharing {
 
 // A pure state machine, part of PortMembership. A member that waits for its coordinator in vain
-// doubts it, and asks it over a link of its own (kPing) whether it is stopped. If nothing comes
-// back, the member takes a higher rank of the meeting place. A member that cannot take the
-// coordinator's place tells others of its doubt. A coordinator for which nobody waits is never
-// asked, so that an idle port wakes nobody. Thread: one at a time.
+// doubts it, and asks it over a second link (kPing) whether it is stopped. Without an answer, the
+// member takes a higher rank of the meeting place. A member that cannot take the coordinator's
+// place informs others of its doubt. A coordinator for which no member waits is never asked, so
+// that an idle port causes no wake-ups. Thread: one at a time.
 class PortSuccession {
  public:
   explicit PortSuccession(PortEffects* effects) : effects_(effects) {}
 
-  // The member as it is now.
+  // The state of the member that asks.
   struct Member {
     LinkId link = 0;           // To the coordinator.
     uint32_t rank = 0;         // The rank at which the coordinator was found.
     uint64_t coordinator = 0;  // The id of the coordinator; 0 = not known yet.
     bool is_joined = false;    // The member has the state of the coordinator.
     bool is_waiting = false;   // The coordinator owes the member an answer.
-    bool may_succeed = false;  // The member knows the port, and the coordinator would yield.
+    bool may_succeed = false;  // The member knows the port, and the coordinator would yield to it.
   };
 
   enum class Finding : uint8_t {
@@ -34,7 +34,7 @@ class PortSuccession {
     kSucceeded,  // This engine has taken the meeting place: TakeVictory() says at which rank.
   };
 
-  // The highest rank, which this engine has taken.
+  // Success: this engine has taken the highest rank.
   struct Victory {
     uint32_t rank = 0;
     LinkId watch = 0;  // A link to the coordinator that was succeeded; 0 = none.
@@ -51,7 +51,7 @@ class PortSuccession {
   void OnHeard(uint64_t now_ms);
   // Begins to doubt the coordinator, although this engine does not wait for it.
   void Doubt() { is_doubting_ = true; }
-  // Forgets all doubt: from now on the coordinator is another one.
+  // Ends all doubt: the coordinator is another one from now on.
   void End();
   Finding Tick(const Member& member, uint64_t now_ms);
   // Handles a frame that came over the link of ping(), or the end of that link (`frame` = nullptr).
@@ -64,7 +64,8 @@ class PortSuccession {
 
   PortEffects* const effects_;
   bool is_doubting_ = false;
-  uint64_t silent_since_ms_ = 0;  // Since when the coordinator owes an answer; 0 = it owes none.
+  // Time since when an answer of the coordinator is due; 0 = none is due.
+  uint64_t silent_since_ms_ = 0;
   uint64_t look_at_ms_ = 0;
   uint64_t tell_at_ms_ = 0;
   LinkId ping_ = 0;

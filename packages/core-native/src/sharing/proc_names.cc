@@ -20,11 +20,11 @@ struct CloseFile {
 
 }  // namespace
 
-// Streams of the C++ library are not used: they would bring its locales into the addon, 0.3 MB.
+// Uses stdio: streams of the C++ library would bring its locales into the addon, 0.3 MB.
 void ListProcNames(const std::string& start, size_t most, std::vector<std::string>* names) {
   const std::unique_ptr<FILE, CloseFile> file(fopen("/proc/net/unix", "re"));
   if (file == nullptr) return;
-  // A zero byte of a name is listed as '@'.
+  // The leading zero byte of an abstract name is listed as '@'.
   const std::string wanted = " @" + start;
   char bytes[kLineBytes];
   while (names->size() < most && fgets(bytes, kLineBytes, file.get()) != nullptr) {

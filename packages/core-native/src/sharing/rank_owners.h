@@ -11,11 +11,11 @@
 namespace httpsys::sharing {
 
 // Remembers the kernel's answers, because each one lists all Unix sockets of the network namespace.
-// A coordinator looks at the ranks above its own before each input: another user who fills the
-// backlog of such a name would slow all of them. Thread: any.
+// A coordinator looks at the ranks above its own before each input, so another user who fills the
+// backlog of such a name would slow down all inputs. Thread: any.
 class RankOwners {
  public:
-  // Returns true if another user has the name.
+  // Asks the kernel whether another user has the name.
   using Ask = std::function<bool(const std::string& name)>;
 
   explicit RankOwners(Ask ask) : ask_(std::move(ask)) {}

@@ -91,7 +91,7 @@ int SharedPort::TakeRankAbove(uint32_t rank) {
       CloseNamed(&meeting_);
       break;
     }
-    // EADDRINUSE: another user has the name, or a stopped process that does not listen.
+    // EADDRINUSE: the name belongs to another user, or to a stopped process that does not listen.
     if (status != -EADDRINUSE) return status;
   }
   return -EADDRINUSE;

@@ -40,7 +40,7 @@ int SharedPorts::Meet(uint16_t number, Stranger* stranger) {
   }
   if (status == -EADDRINUSE) return static_cast<int>(Meeting::kTaken);
   if (status != 0) return status;
-  // A successor of a stopped coordinator listens at a higher rank, and has not taken rank 0 yet.
+  // Rank 0 is free, but a successor of a stopped coordinator listens at a higher rank.
   if (IsRankPassed(number, 0)) {
     CloseNamed(&meeting);
     return static_cast<int>(Meeting::kTaken);
@@ -53,7 +53,7 @@ int SharedPorts::TakeAlone(uint16_t number) {
   const std::lock_guard lock(mutex_);
   if (is_closed_) return -EBADF;
   if (Find(number) != nullptr) return -EALREADY;
-  // Without a meeting place, no process finds this coordinator.
+  // Without a meeting place, no other process can find this coordinator.
   Add(number)->Found({}, NowMs());
   return 0;
 }
@@ -185,7 +185,7 @@ void SharedPorts::AfterCommands() {
   ArmTimers();
 }
 
-// Unregisters all prefixes of this engine: without that they would be offline for a while.
+// Unregisters all prefixes of this engine. Otherwise they would be offline for a while.
 void SharedPorts::BeforeEnd() {
   const std::lock_guard lock(mutex_);
   for (const auto& [number, port] : ports_) port->participant().SayGoodbye(NowMs());
@@ -217,7 +217,7 @@ void SharedPorts::Tick() {
   ArmTimers();
 }
 
-// Sends members the ticket keys that have replaced old ones, which happens as time passes.
+// Sends new ticket keys to the members; keys are replaced as time passes.
 void SharedPorts::TellTicketKeys() {
   const std::lock_guard lock(mutex_);
   for (const auto& [number, port] : ports_) {
@@ -262,7 +262,7 @@ void SharedPorts::OnApplied(uint16_t number, uint64_t life, const Applied& appli
   thread_.Post([this, number, life, applied] {
     const std::lock_guard lock(mutex_);
     SharedPort* port = Find(number);
-    // Routes of an earlier SharedPort of this number confirm nothing now.
+    // Ignore confirmations for an earlier SharedPort of this number.
     if (port == nullptr || port->life() != life) return;
     port->participant().OnApplied(applied, NowMs());
     AfterInput(number);
@@ -334,7 +334,7 @@ void SharedPorts::AfterInput(uint16_t number) {
   if (thread_.IsCurrent()) {
     Flush();
   } else if (wants_thread || links_.has_pending()) {
-    // On the thread: join if that is wanted (Tick()), send waiting frames, arm the timers.
+    // On the thread: join the port if necessary (Tick()), send waiting frames, arm the timers.
     thread_.Post([this, number] {
       const std::lock_guard lock(mutex_);
       SharedPort* port = Find(number);

@@ -39,7 +39,7 @@ class SharingThread {
   // Runs a command on the thread. Returns false if the command will not run: the thread cannot be
   // started, or is ending.
   bool Post(std::function<void()> command);
-  // As Post(), without starting the thread.
+  // Like Post(), but does not start the thread.
   bool PostIfRunning(std::function<void()> command);
   // Ends the thread and waits for its end. Commands that were posted before run first. Must be
   // called once, before the destructor and never on the thread itself.
@@ -47,7 +47,7 @@ class SharingThread {
   // Returns true if the caller runs on this thread.
   bool IsCurrent() const;
 
-  // -- Thread: its own.
+  // -- Thread: this one.
 
   uv_loop_t* loop() { return &loop_; }
   // Calls Tick() once, a few milliseconds later. Does nothing if that is due already.

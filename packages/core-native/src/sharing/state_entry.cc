@@ -10,8 +10,8 @@ std::string Folded(std::string text) {
   return text;
 }
 
-// Returns what a ClientHello can show of a prefix: its host, or only the address of the connection.
-// Prefixes with the same key cannot be told apart by a ClientHello.
+// Returns the properties of a prefix that a ClientHello can show: its host, or only the address of
+// the connection. A ClientHello cannot distinguish prefixes with the same key.
 std::string HelloKeyOf(const UrlPrefix& prefix) {
   if (!prefix.is_https) return {};
   const bool is_wildcard =

@@ -15,7 +15,7 @@ struct StateEntry {
   std::string key;  // Equal for prefixes that a request cannot tell apart.
   // Equal for prefixes that a ClientHello cannot tell apart; empty without TLS.
   std::string hello_key;
-  uint64_t absent_until_ms = 0;  // Until when the prefix waits for a server; 0 = it has one.
+  uint64_t absent_until_ms = 0;  // Time until which the prefix waits for a server; 0 = it has one.
   uint64_t order = 0;            // Rises from entry to entry, in order of arrival.
 
   bool is_absent() const { return absent_until_ms != 0; }
@@ -31,7 +31,8 @@ struct StateEntry {
 // address, or registered for the IPv4 wildcard.
 bool IsIpv4(const UrlPrefix& prefix, uint8_t flags);
 
-// Parses a prefix. Returns false if it is no prefix of that port. Sets `parsed` and the keys.
+// Parses a prefix and sets entry's `parsed` and keys. Returns false if the text is no prefix of
+// this port.
 bool ParseEntry(uint16_t port, const std::string& prefix, StateEntry* entry);
 
 // Returns the key without the scheme: equal for prefixes that are one entry of a UrlPrefixTable.

@@ -67,7 +67,7 @@ int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text, std::strin
   if (status == 0) {
     const std::string frame =
         peer::FrameHeader(peer::FrameType::kStateQuery, query.size(), 0).append(query);
-    // A new connection has room for these few kilobytes.
+    // The few kilobytes fit into the empty send buffer of a new connection.
     const auto bytes = static_cast<ssize_t>(frame.size());
     if (send(fd, frame.data(), frame.size(), kSendFlags) != bytes) status = -EPIPE;
   }

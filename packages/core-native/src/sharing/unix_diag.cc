@@ -17,16 +17,16 @@ namespace {
 // Constants of Linux 5.3 for uids, which older headers lack.
 constexpr uint32_t kShowUid = 0x40;
 constexpr uint16_t kUidAttribute = 7;
-// Values of udiag_state, which are those of TCP.
+// Values of udiag_state, which equal the states of TCP.
 constexpr uint8_t kStateClosed = 7;
 constexpr uint8_t kStateListening = 10;
 
 constexpr size_t kReadBytes = 32 * 1024;
-// Limit of reads of one answer: about a million sockets. Further sockets are ignored.
+// Maximum number of reads of one answer: about a million sockets. Further sockets are ignored.
 constexpr int kReadsMax = 4096;
 
-// How well a socket explains that its name is taken. Accepted connections have the name of their
-// listener, too, and do not keep it.
+// How well a socket explains that its name is taken. Accepted connections have their listener's
+// name, too, but do not occupy it.
 enum class Rank : uint8_t { kNone, kConnected, kBound, kListening };
 
 bool SendRequest(int fd) {
@@ -98,7 +98,7 @@ bool ReadMessages(std::string_view bytes, const Use& use) {
 }
 
 // Calls `use` with every stream socket of the network namespace that has an abstract name. Returns
-// false if the kernel does not tell.
+// false if the kernel gives no list.
 bool ForEachName(const Use& use) {
   const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
   if (fd == -1) return false;

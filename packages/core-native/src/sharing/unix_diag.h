@@ -8,15 +8,15 @@
 
 namespace httpsys::sharing {
 
-// Reads the uid of the socket that has the name in this network namespace, even if nobody listens
-// under it. Returns false if nobody has the name or the kernel does not tell (Linux before 5.3, or
-// without unix_diag). Takes some microseconds for each Unix socket of the
-// namespace. Thread: any.
+// Reads the uid of the socket that has the name in this network namespace, even if no process
+// listens under it. Returns false if the name is free or the kernel does not know the uid (Linux
+// before 5.3, or without unix_diag). Takes some microseconds for each Unix socket of the namespace.
+// Thread: any.
 bool UidOfAbstractName(const std::string& name, uint32_t* uid);
 // Adds names that begin with `start` and under which this user listens in this network namespace,
-// until there are `most`. Linux before 5.3 does not tell whose names they are: there names of other
-// users are added, too. Returns false if the kernel does not answer. Takes as long as
-// UidOfAbstractName(). Thread: any.
+// until there are `most`. Linux before 5.3 does not report owners: there names of other users are
+// added, too. Returns false if the kernel does not answer. Takes as long as UidOfAbstractName().
+// Thread: any.
 bool ListAbstractNames(const std::string& start, size_t most, std::vector<std::string>* names);
 
 }  // namespace httpsys::sharing
