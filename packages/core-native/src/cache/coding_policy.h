@@ -15,7 +15,7 @@
 
 namespace httpsys::cache {
 
-// Shorter bodies are not compressed: they fit into one packet anyway.
+// Minimum size of a body that is compressed: smaller ones fit into one packet anyway.
 inline constexpr size_t kCodedBytesMin = 1024;
 // Bytes that a compressed body must save at least, because the variant's head is longer.
 inline constexpr size_t kCodedGainMin = 64;
@@ -29,7 +29,7 @@ inline constexpr uint32_t kCodingFlags =
 [[nodiscard]] semantics::CodingSet CodingsOf(uint32_t bits);
 
 // Returns true for types that compress well: texts, and formats without compression of their own.
-// `content_type` is the value of the field, with or without parameters.
+// `content_type` may have parameters.
 [[nodiscard]] bool IsCompressible(std::string_view content_type);
 
 // Returns the EntryTerms::flags about content codings for a response to this request; 0 if the
@@ -39,18 +39,18 @@ inline constexpr uint32_t kCodingFlags =
                                    std::span<const http1::HeaderLine> lines,
                                    semantics::CodingSet codings);
 
-// Returns the coding in which a request gets the entry, if that variant exists. Requests with
-// credentials get the plain response, because the length of a compressed one can reveal its
-// contents (BREACH); so do requests for ranges, which count bytes of the plain body, and requests
-// with `no-transform`. `allowed` are the codings of the server. The terms may come from another
-// process.
+// Returns the coding in which a request may get the entry; the caller looks whether that variant
+// exists. Requests with credentials get the plain response, because the length of a compressed one
+// can reveal its contents (BREACH); so do requests for ranges, which count bytes of the plain body,
+// and requests with `no-transform`. `allowed` are the codings of the server. The terms may come
+// from another process.
 [[nodiscard]] semantics::ContentCoding CodingFor(const EntryTerms& terms,
                                                  semantics::CodingSet allowed,
                                                  const RequestFacts& request,
                                                  const http1::RequestHead& head);
 
-// Turns the key of an entry into the key of its variant in a coding, by a line that begins with
-// `*`. Lines of other keys begin with a field name, `?`, `+`, `-` or `,`.
+// Turns the key of an entry into the key of its variant in a coding, by appending a line that
+// begins with `*`. Lines of other keys begin with a field name, `?`, `+`, `-` or `,`.
 void MakeCodedKey(semantics::ContentCoding coding, std::string* key);
 
 // Returns true if the variant with the terms `coded` was made from the entry with the terms

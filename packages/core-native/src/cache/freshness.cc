@@ -20,7 +20,7 @@ Lifetime Explicit(Lifetime::Source source, const DirectiveSeconds& seconds) {
 }
 
 // True for statuses whose responses may be stored without an explicit lifetime (RFC 9110, section
-// 15.1). Without 206, which is never stored.
+// 15.1), except 206, which is never stored.
 bool IsHeuristicallyCacheable(uint16_t status) {
   switch (status) {
     case 200:
@@ -48,18 +48,19 @@ Lifetime Guess(const ResponseFacts& response, int64_t now_s) {
   return {Lifetime::Source::kHeuristic, std::min(ClampSeconds(seconds), kHeuristicSecondsMax)};
 }
 
-// Returns the window that the response names, or else the default. An unreadable window is 0.
+// Returns the window in `named`, a directive of the response, or the default if that is absent. An
+// unreadable window is 0.
 uint32_t WindowOf(const DirectiveSeconds& named, uint32_t by_default) {
   if (named.is_absent()) return by_default;
   return named.is_valid() ? named.seconds : 0;
 }
 
-// True if the request demands an answer that is younger than the entry.
+// True if the request demands a newer response than the entry.
 bool WantsYounger(const EntryTerms& terms, const CacheControl& request, uint64_t age_ms,
                   uint64_t lifetime_ms) {
   if (request.no_cache.is_present()) return true;
   const bool is_expiring = !terms.Has(EntryTerms::kNeverExpires);
-  // An unreadable argument demands nothing.
+  // Ignore an unreadable argument.
   if (request.max_age.is_valid() && age_ms > request.max_age.seconds * kMsPerSecond) return true;
   return is_expiring && request.min_fresh.is_valid() &&
          age_ms + request.min_fresh.seconds * kMsPerSecond > lifetime_ms;
@@ -130,7 +131,7 @@ void SetStaleness(const CacheControl& control, const StaleWindows& defaults, Ent
 Judgement Judge(const EntryTerms& terms, const CacheControl& request,
                 const FreshnessOptions& options, uint64_t now_ms) {
   const uint64_t resident_ms = now_ms > terms.stored_ms ? now_ms - terms.stored_ms : 0;
-  // Clamped: no sum below overflows, whatever values the entry has.
+  // Clamp the values: then no sum below overflows, whatever values the entry has.
   constexpr uint64_t kLongestMs = kDeltaSecondsMax * kMsPerSecond;
   const uint64_t age_ms =
       std::min(terms.initial_age_s * kMsPerSecond + std::min(resident_ms, kLongestMs), kLongestMs);

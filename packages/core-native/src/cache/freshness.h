@@ -1,5 +1,5 @@
 #pragma once
-// How long a stored response is good, how old it is, and when it may be used although it is stale
+// How long a stored response is fresh, how old it is, and when it may be used although it is stale
 // (RFC 9111, section 4.2; RFC 5861; RFC 9213).
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct StaleWindows {
 
 struct FreshnessOptions {
   bool allows_heuristics = false;
-  // Windows of responses that name none of their own.
+  // Windows for responses that do not name any.
   StaleWindows stale;
   // True if `no-cache`, `max-age` and `min-fresh` of a request are ignored: any client can send
   // them to demand new responses.
@@ -45,7 +45,7 @@ struct Lifetime {
 [[nodiscard]] Lifetime LifetimeOf(const ResponseFacts& response, int64_t now_s,
                                   bool allows_heuristics);
 
-// Returns the lifetime under the rules of HTTP.SYS, which read Cache-Control and Expires only.
+// Returns the lifetime under the rules of HTTP.SYS, which know only Cache-Control and Expires.
 [[nodiscard]] Lifetime HttpSysLifetimeOf(const ResponseFacts& response, int64_t now_s);
 
 // Returns the age in seconds that a response has when it is received: the larger of the ages by its
@@ -53,8 +53,8 @@ struct Lifetime {
 // application runs on this machine).
 [[nodiscard]] uint32_t InitialAge(const ResponseFacts& response, int64_t now_s);
 
-// Terms under which an entry may be used: a part of the entry as all processes read it, hence of
-// fixed size, without padding, and good with any contents.
+// The terms under which an entry may be used. Stored in the entry, where other processes read them:
+// fixed size, no padding, and safe with any contents.
 struct EntryTerms {
   enum Flags : uint32_t {
     // Stale answers are forbidden: no-cache, must-revalidate, proxy-revalidate.
@@ -63,7 +63,8 @@ struct EntryTerms {
     kForbidsMaxStale = 1u << 1,
     // The application must confirm the entry before each use: no-cache.
     kAlwaysRevalidates = 1u << 2,
-    // Requests with cookies may get the entry: `public`, or a policy of its own.
+    // Requests with cookies may get the entry: the response has `public`, or a policy of the
+    // application.
     kForCookies = 1u << 3,
     // The entry is good until it is flushed (HttpCachePolicyUserInvalidates).
     kNeverExpires = 1u << 4,
@@ -78,8 +79,8 @@ struct EntryTerms {
     // The lifetime comes from a policy of the application, not from the header or a default.
     kByPolicy = 1u << 8,
   };
-  // Position in `flags` of the codings in which the entry may be compressed: one bit for each
-  // semantics::ContentCoding (coding_policy.h).
+  // Position in `flags` of the set of codings in which the entry may be compressed: one bit for
+  // each semantics::ContentCoding (coding_policy.h).
   static constexpr uint32_t kCodingsShift = 16;
 
   uint64_t stored_ms = 0;  // Monotonic clock of the machine.
@@ -88,24 +89,23 @@ struct EntryTerms {
   uint32_t while_revalidate_s = 0;
   uint32_t if_error_s = 0;
   uint32_t flags = 0;
-  // Differs between the entries that one process stores; a compressed variant has the stamp of the
+  // Distinguishes the entries that one process stores; a compressed variant has the stamp of the
   // entry from which it was made.
   uint32_t stamp = 0;
-  // How often other owners of the URL had made its entries obsolete when the response was asked
-  // for, as counted by the process that stored the entry (engine::CoOwners).
+  // Generation of the URL when JavaScript got the request: rises whenever another owner of the URL
+  // makes its entries obsolete. Counted by the process that stored the entry (engine::CoOwners).
   uint64_t generation = 0;
 
   bool Has(Flags flag) const { return (flags & flag) != 0; }
 };
 static_assert(sizeof(EntryTerms) == 40);
 
-// Sets the windows and the first three flags of `terms` from the directives of a response. The
-// other members stay.
+// Sets the windows and the first three flags of `terms` from the directives of a response.
 void SetStaleness(const semantics::CacheControl& control, const StaleWindows& defaults,
                   EntryTerms* terms);
 
-// Returns true for statuses of a failing application, for which a stale entry may answer
-// (stale-if-error): 500, 502, 503 and 504.
+// Returns true for statuses that report a failed application, in whose place a stale entry may
+// answer (stale-if-error): 500, 502, 503 and 504.
 constexpr bool IsFailure(uint16_t status) {
   return status == 500 || (status >= 502 && status <= 504);
 }
@@ -114,8 +114,9 @@ enum class Verdict : uint8_t {
   kFresh,          // The entry answers.
   kStale,          // The entry answers, and a new response is fetched for the next request.
   kStaleAccepted,  // The entry answers, because the client accepts stale answers.
-  kRevalidate,     // The application must be asked.
-  kUnsatisfiable,  // 504: the client wants a stored answer (only-if-cached), and none is good.
+  kRevalidate,     // JavaScript must be asked whether the response is still good.
+  // Answer 504: the client wants only a stored answer (only-if-cached), and none is good.
+  kUnsatisfiable,
 };
 
 struct Judgement {
@@ -127,8 +128,8 @@ struct Judgement {
 };
 
 // Decides whether an entry answers a request. `request` has the directives of the request,
-// including those of Pragma (RequestFacts). `now_ms` is on the clock of EntryTerms::stored_ms; an
-// earlier `now_ms` counts as stored_ms. Thread: any.
+// including Pragma (RequestFacts). `now_ms` is on the clock of EntryTerms::stored_ms; an earlier
+// `now_ms` counts as stored_ms. Thread: any.
 [[nodiscard]] Judgement Judge(const EntryTerms& terms, const semantics::CacheControl& request,
                               const FreshnessOptions& options, uint64_t now_ms);
 

@@ -6,9 +6,9 @@
 
 namespace httpsys::cache {
 
-// Remembers keys whose entries have left the small log without a second hit: a key that comes back
-// is stored in the main log (S3-FIFO). Holds hashes only, in a table in which newer ones overwrite
-// older ones, so that a flood of keys costs no memory. Thread: any, one at a time.
+// Remembers keys whose entries left the small log without a second hit: if such a key comes back,
+// it is stored in the main log (S3-FIFO). Holds only hashes, in a table in which newer ones
+// overwrite older ones, so that a flood of keys costs no memory. Thread: any, one at a time.
 class GhostTags {
  public:
   // `cells` must be a power of 2.
@@ -20,7 +20,7 @@ class GhostTags {
   // otherwise.
   bool Take(uint64_t hash, uint32_t kept) {
     Cell& cell = CellOf(hash);
-    // The counter may wrap; a key of that age then counts as new once.
+    // If the counter wraps, a very old key may count as a recent one, once.
     const bool is_there = cell.tag == TagOf(hash) && cell.at != 0 && added_ - cell.at < kept;
     if (is_there) cell = {};
     return is_there;

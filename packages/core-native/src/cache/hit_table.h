@@ -10,13 +10,12 @@
 
 namespace httpsys::cache {
 
-// Counts hits of one reader on the entries of one arena, up to 3 for each. The reader counts in
-// memory of its own, because it cannot write the arena: the lanes of the process that has the arena
-// in the memory of that process, another process in a SharedMemory that the writer maps. A cell is
-// a byte: six bits identify the entry that is counted, so the cell need not be cleared when its
-// slot gets another entry. One of 64 new entries begins with the count of the entry before. A
-// hostile reader can only make entries stay longer or shorter. Thread: any; counts that are added
-// at the same time may get lost.
+// Counts the hits of one reader on the entries of one arena, up to 3 for each. The reader counts in
+// its own memory, because it cannot write to another process' arena; the arena's process maps that
+// memory. A cell is a byte: six bits identify the counted entry, so the cell need not be cleared
+// when its slot gets another entry. One of 64 new entries begins with the count of the entry
+// before. A hostile reader can only make entries stay longer or shorter. Thread: any; counts that
+// are added at the same time may get lost.
 class HitTable {
  public:
   static constexpr uint32_t kCountMax = 3;
@@ -39,7 +38,7 @@ class HitTable {
     const uint8_t there = cell.load(std::memory_order_relaxed);
     const uint8_t entry = EntryBits(slot);
     const uint32_t count = (there & ~kCountMax) == entry ? there & kCountMax : 0;
-    // No store for an entry whose count is at its maximum.
+    // Do not store if the count is at its maximum.
     if (count < kCountMax) {
       cell.store(static_cast<uint8_t>(entry | (count + 1)), std::memory_order_relaxed);
     }

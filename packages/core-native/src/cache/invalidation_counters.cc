@@ -8,13 +8,14 @@
 namespace httpsys::cache {
 namespace {
 
-// Seed of the hash that gives a target or prefix its counter. The same in all processes, because
-// they read each other's counters.
+// Seed of the hash that selects the counter of a target or prefix. The same in all processes,
+// because they read each other's counters.
 constexpr uint64_t kPlaceSeed = 0x6365'6c61'7073'6821;
 
 }  // namespace
 
-// Part of the protocol of a port: members of all versions count at the same places.
+// The hash is a part of the protocol of a port: members of all versions must use the same
+// positions.
 size_t InvalidationPlaces::OfTarget(std::string_view target) {
   uint64_t state = kPlaceSeed ^ target.size() * kHashMultiplier;
   while (target.size() > 8) {

@@ -22,8 +22,8 @@ struct InvalidationPlaces {
   static constexpr size_t kPrefixes = 256;
   static constexpr size_t kBytes = (kTargets + kPrefixes) * sizeof(uint64_t);
 
-  // Returns the position of a target's counter, below kTargets. The target must have the bytes of
-  // the request.
+  // Returns the position of a target's counter, below kTargets. The target must be byte for byte as
+  // in the request.
   [[nodiscard]] static size_t OfTarget(std::string_view target);
   // Returns the position of a prefix's counter, kTargets or more. Spellings of a prefix that differ
   // in letter case or in bytes outside of ASCII have the same one.
@@ -33,14 +33,14 @@ struct InvalidationPlaces {
 // The counters of this process. A counter never goes down. Thread: any.
 class InvalidationCounters {
  public:
-  // Returns nullptr if there is no memory.
+  // Returns nullptr if memory is short.
   [[nodiscard]] static std::unique_ptr<InvalidationCounters> Create();
   InvalidationCounters(const InvalidationCounters&) = delete;
   InvalidationCounters& operator=(const InvalidationCounters&) = delete;
 
   // The memory that other processes map.
   const std::shared_ptr<const SharedMemory>& memory() const { return shared_; }
-  // Must be called before anyone is informed that the entries of a place are obsolete.
+  // Must be called before anyone learns that the entries of a place are obsolete.
   void Count(size_t place) { memory_->words()[place].fetch_add(1, std::memory_order_acq_rel); }
 
  private:
@@ -52,8 +52,8 @@ class InvalidationCounters {
 };
 
 // The counters of another process, and how far this process has followed them. The memory may have
-// any contents at any time. Counters begin at 0: a counter above 0 at the first look has counted
-// invalidations that this process does not know. Thread: any.
+// any contents at any time. Counters begin at 0: a counter that is higher at the first look has
+// counted invalidations that this process does not know. Thread: any.
 class FollowedCounters {
  public:
   using Seen = std::atomic<uint64_t>;
@@ -85,8 +85,7 @@ class FollowedCounters {
     const uint64_t now = memory_->words()[place].load(std::memory_order_acquire);
     if (now == seen->load(std::memory_order_acquire)) return;
     generation->fetch_add(1, std::memory_order_acq_rel);
-    // Stored after the generation: another thread that sees this value sees the raised generation,
-    // too.
+    // Release, after the generation: a thread that sees this value also sees the raised generation.
     seen->store(now, std::memory_order_release);
   }
 

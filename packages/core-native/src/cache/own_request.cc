@@ -47,7 +47,7 @@ bool IsSameName(std::string_view a, std::string_view b) {
                     [](char x, char y) { return LowerCase(x) == LowerCase(y); });
 }
 
-// Returns true if a Connection field of the request names this field, which then concerns the
+// Returns true if a Connection field of the request names this field: it then concerns the
 // connection only (RFC 9110, section 7.6.1).
 bool IsNamedByConnection(const RequestHead& request, std::string_view name) {
   for (const HeaderLine& line : request.lines) {

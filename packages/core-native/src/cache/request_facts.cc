@@ -56,15 +56,15 @@ MethodKind KindOf(std::string_view method) {
   return is_safe ? MethodKind::kSafe : MethodKind::kOther;
 }
 
-// Referer and Sec-Fetch-Site are not harmless: applications refuse requests from foreign pages by
-// them, mostly without a Vary field.
+// Referer and Sec-Fetch-Site are not harmless: applications reject requests from foreign pages by
+// them, mostly without sending Vary.
 bool IsHarmlessField(std::string_view name) {
   if (StartsIgnoringCase(name, "sec-")) return !EqualsIgnoringCase(name, "sec-fetch-site");
   return StartsIgnoringCase(name, "accept-") || IsOneOf(name, kHarmlessFields) ||
          IsForwardingField(name);
 }
 
-// Returns false if ReadRequest() reads no field whose name begins with this letter.
+// A quick test: returns false if ReadRequest() reads no field whose name begins with this letter.
 bool MayMatter(std::string_view name) {
   constexpr uint32_t kFirstLetters = [] {
     uint32_t letters = 0;

@@ -15,17 +15,17 @@ enum class MethodKind : uint8_t {
   kGet,
   kHead,
   kSafe,   // Neither reads nor changes the cache: OPTIONS, TRACE, PROPFIND, REPORT, SEARCH, QUERY.
-  kOther,  // Unsafe or unknown: invalidates what is stored (RFC 9111, section 4.4).
+  kOther,  // Unsafe or unknown methods, which invalidate stored responses (RFC 9111, section 4.4).
 };
 
 struct RequestFacts {
   MethodKind method = MethodKind::kOther;
-  // Directives of the request; `no-cache` also for a Pragma that says so, if there is no
-  // Cache-Control (RFC 9111, section 5.4). Views point into the lines.
+  // Directives of the request. `no-cache` is also set by `Pragma: no-cache` without a Cache-Control
+  // field (RFC 9111, section 5.4). Views point into the lines.
   semantics::CacheControl control;
   // True if the request has Authorization or Proxy-Authorization.
   bool has_authorization = false;
-  // True if the client has shown a certificate, or was asked for one.
+  // True if the client has shown a certificate, or the server has requested one.
   bool has_client_certificate = false;
   bool has_cookie = false;
   bool has_body = false;
@@ -35,7 +35,7 @@ struct RequestFacts {
   bool has_clear_host = false;  // Exactly one Host line.
   bool has_range = false;       // Range or If-Range.
   bool has_translate = false;   // Translate: f, of WebDAV.
-  // True with If-Match or If-Unmodified-Since, by which the application may refuse the request.
+  // True with If-Match or If-Unmodified-Since, which may make the application reject the request.
   // Caches do not evaluate these fields (RFC 9111, section 4.3.2).
   bool has_precondition = false;
   // True if no field can identify a user to an application, so that the default lifetime of

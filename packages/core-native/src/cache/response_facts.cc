@@ -32,13 +32,13 @@ uint32_t ReadAge(std::string_view value) {
 // no permissions.
 void AddRestrictions(const semantics::CacheControl& from, semantics::CacheControl* to) {
   if (from.no_store) {
-    // must-understand is an exception from the no-store of its own field only.
+    // must-understand overrides only the no-store of its own field.
     to->no_store = true;
     to->must_understand = false;
   } else if (!to->no_store) {
     to->must_understand = to->must_understand || from.must_understand;
   }
-  // The field names of a qualified directive are dropped, which is stricter.
+  // Drops the field names of a qualified directive, which makes it stricter.
   if (from.is_private.is_present()) to->is_private.Add();
   if (from.no_cache.is_present()) to->no_cache.Add();
   to->must_revalidate = to->must_revalidate || from.must_revalidate;
@@ -47,7 +47,8 @@ void AddRestrictions(const semantics::CacheControl& from, semantics::CacheContro
   to->is_garbled = to->is_garbled || from.is_garbled;
 }
 
-// Sets `control`, which has the directives of Cache-Control so far, and `http_sys_control`.
+// Applies the directives of CDN-Cache-Control to `control`, which has those of Cache-Control so
+// far, and to `http_sys_control`.
 void AddTargeted(const semantics::TargetedCacheControl& targeted, ResponseFacts* facts) {
   facts->is_targeted = targeted.is_usable();
   facts->control.is_garbled = facts->control.is_garbled || targeted.is_broken();

@@ -23,14 +23,13 @@ struct FieldDate {
 
 struct ResponseFacts {
   uint16_t status = 0;
-  // Views of both point into the lines.
-  //
-  // The directives for the rules of RFC 9111. The field that decides is CDN-Cache-Control if it can
-  // be used (RFC 9213, section 2.2), otherwise Cache-Control. If a CDN-Cache-Control names no
-  // lifetime, the restrictions of Cache-Control, such as `private`, count as well.
+  // The directives for the rules of RFC 9111; views point into the lines. They come from
+  // CDN-Cache-Control if it can be used (RFC 9213, section 2.2), otherwise from Cache-Control. If a
+  // CDN-Cache-Control names no lifetime, the restrictions of Cache-Control, such as `private`,
+  // count as well.
   semantics::CacheControl control;
-  // The directives for the rules of HTTP.SYS, which do not know CDN-Cache-Control: those of
-  // Cache-Control, with the restrictions of a CDN-Cache-Control that can be used.
+  // The directives for the rules of HTTP.SYS: Cache-Control, with the restrictions of a
+  // CDN-Cache-Control that can be used (HTTP.SYS itself does not know it).
   semantics::CacheControl http_sys_control;
   // True if CDN-Cache-Control decides: Expires then has no meaning under the rules of RFC 9111.
   bool is_targeted = false;
@@ -47,7 +46,8 @@ struct ResponseFacts {
   bool has_pragma = false;
   bool has_content_type = false;
 
-  // True if a cache can ask whether the response is still good (RFC 9110, section 8.8).
+  // True if a cache can ask the application whether the response is still good (RFC 9110, section
+  // 8.8).
   bool has_validator() const { return has_etag || last_modified.is_valid(); }
 };
 

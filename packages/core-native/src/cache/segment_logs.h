@@ -15,7 +15,7 @@ class SegmentLogs {
 
   explicit SegmentLogs(size_t segments) : places_(segments, Place::kNone) {}
 
-  // Adds a segment that has memory now, or was emptied.
+  // Adds a segment that has just got memory or was emptied.
   void AddFree(uint32_t segment) {
     places_[segment] = Place::kFree;
     free_.push_back(segment);

@@ -16,11 +16,11 @@ namespace httpsys::cache {
 using SharedWord = std::atomic<uint64_t>;
 static_assert(sizeof(SharedWord) == sizeof(uint64_t) && SharedWord::is_always_lock_free);
 
-// A mapping, which goes away with the object. On Linux the memory is a memfd that is sealed as it
-// is made: its length never changes, so that no reader is killed by SIGBUS, and only the mapping of
-// the process that made it can be written to. The kernel keeps all pages until every process has
-// unmapped them; no part can be freed earlier. Elsewhere, and on a Linux before 5.1, the memory
-// belongs to this process alone. Thread: any; the memory does not move.
+// A mapping, unmapped by the destructor. On Linux the memory is a memfd that is sealed from the
+// start: its length never changes, so that no reader is killed by SIGBUS, and only the mapping of
+// the process that made it is writable. The kernel keeps all pages until every process has unmapped
+// them. Elsewhere, and on Linux before 5.1, the memory belongs to this process alone. Thread: any;
+// the memory does not move.
 class SharedMemory {
  public:
   ~SharedMemory();
@@ -28,7 +28,7 @@ class SharedMemory {
   SharedMemory& operator=(const SharedMemory&) = delete;
 
   // Makes zeroed memory that this process can write. `bytes` must be a multiple of 8, above 0.
-  // Returns nullptr if there is no memory or no descriptor.
+  // Returns nullptr if memory or descriptors are short.
   [[nodiscard]] static std::shared_ptr<SharedMemory> Create(size_t bytes);
   // Maps memory of another process for reading. Returns nullptr unless `fd` is a sealed memfd of
   // ordinary pages with a length from 8 to `bytes_max` that is a multiple of 8. The caller keeps
@@ -40,7 +40,7 @@ class SharedMemory {
   int fd() const { return pages_.fd; }
   size_t bytes() const { return pages_.bytes; }
   const SharedWord* words() const { return static_cast<const SharedWord*>(pages_.memory); }
-  // Writable words, only of memory that Create() has made.
+  // Writable words; only valid for memory that Create() has made.
   SharedWord* words() { return static_cast<SharedWord*>(pages_.memory); }
 
  private:

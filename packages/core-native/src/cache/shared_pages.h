@@ -8,14 +8,13 @@ namespace httpsys::cache {
 struct SharedPages {
   void* memory = nullptr;  // nullptr = no memory.
   size_t bytes = 0;
-  int fd = -1;  // For other processes; -1 if they cannot map the memory.
+  int fd = -1;  // The descriptor for other processes; -1 = they cannot map the memory.
 };
 
-// Makes zeroed memory. Thread: any, for all functions of this file.
+// Thread: any, for all functions of this file.
 [[nodiscard]] SharedPages CreateSharedPages(size_t bytes);
 // Maps memory that another process has made, as SharedMemory::Map() says.
 [[nodiscard]] SharedPages MapSharedPages(int fd, size_t bytes_max);
-// Unmaps memory, and closes its descriptor.
 void FreeSharedPages(const SharedPages& pages);
 
 }  // namespace httpsys::cache

@@ -31,7 +31,7 @@ constexpr int kSeals = kSealShrink | kSealGrow | kSealFutureWrite | kSealSeal;
 
 int OpenMemfd() {
   constexpr unsigned kFlags = kMemfdCloseOnExec | kMemfdAllowSealing;
-  // Some systems refuse memory that could be executed; kernels before 6.3 do not know the flag.
+  // kMemfdNoExec: some systems refuse executable memory. Kernels before 6.3 do not know the flag.
   const long fd = syscall(SYS_memfd_create, "httpsys-cache", kFlags | kMemfdNoExec);
   if (fd >= 0 || errno != EINVAL) return static_cast<int>(fd);
   return static_cast<int>(syscall(SYS_memfd_create, "httpsys-cache", kFlags));
@@ -58,8 +58,8 @@ SharedPages CreateSharedPages(size_t bytes) {
 }
 
 SharedPages MapSharedPages(int fd, size_t bytes_max) {
-  // Without the seals the length could change. Only ordinary pages (tmpfs) are accepted: huge pages
-  // can run out when they are touched.
+  // Accept sealed memory only, whose length cannot change, and ordinary pages (tmpfs) only: huge
+  // pages can run out at an access.
   const int seals = fcntl(fd, kGetSeals);
   struct statfs system {};
   struct stat file {};

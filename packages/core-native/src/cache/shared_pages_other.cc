@@ -1,4 +1,4 @@
-// Systems on which the memory of the cache belongs to one process.
+// For systems without sealed memory: the memory of the cache belongs to one process.
 
 #include <cstdint>
 #include <cstdlib>

@@ -7,14 +7,15 @@ namespace {
 
 using semantics::kDeltaSecondsMax;
 
-// True for statuses that this cache implements (RFC 9110, section 15), for must-understand.
+// True for statuses whose meaning for caches this one implements (RFC 9110, section 15); needed for
+// must-understand.
 bool IsUnderstood(uint16_t status) {
   return (status >= 200 && status <= 205) || (status >= 300 && status <= 303) ||
          (status >= 307 && status <= 308) || (status >= 400 && status <= 417) ||
          (status >= 421 && status <= 422) || status == 426 || (status >= 500 && status <= 505);
 }
 
-// True for statuses about one request, its client or its connection, not about the resource:
+// True for statuses that concern one request, its client or its connection instead of the resource:
 // precondition, range, expectation, early data, rate, network login. A lifetime that middleware
 // sets for a whole site is not meant for them. RFC 6585 forbids to store 428, 429, 431 and 511.
 bool IsAboutRequest(uint16_t status) {
@@ -35,13 +36,13 @@ bool IsAboutRequest(uint16_t status) {
   }
 }
 
-// Returns why neither rule set stores the response, as far as the response itself decides.
+// Returns why the response may not be stored under either rule set, judged by the response alone.
 Refusal RefuseResponse(const ResponseFacts& response, const ResponseShape& shape,
                        const StoreOptions& options) {
   const semantics::CacheControl& control =
       options.rules == RuleSet::kHttpSys ? response.http_sys_control : response.control;
   if (response.status < 200 || response.status > 599) return Refusal::kStatus;
-  // Content-Range has no meaning with other statuses (RFC 9110, section 14.4).
+  // Only 206: Content-Range has no meaning with other statuses (RFC 9110, section 14.4).
   if (response.status == 206) return Refusal::kPartial;
   if (response.status == 304) return Refusal::kNotModified;
   if (!shape.is_complete) return Refusal::kIncomplete;
@@ -97,8 +98,8 @@ StoreDecision StoreByDefault(const RequestFacts& request, const ResponseFacts& r
   return decision;
 }
 
-// Decides by the policy that the application has set on the response: its lifetime, or a refusal if
-// that is 0.
+// Decides by the policy that the application has set on the response: takes its lifetime, or
+// refuses if that is 0.
 StoreDecision StoreByPolicy(const ResponsePolicy& policy) {
   StoreDecision decision;
   decision.terms.flags = EntryTerms::kForCookies | EntryTerms::kByPolicy;
@@ -187,7 +188,7 @@ Refusal MayLookUp(const RequestFacts& request) {
 Refusal MayServe(const EntryTerms& terms, const RequestFacts& request) {
   if (request.has_cookie && !terms.Has(EntryTerms::kForCookies)) return Refusal::kCookie;
   if (!request.is_harmless && terms.Has(EntryTerms::kForHarmless)) return Refusal::kRequestField;
-  // Under the rules of HTTP.SYS an entry answers GET only.
+  // An entry under the rules of HTTP.SYS answers only GET.
   const bool is_bypassed =
       terms.Has(EntryTerms::kHttpSysRules) && request.method != MethodKind::kGet;
   return is_bypassed ? Refusal::kMethod : Refusal::kNone;
@@ -199,7 +200,7 @@ Refusal MayFill(const RequestFacts& request) {
   if (request.method == MethodKind::kHead) return Refusal::kHead;
   if (request.has_range) return Refusal::kRange;
   if (request.control.no_store) return Refusal::kRequestNoStore;
-  // The response to a request with a precondition may depend on it, whatever its status is.
+  // The response to a request with a precondition may depend on that, whatever its status is.
   if (request.has_precondition) return Refusal::kPrecondition;
   return request.has_translate ? Refusal::kTranslate : Refusal::kNone;
 }

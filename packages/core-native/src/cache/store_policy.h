@@ -1,6 +1,6 @@
 #pragma once
-// Decides which requests the output cache answers, and which responses it stores. A response that
-// is stored wrongly shows one user's data to another one: in doubt it is not stored.
+// Decides which requests the output cache answers, and which responses it stores. A wrongly stored
+// response could show one user's data to another user: in doubt it is not stored.
 
 #include <cstdint>
 
@@ -13,8 +13,8 @@
 namespace httpsys::cache {
 
 enum class RuleSet : uint8_t {
-  // As HTTP.SYS: a response is stored by a policy that the application sets on it, by its header
-  // (as ASP.NET reads it), or for the default time of its server.
+  // Stores as HTTP.SYS does: by a policy that the application sets on the response, by the
+  // response's header (as ASP.NET reads it), or for the default time of the server.
   kHttpSys,
   kRfc9111,  // A shared cache, driven by the header of the response.
 };
@@ -31,11 +31,11 @@ struct ResponsePolicy {
   uint32_t seconds = 0;  // Lifetime with kTimeToLive; 0 = not stored.
 };
 
-// How the application sent a response.
+// The form in which the application sent a response.
 struct ResponseShape {
   uint64_t bytes = 0;         // Head and body.
   bool is_complete = true;    // The response has ended, with a body of the announced length.
-  bool is_one_piece = true;   // Head and whole body came at once, or the head named the length.
+  bool is_one_piece = true;   // Head and whole body came at once, or the head has Content-Length.
   bool has_trailers = false;  // A response with trailers is not stored.
 };
 
@@ -65,8 +65,7 @@ struct Received {
 
 // The functions below allocate nothing. Thread: any.
 
-// Returns why a request bypasses the cache, or kNone if an entry may answer it. The same for both
-// rule sets.
+// Returns why a request bypasses the cache under either rule set; kNone = an entry may answer it.
 [[nodiscard]] Refusal MayLookUp(const RequestFacts& request);
 
 // Returns why an entry with these terms must not answer a request, or kNone. MayLookUp() must have
@@ -78,13 +77,14 @@ struct Received {
 
 // Decides whether a response is stored, and on which terms. The lifetime comes from the policy
 // (even if its time is 0), else from the header, else from the default. Responses with a status
-// about one request, such as 412 and 429, are stored only by a policy under the rules of HTTP.SYS.
+// that concerns one request, such as 412 and 429, are stored only by a policy under the rules of
+// HTTP.SYS.
 [[nodiscard]] StoreDecision MayStore(const RequestFacts& request, const ResponseFacts& response,
                                      const ResponsePolicy& policy, const ResponseShape& shape,
                                      const StoreOptions& options, const Received& received);
 
 // Returns true if a response with this status to the request makes the entries of its URL obsolete
-// (RFC 9111, section 4.4). Never under the rules of HTTP.SYS.
+// (RFC 9111, section 4.4); always false under the rules of HTTP.SYS.
 [[nodiscard]] bool Invalidates(const RequestFacts& request, uint16_t status, RuleSet rules);
 
 }  // namespace httpsys::cache

@@ -86,8 +86,8 @@ void VaryNames::Insert(std::string_view name) {
     if (order < 0) break;
     at += other.size() + 1;
   }
-  // The name and its separator, which stands before the name if that becomes the last one,
-  // otherwise behind it.
+  // Bytes of the name and its separator. (The separator stands before the name if that becomes the
+  // last one, otherwise behind it.)
   const size_t added = name.size() + (bytes_ == 0 ? 0 : 1);
   if (count_ == kVaryNamesMax || bytes_ + added > kVaryBytesMax) {
     is_broken_ = true;
@@ -157,8 +157,7 @@ uint64_t VaryRecord::Add(uint64_t variant) {
 }
 
 void VaryRecord::MakeVariantKey(std::span<const http1::HeaderLine> lines, std::string* key) const {
-  // A line with `?` makes the key different from all keys of URLs, whose lines begin with field
-  // names.
+  // The `?` makes the key different from all keys of URLs, in which lines begin with field names.
   key->append("\n?");
   for (int shift = 60; shift >= 0; shift -= 4) {
     key->push_back("0123456789abcdef"[epoch_ >> shift & 15]);

@@ -17,18 +17,17 @@ namespace httpsys::cache {
 // Real applications name one to five fields.
 inline constexpr size_t kVaryNamesMax = 16;
 inline constexpr size_t kVaryBytesMax = 512;
-// Maximum number of variants of one URL; a further one displaces the oldest. Clients choose the
-// values: without a limit one URL could fill the cache.
+// Maximum number of variants of one URL; a new one displaces the oldest. Without a limit, one URL
+// could fill the cache, because clients choose the values.
 inline constexpr size_t kVariantsMax = 16;
-// Maximum number of records on the way to a variant: the record of the URL, and one for responses
-// that name further fields.
+// Maximum number of VaryRecords to follow to a variant: the record of the URL, and a second one for
+// responses that name further fields.
 inline constexpr size_t kVaryDepthMax = 2;
 
 // The field names of all Vary lines of a response, in lower case, sorted, each once. Allocates
 // nothing. Thread: any, one at a time.
 class VaryNames {
  public:
-  // Adds one Vary line.
   void Add(std::string_view value);
   // Reads the text() of another object. Returns false if `text`, which may come from another
   // process, is malformed.
@@ -42,22 +41,20 @@ class VaryNames {
   // True if the response depends on the user: Cookie, Authorization, Proxy-Authorization.
   bool has_credentials() const { return has_credentials_; }
 
-  // Returns true if `name` is one of the names, in whichever case.
+  // Returns true if `name` is one of the names; case does not matter.
   bool Contains(std::string_view name) const;
 
-  // The names, joined with commas.
   std::string_view text() const { return {names_.data(), bytes_}; }
 
-  // Appends the values of the named fields in a request to `key`. For each name it appends a line
-  // end, then `-` if the request does not have the field, otherwise `+` and the trimmed value of
-  // its first line. Each further line adds a line end, `,` and its trimmed value: `a` and `b` on
-  // two lines are not
-  // `a, b` on one, because of many fields applications read the first line only, as Node does of
+  // Appends the values of the named fields in a request to `key`; requests get the same text
+  // exactly if they select the same variant. For each name it appends a line end, then `-` if the
+  // request does not have the field, otherwise `+` and the trimmed value of its first line. Each
+  // further line adds a line end, `,` and its trimmed value: `a` and `b` on two lines differ from
+  // `a, b` on one, because applications read only the first line of many fields, as Node does of
   // User-Agent. Lines of Accept-Language, Accept-Encoding and Accept-Charset are joined with `,`
-  // instead, and their case and their white space around separators make no difference: none of it
-  // has a meaning there (RFC 9111, section 4.1), and Node joins the lines, too. Two requests get
-  // the same text exactly if they select the same variant. `lines` are from a http1::RequestHead,
-  // whose values have no line ends.
+  // instead, as Node does, without regard to case and to white space around separators, which have
+  // no meaning there (RFC 9111, section 4.1). `lines` come from a http1::RequestHead, whose values
+  // have no line ends.
   void AppendValues(std::span<const http1::HeaderLine> lines, std::string* key) const;
 
  private:
@@ -71,9 +68,9 @@ class VaryNames {
   bool has_credentials_ = false;
 };
 
-// Stored under the key of a URL whose responses vary: the field names, and the existing variants.
-// Each variant is an entry of its own, under the key that MakeVariantKey() makes. If the response
-// of a variant names further fields, a record of its own stands in place of the variant, with the
+// The record under the key of a URL whose responses vary: the field names, and the existing
+// variants. Each variant is a separate entry, under the key that MakeVariantKey() makes. If the
+// response of a variant names further fields, a second record takes the variant's place, with the
 // names of both. Each new record has another epoch, which makes the variants of earlier records
 // unreachable: one store into the index invalidates all of them. Allocates nothing. Thread: any,
 // one at a time.
@@ -95,9 +92,9 @@ class VaryRecord {
   // Appends to `key`, the key of the URL, to make the key of the variant that a request selects.
   void MakeVariantKey(std::span<const http1::HeaderLine> lines, std::string* key) const;
 
-  // Writes the record for another process of this machine. Returns its size.
+  // Encodes the record for other processes of this machine. Returns its size.
   size_t Encode(std::span<char, kBytesMax> memory) const;
-  // Reads a record. Returns false if `bytes`, which may come from another process, is no record.
+  // Decodes a record. Returns false if `bytes`, which may come from another process, is none.
   [[nodiscard]] bool Decode(std::string_view bytes);
 
  private:

@@ -12,14 +12,13 @@
 
 namespace httpsys::cache {
 
-// Copies `count` words to private memory.
 inline void LoadWords(const SharedWord* from, size_t count, uint8_t* to) {
   const auto load = [&](size_t at) {
     const uint64_t word = from[at].load(std::memory_order_relaxed);
     std::memcpy(to + at * sizeof word, &word, sizeof word);
   };
   size_t at = 0;
-  // Unrolled by hand, because compilers do not unroll loops over atomic accesses.
+  // Unrolled by hand: compilers do not unroll loops over atomic accesses.
   for (; at + 8 <= count; at += 8) {
     load(at);
     load(at + 1);
@@ -45,7 +44,7 @@ inline void LoadWords(const SharedWord* from, size_t count, uint8_t* to) {
   if ((count & 1) != 0) load(at);
 }
 
-// Copies bytes to shared words; zeros fill the last one. Returns the number of words.
+// Copies bytes to shared words, and pads the last word with zeros. Returns the number of words.
 inline size_t StoreBytes(const void* from, size_t bytes, SharedWord* to) {
   const auto* const begin = static_cast<const uint8_t*>(from);
   size_t count = 0;
@@ -57,7 +56,6 @@ inline size_t StoreBytes(const void* from, size_t bytes, SharedWord* to) {
   return count;
 }
 
-// Copies words within shared memory.
 inline void CopyWords(const SharedWord* from, size_t count, SharedWord* to) {
   for (size_t i = 0; i < count; ++i) {
     to[i].store(from[i].load(std::memory_order_relaxed), std::memory_order_relaxed);

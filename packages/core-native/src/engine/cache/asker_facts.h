@@ -18,8 +18,8 @@ inline bool IsSecure(const Connection* connection) {
   return real->tls != nullptr || (real->origin() != nullptr && !real->origin()->facts.empty());
 }
 
-// True if the client was asked for a certificate, whether it has shown one or not: answers may
-// depend on it.
+// True if the server has requested a certificate from the client, whether the client has shown one
+// or not: answers may depend on it.
 inline bool WasAskedForCertificate(const Connection* connection) {
   const Connection* real = connection->real();
   if (real->tls != nullptr) return real->tls->requests_certificate();

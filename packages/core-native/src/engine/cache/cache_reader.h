@@ -20,17 +20,17 @@ class CacheReader {
   CacheReader(const CacheReader&) = delete;
   CacheReader& operator=(const CacheReader&) = delete;
 
-  // Looks for the stored response to the request `head` of a scope. `key` is the key of its URL; if
+  // Looks for the stored response to the request `head` in a scope. `key` is the key of its URL; if
   // the responses of the URL vary, `key` becomes the key of the variant. With kHit, `found` is
-  // valid until the next call. An entry that another owner of the URL has made obsolete is not
-  // found.
+  // valid until the next call. Does not find entries that another owner of the URL has made
+  // obsolete.
   cache::FindResult Find(const http1::RequestHead& head, uint32_t scope, std::string* key,
                          cache::FoundEntry* found);
-  // False while the counters of another owner of the URL of the last Find() are unknown: Find()
-  // then finds no entry of that URL, whatever is stored.
+  // False while the invalidation counters of another owner of the last Find()'s URL are unknown:
+  // Find() then finds no entry of that URL, even if there is one.
   bool may_find() const { return now_.is_known; }
-  // Names of the request fields that selected the entry of the last Find(), if Find() has changed
-  // its key. Valid until the next call.
+  // Names of the request fields that selected the entry of the last Find(). Valid until the next
+  // call, and only if Find() has changed its key.
   const cache::VaryNames& names() const { return memory_.record.names(); }
   // Looks for the variant in `coding` of the entry that was found last; `key` is the key of that
   // entry.
@@ -46,7 +46,7 @@ class CacheReader {
   void NoteHit(uint32_t slot_at, cache::Slot slot) {
     mapping_.store->own_hits().Note(slot_at, slot);
   }
-  // Hash of a key: the same in all lanes until the store is made anew.
+  // Returns the hash of a key: the same in all lanes until the store is replaced.
   uint64_t Hash(std::string_view key) const;
   // Frees copy buffers above kKeptBytesMax, which only large entries need. Returns true if this
   // invalidates the entry that was found last.
@@ -63,7 +63,7 @@ class CacheReader {
   ProcessCache* cache_;
   ProcessCache::Mapping mapping_;
   CoOwners::Snapshot owners_;
-  CoOwners::Generation now_;  // The generation of the URL that was looked for last.
+  CoOwners::Generation now_;  // The generation of the URL of the last Find().
   FindMemory memory_;
 };
 

@@ -117,8 +117,7 @@ AnswerOutcome CachedAnswers::LookUpKey(const Asked& asked) {
   const FindResult result = reader_.Find(asked.request.head, asked.scope, &key_, &found);
   if (result == FindResult::kChanged) counters.Add(CacheCounter::kChanged);
   if (result != FindResult::kHit) {
-    // A missing variant says nothing about other requests for the target: they may find another
-    // variant.
+    // If only the variant is missing, other requests for the target may still find another variant.
     const bool is_of_target = result == FindResult::kMiss && !is_variant();
     target_hash_ = is_of_target ? HashIfPlain(asked.request, asked.terms) : 0;
     return Miss(asked, nullptr, {});
@@ -169,9 +168,9 @@ std::unique_ptr<CacheExchange> CachedAnswers::NewExchange(const Asked& asked,
   return exchange;
 }
 
-// Returns true if an entry is no failure (5xx) and may answer requests without directives, if need
-// be while it is stale. A failure of the application must not replace such an entry, even if the
-// failure has a lifetime: middleware may have set the lifetime before the handler failed.
+// Returns true if an entry is no failure (5xx) and may answer requests without directives, fresh or
+// stale. A failure of the application must not replace such an entry, even if the failure has a
+// lifetime: middleware may have set the lifetime before the handler failed.
 bool CachedAnswers::IsGood(const Asked& asked, const cache::FoundEntry& found) const {
   if (found.entry.status >= 500) return false;
   const cache::Judgement judgement =
@@ -195,13 +194,13 @@ AnswerOutcome CachedAnswers::Miss(const Asked& asked, const cache::FoundEntry* f
   }
   std::unique_ptr<CacheExchange> exchange = NewExchange(asked, forward);
   exchange->key = key_;
-  // Under HTTP.SYS rules, answers to requests that are not harmless are stored on other terms: a
-  // key of their own keeps harmless requests from waiting for them.
+  // Under HTTP.SYS rules, answers to requests that are not harmless are stored on other terms: with
+  // a separate key, harmless requests do not wait for them.
   if (!is_rfc && !asked.facts.is_harmless) exchange->key.append("\n!");
   exchange->hash = reader_.Hash(exchange->key);
-  // A request waits only if it may find the awaited entry. Answers to requests with cookies are
-  // usually for one user, and without may_find() no entry is found: waiting requests would then go
-  // to JavaScript one by one.
+  // A request waits only if it may get the awaited entry. Answers to requests with cookies are
+  // usually for one user, and without may_find() no entry is found: such requests would wait and
+  // then go to JavaScript one by one.
   if (!asked.facts.has_cookie && !exchange->is_background && reader_.may_find()) {
     // A request leads only if it is the oldest unanswered one of its client: otherwise its answer
     // would stand behind others, which may never end.
@@ -221,8 +220,8 @@ AnswerOutcome CachedAnswers::Miss(const Asked& asked, const cache::FoundEntry* f
     if (turn == WaitingMisses::Turn::kFailed && found != nullptr && judgement.may_answer_errors) {
       return Give(asked, *found, judgement);
     }
-    // The request that led was lost with its client. Now the cache asks by a request of its own,
-    // which has no client that could leave.
+    // The leading request was lost with its client. Now the cache makes the request itself: such a
+    // request has no client that could leave.
     if (turn == WaitingMisses::Turn::kLeadsAnew &&
         refreshes_->BeginAwaited(asked.request.connection,
                                  cache::MakeSubstituteHead(asked.request.head, get_method_),
@@ -253,7 +252,7 @@ AnswerOutcome CachedAnswers::Miss(const Asked& asked, const cache::FoundEntry* f
 }
 
 // Keeps a copy of the entry until JavaScript has answered, and gives JavaScript the entry's
-// validators instead of the client's. Clients decide how many requests do this at once (no-cache):
+// validators instead of the client's. Clients decide how many such requests there are (no-cache):
 // if a copy would take too much memory, the request is handled as if nothing were stored.
 void CachedAnswers::AskAbout(const Asked& asked, const cache::FoundEntry& found,
                              const cache::Judgement& judgement, CacheExchange* exchange) {
@@ -304,7 +303,8 @@ bool CachedAnswers::FindVariant(const Asked& asked, const cache::FoundEntry& fou
       if (is_fresh && reader_.WasUsed(found)) compressor_->Add(key_, terms, coding);
       return false;
     case FoundCoding::kNoGain:
-      // The hit keeps the note that this coding does not help, so compression is not tried again.
+      // A hit keeps this note in the cache (an empty body: the coding does not help), so that
+      // compression is not tried again.
       reader_.NoteHit((*coded)->slot_at, (*coded)->slot);
       return false;
   }
@@ -365,7 +365,7 @@ AnswerOutcome CachedAnswers::Send(const Asked& asked) {
   const AnswerOutcome outcome =
       SendEntry(answers_, request.writer, request.connection, asked.entry(), answer_, &bodies_);
   bodies_.End();
-  // answer_ views the memory that Trim() has freed: it must not be given again.
+  // Trim() has freed the memory that answer_ views: it must not be used again.
   if (reader_.Trim()) may_repeat_ = false;
   return outcome;
 }

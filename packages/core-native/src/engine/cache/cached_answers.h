@@ -48,8 +48,8 @@ class CachedAnswers {
     if (may_repeat_ && outcome == AnswerOutcome::kGiven) given_ = GivenFor(request, terms);
     return outcome;
   }
-  // Returns the head that JavaScript gets for the request of the last Answer(). If JavaScript is
-  // asked whether an entry is still good, this head has the validators of the entry.
+  // Returns the head that JavaScript gets for the request of the last Answer(). If JavaScript shall
+  // confirm an entry, this head has the validators of the entry.
   const http1::RequestHead& HeadFor(const Connection* connection,
                                     const http1::RequestHead& head) const {
     const bool is_asked_about =
@@ -65,7 +65,7 @@ class CachedAnswers {
   }
 
  private:
-  // One request that is being looked up, and what is known about it.
+  // The request that is being looked up, and facts about it.
   struct Asked {
     const ArrivedRequest& request;
     const CacheTerms& terms;
@@ -109,14 +109,13 @@ class CachedAnswers {
   }
   AnswerOutcome GiveAgain(const ArrivedRequest& request);
 
-  // True if the responses of the URL vary, so that key_ is the key of a variant.
   bool is_variant() const { return key_.size() != url_key_bytes_; }
-  // Returns true and sets `coded` if `found` has a compressed variant that the client may get. A
-  // fresh entry that is used again gets the missing variant made.
+  // Returns true and sets `coded` if `found` has a compressed variant that the client may get. If
+  // the variant is missing and a fresh entry is used again, orders the variant.
   bool FindVariant(const Asked& asked, const cache::FoundEntry& found, bool is_fresh,
                    std::optional<cache::FoundEntry>* coded);
-  // Starts a refresh of the stale entry that was found last, if that is possible and none is under
-  // way.
+  // Starts a refresh of the stale entry that was found last, if that is possible and no refresh of
+  // it is under way.
   void Refresh(const Asked& asked);
   // Handles a request that no entry may answer without JavaScript. `found` is the entry about which
   // JavaScript must be asked; nullptr = there is none.
@@ -151,12 +150,11 @@ class CachedAnswers {
   std::string key_;
   size_t url_key_bytes_ = 0;      // Length of the URL's key, with which key_ begins.
   uint64_t target_hash_ = 0;      // Hash for Captures::refused(); 0 = none.
-  ProcessCache::StoreMark mark_;  // The URL's stores before the look-up.
-  std::string status_text_;       // The value of Cache-Status that is being made.
-  // Effect on the cache of JavaScript's answer to the request of the last look-up.
+  ProcessCache::StoreMark mark_;  // The number of stores of the URL before the look-up.
+  std::string status_text_;       // The value of Cache-Status, while it is being made.
+  // How JavaScript's answer to the request of the last look-up will affect the cache.
   std::unique_ptr<CacheExchange> pending_;
-  // The head for JavaScript if asks_about_entry_. Its views point into the request and into
-  // pending_.
+  // The head for JavaScript if asks_about_entry_. It views the request and pending_.
   http1::RequestHead question_;
   bool asks_about_entry_ = false;
 };

@@ -9,7 +9,7 @@ namespace {
 
 struct HostAndPort {
   std::string_view host;
-  std::string_view port;  // Empty: there is none.
+  std::string_view port;  // Empty: no port.
 };
 
 HostAndPort SplitHost(std::string_view text) {

@@ -8,10 +8,10 @@
 
 namespace httpsys::engine {
 
-// The URL of an entry, with the Host of its request as received.
+// Returns the URL of an entry, with the Host of its request as received.
 [[nodiscard]] std::string CachedUrl(const cache::KeyParts& key);
 
-// Pattern for the URLs of the entries that a flush drops or a list shows. Thread: any.
+// A pattern that selects the entries that a flush drops or a list shows. Thread: any.
 struct CachedUrlPattern {
   bool is_secure = false;
   std::string host;  // In lower case, without the port; empty = any host.
@@ -19,10 +19,10 @@ struct CachedUrlPattern {
   std::string target;
   bool is_recursive = false;  // Matches all URLs below `target`, too.
 
-  // Reads an absolute URL. `*` or `+` for the host means every host. Returns false if `url` is not
-  // one.
+  // Reads an absolute URL. The host `*` or `+` matches every host. Returns false if `url` is
+  // malformed.
   [[nodiscard]] bool Parse(std::string_view url);
-  // True if the entry's URL matches. A Host field without a port matches every port.
+  // Returns true if the entry's URL matches. A Host field without a port matches every port.
   [[nodiscard]] bool Matches(const cache::KeyParts& key) const;
 };
 

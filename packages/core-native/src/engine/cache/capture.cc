@@ -13,7 +13,7 @@ namespace {
 using cache::Refusal;
 using http2::ResponseText;
 
-// The memory of captures is counted in pieces of this size.
+// The memory of captures is counted in multiples of this size.
 constexpr uint64_t kPieceBytes = 64 * 1024;
 
 // True if a header line of a 200 response may affect its lifetime or the reason why it is not
@@ -34,8 +34,8 @@ bool ConcernsCaches(std::string_view line) {
   }
 }
 
-// True if the head of a 200 response has no field about caches. Reads the unparsed text: most
-// responses of most applications are like this, and need no parsing then.
+// True if the head of a 200 response has no field about caches. Searches the unparsed text: most
+// responses of most applications have no such field, and then need no parsing.
 bool SaysNothing(std::string_view head) {
   std::string_view line;
   if (!TakeHeadLine(&head, &line) || line.size() < 12 || line.substr(8, 4) != " 200") return false;
@@ -47,8 +47,8 @@ bool SaysNothing(std::string_view head) {
 
 bool IsWithoutBody(uint16_t status) { return status == 204 || status == 304; }
 
-// True if at most one line says where the body ends. Clients differ in which of several lines they
-// believe (RFC 9112, section 6.3).
+// True if at most one line determines where the body ends. Clients differ in which of several lines
+// they believe (RFC 9112, section 6.3).
 bool HasClearFraming(std::span<const http1::HeaderLine> lines) {
   return std::count_if(lines.begin(), lines.end(), [](const http1::HeaderLine& line) {
            return EqualsIgnoringCase(line.name, "content-length") ||
@@ -64,7 +64,7 @@ CapturedRequest::CapturedRequest(const http1::RequestHead& head, const cache::Re
   size_t bytes = head.target.size() + head.host.size();
   for (const auto& [name, value] : head.lines) bytes += name.size() + value.size();
   text_.reserve(bytes);
-  // `text_` does not move, because it has room for everything.
+  // `text_` has room for everything, so it does not move.
   const auto keep = [this](std::string_view from) {
     const size_t at = text_.size();
     text_.append(from);
@@ -81,7 +81,7 @@ CapturedRequest::CapturedRequest(const http1::RequestHead& head, const cache::Re
     const std::string_view kept = keep(name);
     head_.lines.push_back({kept, keep(value)});
   }
-  // These views point into the received bytes, which go away.
+  // Drop these views: they point into received bytes, which will be freed.
   facts_.control.no_cache = {};
   facts_.control.is_private = {};
 }
@@ -249,7 +249,7 @@ void Capture::Store(std::string_view head, std::string_view body, const cache::R
   response.parts.key = request_->key();
   response.parts.head = head;
   response.parts.body = body;
-  // Without Content-Length the length of the body is known only now.
+  // Without Content-Length the length of the body is known only here.
   if (body.size() < cache::kCodedBytesMin) entry_terms_.flags &= ~cache::kCodingFlags;
   response.parts.status = status_;
   response.parts.created_s = now.now_s;

@@ -1,5 +1,5 @@
 #pragma once
-// One request that was given to JavaScript, and what its answer means for the cache.
+// A request that was given to JavaScript, and the capture of its response for the cache.
 
 #include <cstdint>
 #include <memory>
@@ -44,10 +44,9 @@ class CapturedRequest {
 // Captures one response from the reply records of JavaScript. Thread: the lane.
 class Capture {
  public:
-  // State of the decision whether the response is stored.
   enum class State : uint8_t {
     kBeforeHead,
-    kCapturing,  // The response may be stored if its rest is as its head says.
+    kCapturing,  // The response will be stored if its rest matches its head.
     kRefused,    // The response is not stored; refusal() says why.
     kStored,
   };
@@ -63,31 +62,31 @@ class Capture {
   State state() const { return state_; }
   // Why the response is not stored; valid in kRefused.
   cache::Refusal refusal() const { return refusal_; }
-  // True if the response is or will be an entry whose answers get `Vary: Accept-Encoding`.
+  // True if the response is an entry, or will be, whose answers get `Vary: Accept-Encoding`.
   bool varies_by_coding() const {
     return state_ != State::kRefused && entry_terms_.Has(cache::EntryTerms::kVariesByCoding);
   }
   // The status of the response; 0 before its head.
   uint16_t status() const { return status_; }
 
-  // Must be called before the head if a stored entry may still answer; afterwards a failure of the
+  // Must be called before the head if a stored entry may still answer: then a failure of the
   // application (5xx) does not replace that entry.
   void KeepEntry() { keeps_entry_ = true; }
   // Sets the application's cache policy for this response; it must come before the head.
   void SetPolicy(const cache::ResponsePolicy& policy) { policy_ = policy; }
-  // OnText() gets bytes of the response as the application framed them, OnBody() bytes of the body
+  // OnText() takes bytes of the response as the application framed them, OnBody() bytes of the body
   // without framing. `is_all`: the response ends with this text.
   void OnText(std::string_view text, bool is_all, const cache::Received& now);
   void OnBody(std::string_view bytes);
   // Gives up storing the response, and frees what was captured.
   void Refuse(cache::Refusal refusal);
-  // Handles a 304 that confirms a stored response: stores that again with its updated head `head`,
-  // or drops it if it must not be stored any more. `age_s` is the age of the 304. Returns the age
-  // of the response in seconds.
+  // Handles a 304 that confirms a stored response: stores the response again with its updated head
+  // `head`, or drops it if it must not be stored any more. `age_s` is the age of the 304. Returns
+  // the age of the response in seconds.
   uint32_t OnConfirmed(uint16_t status, std::string_view head, std::string_view body,
                        uint32_t age_s, const cache::Received& now);
-  // Must be called when the response has ended; stores it if it is complete. `is_said`: the
-  // application itself has ended it.
+  // Must be called when the response has ended; stores it if it is complete. `is_said` is true if
+  // the application itself has ended the response.
   void OnEnd(const cache::Received& now, bool is_said);
 
  private:
@@ -101,7 +100,7 @@ class Capture {
   std::unique_ptr<CapturedRequest> request_;
   std::shared_ptr<const CacheTerms> terms_;
   ProcessCache* cache_;
-  const CaptureCount count_;  // Must begin before `mark_` is taken.
+  const CaptureCount count_;  // Must be constructed before `mark_` is taken.
   const ProcessCache::Mark mark_;
   cache::ResponsePolicy policy_;
   State state_ = State::kBeforeHead;
@@ -114,7 +113,7 @@ class Capture {
   uint64_t taken_bytes_ = 0;  // Bytes that TakeCaptureBytes() has granted.
   cache::EntryTerms entry_terms_;
   cache::VaryNames vary_;
-  std::string head_;  // In the form of stored_head.h.
+  std::string head_;  // In the form that stored_head.h describes.
   std::string body_;
   http2::ResponseText framing_;
 };

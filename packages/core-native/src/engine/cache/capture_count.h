@@ -5,8 +5,8 @@
 
 namespace httpsys::engine {
 
-// Counts one response while it is being captured. When this object is destroyed, the response was
-// stored or never will be (ProcessCache::must_invalidate()). Thread: any.
+// Counts one response while it is being captured (ProcessCache::must_invalidate()): from its
+// construction until the response is stored or can no longer be. Thread: any.
 class CaptureCount {
  public:
   explicit CaptureCount(std::atomic<uint64_t>* captures) : captures_(captures) {

@@ -40,7 +40,7 @@ bool IsOfResponse(ReplyType type) {
   }
 }
 
-// Cache-Status of a stale answer in place of a failure.
+// Cache-Status of a stale answer that replaces a failure.
 constexpr std::string_view kStaleIfError = "httpsys; hit; detail=STALE_IF_ERROR";
 
 // The age of an entry in seconds.
@@ -49,8 +49,7 @@ uint32_t AgeOf(const cache::EntryTerms& terms, uint64_t now_ms) {
 }
 
 // Returns true if the answer was refused, but the answer to the next request may be stored: the
-// refused one was invalidated while JavaScript made it, or is for a client that has the response
-// already.
+// refused one was invalidated while JavaScript made it, or is a 304 for a client that has a copy.
 bool IsForOne(const CacheExchange& exchange) {
   const Capture& capture = *exchange.capture;
   if (capture.state() != Capture::State::kRefused) return false;
@@ -62,7 +61,8 @@ bool IsForOne(const CacheExchange& exchange) {
 std::string FieldsOf(const CacheExchange& exchange) {
   const Capture* const capture = exchange.capture.get();
   std::string lines;
-  // Sent from the first answer on: caches downstream must know that compressed variants may follow.
+  // Vary is in all answers from the first one on: caches downstream must know that compressed
+  // variants may follow.
   if (capture != nullptr && capture->varies_by_coding()) lines = "Vary: Accept-Encoding\r\n";
   if (exchange.status.empty()) return lines;
   lines.append("Cache-Status: ").append(exchange.status);
@@ -81,8 +81,8 @@ void Captures::Add(const Connection* connection, std::unique_ptr<CacheExchange> 
   const auto found = exchanges_.find(connection);
   if (found == exchanges_.end() && exchange == nullptr) return;
   Exchanges& exchanges = found == exchanges_.end() ? exchanges_[connection] : found->second;
-  // Earlier requests of the connection are unknown here if their server has no cache, or if they
-  // were taken back: empty places stand for them.
+  // Captures does not know earlier requests of the connection if their server has no cache, or if
+  // they were taken back: fill the list with empty places for them.
   const size_t earlier = connection->message.unanswered() - 1;
   if (exchanges.size() != earlier) {
     LoseAll(&exchanges);
@@ -137,8 +137,8 @@ Captures::Pass Captures::OnOutput(Connection* connection, CacheExchange* exchang
   return found.head.empty() ? Pass::kAsIs : AddFields(connection, *exchange, reply, found, other);
 }
 
-// Returns the head of the response if this record has it. Records behind the final head are not
-// searched, because a body may look like a head.
+// Returns the head of the response if this record has it. Does not search records behind the final
+// head, because a body may look like a head.
 FoundHead Captures::HeadIn(Connection* connection, CacheExchange* exchange,
                            const ReplyRecord& reply) {
   if (exchange->is_begun) return {};
@@ -189,8 +189,9 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
     default:
       break;
   }
-  // True if the application has ended the response: end() writes the last bytes, or says that they
-  // are chunks. Any other kEnd may be the end of the connection, which cuts the response off.
+  // True if the application has ended the response by end(), which writes the last bytes or
+  // announces chunks. Any other kEnd may be the end of the connection, which truncates the
+  // response.
   const bool is_said = is_unframed || reply.type() != ReplyType::kEnd;
   if (is_all) capture->OnEnd(Now(), is_said);
   NoteTarget(exchange);
@@ -200,7 +201,7 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
 }
 
 // Lets other requests wait for an answer that may be stored by its head. A client may have the
-// whole answer before the lane knows that it has ended; a request that comes then must find the
+// whole answer before the lane knows that it has ended; a request that arrives then must find the
 // answer, too.
 void Captures::LeadLate(const Connection* connection, CacheExchange* exchange) {
   const bool is_storable = exchange->capture->state() == Capture::State::kCapturing;
@@ -218,9 +219,8 @@ void Captures::NoteTarget(CacheExchange* exchange) {
                       is_refused ? capture.refusal() : Refusal::kNone, waiting_->now_ms());
 }
 
-// Drops the stale entry of an answer that was refused, unless the application has failed: otherwise
-// a page that has become private would be given out as long as its last public version may be
-// stale.
+// Drops the stale entry of a refused answer, unless the application has failed. Otherwise a page
+// that has become private would be given out as long as its last public version may be stale.
 void Captures::DropSuperseded(CacheExchange* exchange) {
   const Capture& capture = *exchange->capture;
   const bool is_refused =
@@ -231,8 +231,8 @@ void Captures::DropSuperseded(CacheExchange* exchange) {
   (void)cache_->Drop(capture.request().key());
 }
 
-// The bytes of files are not captured: the kernel sends them from its own cache, and reading them
-// for ours would make the lane wait.
+// Refuses to capture the bytes of files: the kernel sends them from its own cache, and the lane
+// would wait to read them.
 void Captures::OnBlock(Connection* connection, Capture* capture, const ReplyRecord& reply) {
   LentMemory::View view;
   if (!connection->attachment().lent().Find(reply.block_id(), &view)) return;
@@ -253,8 +253,8 @@ void Captures::Decide(CacheExchange* exchange) {
   }
   exchange->is_decided = true;
   const bool is_refused = capture.state() == Capture::State::kRefused;
-  // Answers for one client, failures, and answers to requests with cookies say nothing about the
-  // answers that other requests wait for.
+  // Answers for one client, failures, and answers to requests with cookies do not tell whether the
+  // answers to other requests can be stored.
   const bool is_about_others =
       !IsForOne(*exchange) && !exchange->has_failed && !capture.request().facts().has_cookie;
   if (is_about_others) cache_->asking_lanes().storable.Note(exchange->hash, !is_refused);
@@ -266,7 +266,7 @@ void Captures::Decide(CacheExchange* exchange) {
   waiting_->OnDecided(exchange->key, decision);
 }
 
-// -- Answers of entries, in place of those of JavaScript.
+// -- Answers of entries that replace JavaScript's.
 
 bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
                             const ReplyRecord& reply, std::string_view text, ReplyRecord* other) {
@@ -300,8 +300,7 @@ bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
   entry.cache_status = status_text;
   *other = substitutes_.Answer(reply, entry, exchange->capture->request().head(),
                                connection->server()->config->keep_alive_lines(), now.now_s);
-  // JavaScript counts the bytes that it has written: credit those that the substitute does not
-  // send.
+  // Credit the bytes that JavaScript has written and the substitute does not send.
   const size_t sent = other->response().all().size();
   size_t counted = CountedBytes(reply);
   if (reply.type() == ReplyType::kBlock) {
@@ -312,7 +311,7 @@ bool Captures::AnswerStored(Connection* connection, CacheExchange* exchange,
   return true;
 }
 
-// Stores the entry anew, its head (in head_) updated from a 304. Returns its age in seconds.
+// Stores the entry again, with its head (in head_) updated from a 304. Returns its age in seconds.
 uint32_t Captures::Confirm(CacheExchange* exchange, std::string_view text,
                            const cache::Received& now) {
   StoredCopy& stored = *exchange->stored;
@@ -328,8 +327,8 @@ uint32_t Captures::Confirm(CacheExchange* exchange, std::string_view text,
   return initial_age_s;
 }
 
-// Discards a record that the client must not get, and credits its bytes. The record that ends the
-// response becomes a bare end.
+// Discards a record that the client must not get, and credits its bytes. If the record ends the
+// response, only its end remains.
 Captures::Pass Captures::Swallow(Connection* connection, const ReplyRecord& reply, bool closes,
                                  ReplyRecord* other) {
   if (reply.type() == ReplyType::kBlock) {
@@ -371,8 +370,8 @@ Captures::Pass Captures::OnDestroy(Connection* connection, const ReplyRecord& re
     entry.varies_by_coding = stored.terms.Has(cache::EntryTerms::kVariesByCoding);
     entry.age_s = AgeOf(stored.terms, now.now_ms);
   } else {
-    // The stored response must not be used without the application's consent (RFC 9111, section
-    // 5.2.2.2): answer 504.
+    // The application has not confirmed the stored response, so it must not be used (RFC 9111,
+    // section 5.2.2.2): answer 504.
     entry.status = kGatewayTimeout;
     entry.head = kGatewayTimeoutHead;
   }
@@ -413,7 +412,7 @@ Captures::Pass Captures::AddFields(Connection* connection, const CacheExchange& 
     *other = substitutes_.WithFields(reply, found.end, lines);
     return Pass::kInstead;
   }
-  // The block may be long: the bytes behind the head stay where they are.
+  // Replace only the head: the block may be long, so the bytes behind the head stay in it.
   *other = substitutes_.HeadOfBlock(reply, TextIn(connection, reply).substr(0, found.end), lines);
   connection->attachment().lent().Skip(reply.block_id(), found.end);
   return Pass::kBefore;
@@ -421,7 +420,7 @@ Captures::Pass Captures::AddFields(Connection* connection, const CacheExchange& 
 
 // -- Unsafe requests.
 
-// Drops entries if the status of the response says that the unsafe request has succeeded. A
+// Drops entries if the status of the response shows that the unsafe request has succeeded. A
 // response without a readable head counts as success.
 void Captures::Invalidate(CacheExchange* exchange, const ReplyRecord& reply,
                           std::string_view text) {
@@ -455,12 +454,12 @@ void Captures::InvalidateKey(const CacheExchange& exchange, std::string_view key
   exchange.terms->counters->Add(CacheCounter::kInvalidated);
 }
 
-// -- Answers that do not come.
+// -- Missing answers.
 
 void Captures::Lose(CacheExchange* exchange) {
   if (exchange == nullptr || exchange->is_decided) return;
   if (exchange->is_unsafe) {
-    // The application may have made the change although it has not answered.
+    // Even without an answer, the application may have made the change.
     exchange->is_decided = true;
     InvalidateKey(*exchange, exchange->key);
   }
@@ -475,13 +474,13 @@ void Captures::LoseAll(Exchanges* exchanges) {
 void Captures::OnTakenBack(const Connection* connection) {
   if (exchanges_.empty()) return;
   const auto found = exchanges_.find(connection);
-  // The request is unknown here if its server has no cache.
+  // If the server has no cache, the request is unknown here.
   if (found == exchanges_.end() || found->second.size() != connection->message.unanswered()) return;
   const std::unique_ptr<CacheExchange> exchange = std::move(found->second.back());
   found->second.pop_back();
   if (found->second.empty()) exchanges_.erase(found);
-  // JavaScript is blocked: if another waiting request led, all would wait for JavaScript again.
-  // Release them, so that each finds an owner of its own.
+  // Release the waiting requests, so that each finds another owner: JavaScript is blocked, and if
+  // one of them led, all would wait for it again.
   const bool leads = exchange != nullptr && exchange->leads && !exchange->is_decided;
   if (leads) waiting_->OnDecided(exchange->key, WaitingMisses::Decision::kUnknown);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Requests that were given to JavaScript and whose answers concern the cache.
+// Tracks requests that were given to JavaScript and whose answers concern the cache.
 
 #include <cstdint>
 #include <deque>
@@ -18,10 +18,10 @@
 
 namespace httpsys::engine {
 
-// Copy of an entry about which JavaScript is asked. The copy answers the client if JavaScript says
-// 304 (the entry is still good) or fails.
+// Copy of an entry that JavaScript is asked to confirm. The copy answers the client if JavaScript
+// answers 304 (the entry is still good) or fails.
 struct StoredCopy {
-  // `bytes` were taken by ProcessCache::TakeCaptureBytes().
+  // ProcessCache::TakeCaptureBytes() must have granted `bytes`.
   StoredCopy(ProcessCache* cache, uint64_t bytes) : cache_(cache), taken_bytes_(bytes) {}
   ~StoredCopy() { cache_->ReturnCaptureBytes(taken_bytes_); }
   StoredCopy(const StoredCopy&) = delete;
@@ -41,52 +41,51 @@ struct StoredCopy {
   uint64_t taken_bytes_;
 };
 
-// Effect on the cache of the answer to one request.
+// How the answer to one request affects the cache.
 struct CacheExchange {
   // Captures the answer; nullptr = the answer must not be stored.
   std::unique_ptr<Capture> capture;
-  // True if the request is unsafe (such as POST) and may make entries obsolete; `key` is the key of
-  // its URL.
+  // True if the request is unsafe (such as POST) and may make entries obsolete; `key` is then the
+  // key of its URL.
   bool is_unsafe = false;
   std::shared_ptr<const CacheTerms> terms;
   uint32_t scope = 0;
   bool is_secure = false;
-  // The entry that may answer in place of JavaScript; nullptr = none may.
+  // The entry that may answer instead of JavaScript; nullptr = none.
   std::unique_ptr<StoredCopy> stored;
   // True for a request of the cache itself: it has no client, so nothing is sent.
   bool is_background = false;
-  // True once the client has its answer from `stored`: the rest of JavaScript's answer is
+  // True once the client has got its answer from `stored`: the rest of JavaScript's answer is
   // discarded.
   bool is_answered = false;
   bool is_begun = false;  // The final head of JavaScript's response has come, or cannot be found.
   std::string status;     // The beginning of Cache-Status; empty = the answer has no such field.
-  // True if other requests wait for the answer, under `key` and `hash`.
+  // True if other requests, under `key` and `hash`, wait for the answer.
   bool leads = false;
-  // True if other requests may begin to wait when the head of the answer says that it may be
-  // stored.
+  // True if other requests may begin to wait once the head of the answer shows that the answer may
+  // be stored.
   bool may_lead_late = false;
-  const Connection* connection = nullptr;  // Connection of the request, if it leads.
-  // True once the effect of the answer on the cache is settled, and the waiting requests know it.
+  const Connection* connection = nullptr;  // Connection of the leading request.
+  // True once the effect of the answer on the cache is settled and known to the waiting requests.
   bool is_decided = false;
   bool has_failed = false;  // The application has failed.
   std::string key;
   uint64_t hash = 0;
-  // Hash under which RefusedTargets notes the answer, if nothing was stored for the URL; otherwise
-  // 0.
+  // Hash under which RefusedTargets notes the answer; 0 if something was stored for the URL.
   uint64_t target_hash = 0;
-  ProcessCache::StoreMark mark;  // Stores of the URL before the look-up.
+  ProcessCache::StoreMark mark;  // The number of stores of the URL before the look-up.
 };
 
-// Sees each reply record before it is handled, so that a response is in the cache before its last
-// bytes leave. Thread: the lane.
+// Processes each reply record before it is handled, so that a response is in the cache before its
+// last bytes are sent. Thread: the lane.
 class Captures final : public Withdrawals {
  public:
-  // What the caller does with a reply record.
+  // How the caller must handle a reply record.
   enum class Pass : uint8_t {
-    kAsIs,     // Handles the record unchanged.
-    kInstead,  // Handles `other` instead.
-    kBefore,   // Handles `other` first, then the rest of the record.
-    kDropped,  // Nothing: the record was for the cache alone.
+    kAsIs,     // Handle the record unchanged.
+    kInstead,  // Handle `other` instead.
+    kBefore,   // Handle `other` first, then the rest of the record.
+    kDropped,  // Ignore the record: it was for the cache alone.
   };
 
   Captures(ProcessCache* cache, WaitingMisses* waiting, OutputPass* output)
@@ -94,17 +93,17 @@ class Captures final : public Withdrawals {
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
-  // Must be called when JavaScript was given a request, the newest one of the connection or stream.
+  // Must be called when JavaScript has got a request, the newest one of the connection or stream.
   // `exchange` is nullptr if the answer does not concern the cache.
   void Add(const Connection* connection, std::unique_ptr<CacheExchange> exchange);
   // Targets whose answers were refused again and again.
   const RefusedTargets& refused() const { return refused_; }
   // True if JavaScript still owes an answer that concerns the cache.
   bool is_active() const { return !exchanges_.empty(); }
-  // Sees a record before it is handled. `other` is set with kInstead and kBefore.
+  // Must be called with each record before it is handled. Sets `other` with kInstead and kBefore.
   Pass OnReply(Connection* connection, const ReplyRecord& reply, ReplyRecord* other);
-  // Must be called when the records of a pass were handled and their output was sent or copied;
-  // frees the texts of records in `other`.
+  // Must be called when the records of a pass were handled and their output was sent or copied.
+  // Frees the texts of records in `other`.
   void EndPass() { substitutes_.EndPass(); }
   void OnDetached(const Connection* connection);
 
@@ -142,7 +141,7 @@ class Captures final : public Withdrawals {
   void Invalidate(CacheExchange* exchange, const ReplyRecord& reply, std::string_view text);
   void DropUrl(const CacheExchange& exchange, std::string_view reference);
   void InvalidateKey(const CacheExchange& exchange, std::string_view key);
-  // Once the answer is stored or refused, informs the requests that wait for it.
+  // Informs the waiting requests once the answer is stored or refused.
   void Decide(CacheExchange* exchange);
   void Lose(CacheExchange* exchange);
   void LoseAll(Exchanges* exchanges);

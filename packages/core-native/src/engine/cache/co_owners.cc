@@ -8,7 +8,7 @@ namespace httpsys::engine {
 
 using cache::InvalidationPlaces;
 
-// -- What this process makes obsolete.
+// -- Invalidations of this process.
 
 void CoOwners::MakeCounters() {
   const std::scoped_lock lock(mutex_);
@@ -52,7 +52,7 @@ void CoOwners::Set(const void* user, const std::vector<Shared>& shared, uint64_t
     if (owned.view->is_known) {
       owned.until_ms = now_ms + limits::kCacheFormerMs;
     } else {
-      // The member's counters never came: any entry of the scope may be obsolete.
+      // The member's counters never arrived, so any entry of the scope may be obsolete.
       generations_->OfScope(pair.first)->fetch_add(1, std::memory_order_acq_rel);
       owned.until_ms = 0;
     }
@@ -152,7 +152,7 @@ void CoOwners::Publish() {
   auto scopes = std::make_shared<Scopes>();
   for (const auto& [user, known] : users_) {
     for (const auto& [pair, owned] : known.owned) {
-      // Members of this process use the same cache: they have no counters to follow.
+      // A member of this process uses the same cache, so there are no counters to follow.
       if (owned.view->is_known && owned.view->counters == nullptr) continue;
       Scope& scope = (*scopes)[pair.first];
       scope.place = InvalidationPlaces::OfPrefix(owned.prefix);
@@ -163,7 +163,7 @@ void CoOwners::Publish() {
   version_.fetch_add(1, std::memory_order_release);
 }
 
-// Raises the generations of everything that a member has made obsolete in a scope.
+// Makes everything obsolete in a scope that a member has invalidated.
 void CoOwners::FollowAll(uint32_t scope, const Owned& left) {
   cache::FollowedCounters* const counters = left.view->counters.get();
   if (counters == nullptr) return;

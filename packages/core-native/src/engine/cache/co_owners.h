@@ -1,5 +1,5 @@
 #pragma once
-// The other processes that own URLs of this one, and what they have made obsolete.
+// The other processes that own URLs of this process, and their invalidations.
 
 #include <array>
 #include <atomic>
@@ -22,9 +22,9 @@ namespace httpsys::engine {
 
 // Each process counts its invalidations and flushes in memory that the others map. From these
 // counters this object makes a generation for every URL, which rises whenever another owner of the
-// URL has made its entries obsolete: an entry is good if its generation is that of now. A process
-// that was killed leaves its counters behind, and no process waits for another one. A hostile owner
-// can raise generations, which costs misses, and no more. Thread: any.
+// URL has made its entries obsolete: an entry is good if it has the present generation. A killed
+// process leaves its counters behind, and no process waits for another one. A hostile owner can
+// only raise generations, which costs misses. Thread: any.
 class CoOwners {
  public:
   // A scope of this process (ProcessCache::Claim) that other members own, too.
@@ -41,13 +41,13 @@ class CoOwners {
   CoOwners(const CoOwners&) = delete;
   CoOwners& operator=(const CoOwners&) = delete;
 
-  // -- What this process makes obsolete, for the others.
+  // -- Invalidations of this process.
 
   // Makes the counters. Must be called before Share() and the Count functions, which do nothing
   // without counters. A second call does nothing.
   void MakeCounters();
-  // Returns the memory of the counters for another process, which follows them from now on. nullptr
-  // = MakeCounters() was not called, or there is no memory.
+  // Returns the memory of the counters, to be given to a process that will follow them; nullptr =
+  // MakeCounters() was not called, or memory is short.
   std::shared_ptr<const cache::SharedMemory> Share();
   // Makes must_count() true. Must be called before another member can give requests to this
   // process: other owners may have entries before they follow the counters.
@@ -55,7 +55,7 @@ class CoOwners {
   // True if invalidations must be counted, because other processes may have entries.
   bool must_count() const { return has_others_.load(std::memory_order_acquire); }
   // Count that the entries of a target, or of a URL prefix, are obsolete. Must be called before
-  // anyone is informed of that. An empty prefix stands for everything on a port.
+  // anyone learns of that. An empty prefix stands for everything on a port.
   void CountTarget(std::string_view target) { Count(cache::InvalidationPlaces::OfTarget(target)); }
   void CountPrefix(std::string_view prefix) { Count(cache::InvalidationPlaces::OfPrefix(prefix)); }
 
@@ -67,7 +67,7 @@ class CoOwners {
   // clock.
   void Set(const void* user, const std::vector<Shared>& shared, uint64_t now_ms);
   // Stops following former owners whose time is over (see Set()). Returns true if the time of
-  // others is not over yet. Must be called with UINT64_MAX as `now_ms` before a user goes away,
+  // others is not over yet. Must be called with UINT64_MAX as `now_ms` before a user is destroyed,
   // after a last Set() without scopes.
   bool Sweep(const void* user, uint64_t now_ms, const DropObsolete& drop);
   // Returns the members of Set() whose counters `user` does not know.
@@ -81,36 +81,36 @@ class CoOwners {
 
   // -- For readers.
 
-  // True while another process owns the scope, or may still make entries of it obsolete. Only this
+  // True while another process owns the scope, or may still make its entries obsolete. Only this
   // process may use the entries of such a scope.
   bool IsShared(uint32_t scope) const;
-  // Changes whenever IsShared() of a scope changes or a Snapshot is out of date.
+  // A number that changes whenever IsShared() of a scope changes or a Snapshot gets outdated.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
  private:
   // The counters of one owner of a scope.
   struct View {
     uint64_t member = 0;
-    // Last seen value of the prefix' counter; the values for targets are in `counters`.
+    // Last seen value of the prefix's counter; `counters` has the values for targets.
     cache::FollowedCounters::Seen seen{0};
     std::shared_ptr<cache::FollowedCounters> counters;  // nullptr = of this process, or unknown.
     bool is_known = false;
   };
   struct Scope {
-    size_t place = 0;  // The place of the prefix' counter.
+    size_t place = 0;  // The position of the prefix's counter.
     std::vector<std::shared_ptr<View>> views;
   };
   // Shared scopes by number. Immutable except for View::seen.
   using Scopes = std::unordered_map<uint32_t, Scope>;
 
  public:
-  // The scopes as one reader knows them: a reader takes no lock unless they have changed.
+  // The scopes as one reader knows them. The reader takes a lock only if they have changed.
   struct Snapshot {
     std::shared_ptr<const Scopes> scopes;
     uint64_t version = 0;
   };
   // The generation of the entries of a URL. `is_known` is false while the counters of an owner are
-  // missing: no entry is good, and none is stored, until they are there.
+  // missing: until they arrive, no entry is good and none is stored.
   struct Generation {
     uint64_t value = 0;
     bool is_known = true;
@@ -130,7 +130,7 @@ class CoOwners {
   using Pair = std::pair<uint32_t, uint64_t>;  // A scope and a member.
   struct Owned {
     std::string prefix;
-    // When following ends; UINT64_MAX = the member owns the scope.
+    // End of following; UINT64_MAX = the member owns the scope.
     uint64_t until_ms = UINT64_MAX;
     std::shared_ptr<View> view;
   };
@@ -140,8 +140,8 @@ class CoOwners {
     std::map<uint64_t, Known> known;  // Keyed by member.
   };
 
-  // Counters from which generations are made, by the place of a target and by the number of a
-  // scope. Scopes with the same remainder share a counter.
+  // Counters that make up generations: one for each position of a target, one for each scope
+  // (modulo kScopes).
   struct Generations {
     static constexpr size_t kScopes = 256;
 
@@ -153,7 +153,7 @@ class CoOwners {
 
   void Count(size_t place);
   Generation Follow(Snapshot* snapshot, uint32_t scope, std::string_view target);
-  // The caller holds mutex_.
+  // mutex_ must be held.
   std::shared_ptr<View> MakeView(const User& user, uint64_t member) const;
   void Publish();
   void FollowAll(uint32_t scope, const Owned& left);

@@ -37,7 +37,7 @@ void Compressor::Add(const std::string& key, const cache::EntryTerms& plain,
   if (!std::exchange(is_running_, true)) StartThread();
 }
 
-// The caller holds mutex_.
+// mutex_ must be held.
 void Compressor::StartThread() {
   const SignalsBlocked blocked;
   const auto run = [](void* self) -> void* {
@@ -50,7 +50,7 @@ void Compressor::StartThread() {
     pthread_detach(thread);
     return;
   }
-  // Without a thread the jobs are dropped; the next request for an entry asks again.
+  // No thread could be started. Drop the jobs; the next request for an entry orders them again.
   is_running_ = false;
   jobs_.clear();
   asked_.clear();
@@ -67,7 +67,7 @@ void Compressor::Run() {
     lock.lock();
     asked_.erase(job.coded_key);
   }
-  // Unmap first: a caller that waits for the end of this thread may then destroy the cache.
+  // Unmap first: when is_running_ is false, a waiting caller may destroy the cache.
   reader.mapping = {};
   is_running_ = false;
   is_idle_.notify_all();

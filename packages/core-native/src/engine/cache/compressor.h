@@ -14,31 +14,29 @@
 
 namespace httpsys::engine {
 
-// Makes compressed variants of stored responses, one at a time, on a thread that exists while there
-// is something to do. A variant is stored beside its response, under a key of its own, and has the
-// stamp of the entry from which it was made: once that entry is replaced, confirmed, invalidated or
+// Makes compressed variants of stored responses, one at a time, on a thread that runs only while
+// there is work. A variant is stored beside its response, under a separate key, and has the stamp
+// of the entry from which it was made: once that entry is replaced, confirmed, invalidated or
 // flushed, no reader of any process uses the variant. Thread: any.
 class Compressor {
  public:
-  // Maximum number of variants that wait to be made. Add() ignores further ones; a later use of the
-  // entry asks again.
+  // Maximum length of the queue. Add() ignores further variants; a later use of the entry orders
+  // them again.
   static constexpr size_t kQueueMax = 64;
 
-  // Makes variants for the cache of the process.
   Compressor() : Compressor(&ProcessCache::Instance()) {}
   explicit Compressor(ProcessCache* cache) : cache_(cache) {}
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
-  // Waits for the variant that is being made.
+  // Waits until the present variant is finished.
   ~Compressor();
 
-  // The compressor of the process.
   static Compressor& Instance();
 
-  // Asks for a variant of the entry with this key and these terms. Does nothing if the same was
-  // asked for and is not done, or if the queue is full. Does not wait.
+  // Orders a variant of the entry with this key and these terms. Does nothing if it is ordered
+  // already, or if the queue is full. Does not wait.
   void Add(const std::string& key, const cache::EntryTerms& plain, semantics::ContentCoding coding);
-  // Waits until everything that was asked for is done. For tests.
+  // Waits until all orders are done. For tests.
   void WaitUntilIdle();
 
  private:
@@ -48,7 +46,7 @@ class Compressor {
     cache::EntryTerms plain;
     semantics::ContentCoding coding = semantics::ContentCoding::kIdentity;
   };
-  // Memory by which the thread reads entries.
+  // The thread's mapping of the cache, and its buffer for copies of entries.
   struct Reader {
     ProcessCache::Mapping mapping;
     cache::CopyBuffer buffer;

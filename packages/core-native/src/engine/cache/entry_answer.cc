@@ -35,8 +35,8 @@ struct WantedPart {
   std::optional<std::string_view> range;
 };
 
-// `joined` keeps the values that are joined from several lines. If-Match and If-Unmodified-Since
-// are not for caches (RFC 9111, section 4.3.2).
+// Reads the fields. `joined` keeps values that are joined from several lines. If-Match and
+// If-Unmodified-Since are not for caches (RFC 9111, section 4.3.2).
 WantedPart ReadWantedPart(const http1::RequestHead& head, std::deque<std::string>* joined) {
   WantedPart part;
   const std::pair<std::string_view, std::optional<std::string_view>*> wanted[] = {
@@ -175,7 +175,7 @@ void EntryAnswer::MakeNotModified(const UsedEntry& entry) {
   }
 }
 
-// Makes a 206 with these ranges. No ranges = the body has none of the requested ones: makes a 416.
+// Makes a 206 with these ranges, or a 416 if there are none: the body has no requested range.
 void EntryAnswer::MakePartial(const UsedEntry& entry, std::span<const ByteRange> ranges) {
   const uint64_t size = entry.body.size();
   const auto bytes_of = [&](const ByteRange& range) {
