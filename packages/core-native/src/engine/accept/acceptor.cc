@@ -154,7 +154,8 @@ bool Acceptor::IsForLane(const Listener& listener) const {
   return listener.is_lendable && !listener.is_shared && lent_set_ != -1;
 }
 
-// Keeps the listener watched at all times: if the system refuses the new watch, the old one stays.
+// Moves a listener to the thread that should watch it. Starts the new watch before it ends the old
+// one: if the system refuses the new one, the old one stays.
 void Acceptor::Settle(Listener* listener) {
   if (IsForLane(*listener) == listener->is_lent) return;
   if (!listener->is_lent) StandBy(listener);
@@ -240,8 +241,8 @@ bool Acceptor::Serve(Listener* listener, size_t* accepted) {
     return true;
   }
   if (was_resting && count == 0 && !is_exhausted) {
-    // No connection waited, so there is no load, and this process need not leave connections to the
-    // process on duty.
+    // No connection was waiting, so there is no load, and this process need not leave connections
+    // to the process on duty.
     StandBy(listener);
   } else if (was_resting || listener->is_shared) {
     TakeTurn(listener);
@@ -283,7 +284,7 @@ void Acceptor::TakeTurn(Listener* listener) {
   StandBy(listener);
 }
 
-// Gives up the duty, because this process is out of descriptors and other processes may have some.
+// Gives up the duty: this process is out of descriptors, and another one may have some.
 void Acceptor::StepDown(Listener* listener) {
   listener->has_stepped_down = true;
   Lock(*listener, Duty::kAccept, false);
@@ -297,7 +298,7 @@ int Acceptor::TimeToLook() const {
 }
 
 void Acceptor::AddDue(std::vector<int>* keys) {
-  // Collect first: MayTake() changes looks_.
+  // Collect first, because MayTake() changes looks_.
   std::vector<int> due;
   const uint64_t now_ms = NowMs();
   for (const auto& [at_ms, key] : looks_) {
@@ -310,7 +311,7 @@ void Acceptor::AddDue(std::vector<int>* keys) {
 }
 
 bool Acceptor::MayTake(Listener* listener) {
-  // After this process has stepped down, no other process has accepted the waiting connections.
+  // This process has stepped down, and no other process has accepted the waiting connections.
   if (std::exchange(listener->has_stepped_down, false)) return true;
   size_t waiting = 0;
   size_t room = 0;
@@ -327,8 +328,8 @@ uint64_t Acceptor::PauseMs(const Listener& listener) {
 }
 
 // Accepts waiting connections and gives all of them to the sink at once, so that the receiver is
-// woken once. With a wake per connection, each would pass through all threads of a busy machine
-// separately.
+// woken once. With a wake-up per connection, each connection would pass separately through all
+// threads of a busy machine.
 Acceptor::AcceptResult Acceptor::AcceptSome(const Listener& listener, size_t* count) {
   std::vector<int> accepted;
   const AcceptResult result = AcceptWaiting(listener, &accepted);
@@ -363,7 +364,7 @@ Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener, std::vector
     case EPROTO:
       return AcceptResult::kAccepted;
     default:
-      // The error is EAGAIN, or concerns one connection only: readiness is reported again.
+      // EAGAIN, or an error of a single connection: the system will report readiness again.
       return AcceptResult::kNothing;
   }
 }

@@ -1,18 +1,18 @@
 #pragma once
 // The thread that accepts connections for all listeners of an engine.
 //
-// The acceptor does not use libuv, which watches a listener in a way that wakes every process that
-// shares it. Here the kernel wakes one process (EPOLLEXCLUSIVE). When the process is out of
-// descriptors, connections wait in the backlog, and the acceptor pauses before it looks again: it
-// never spins. node:http would accept and close them.
+// The acceptor does not use libuv, whose way to watch a listener wakes every process that shares
+// it. Here the kernel wakes one process (EPOLLEXCLUSIVE). When the process is out of descriptors,
+// connections wait in the backlog, and the acceptor pauses before it tries again; node:http would
+// accept and close them.
 //
-// Of several processes on a socket, one is on duty, so that it accepts connections in batches. It
-// holds a lock on the socket, which the kernel releases when the process ends. Another process that
-// is woken accepts the waiting connections once. Then, as long as there is load, it only checks the
-// queue now and then (Standby) and leaves connections to the process on duty. So if the process on
-// duty is stopped, connections wait only for a while.
+// Of several processes on a socket, one is on duty: it holds a lock on the socket, which the kernel
+// releases when the process ends. Another process that is woken accepts the waiting connections
+// once. Then, as long as there is load, it only checks the queue now and then (Standby) and leaves
+// connections to the process on duty, which can accept them in batches. If the process on duty is
+// stopped, connections wait until the next check.
 //
-// There may be thousands of listeners, one for each address. So only calls that concern all
+// There may be thousands of listeners, one for each address, so only calls that concern all
 // listeners, such as Stop(), iterate over them.
 
 #include <uv.h>
@@ -39,8 +39,8 @@ class Acceptor {
   // Called on the acceptor's thread with non-blocking, close-on-exec descriptors, which the callee
   // takes over.
   using Sink = std::function<void(const std::vector<int>& fds)>;
-  // Like Sink, but called on a lane's thread, with the acceptor's lock held. So no listener is
-  // added or removed during the call, and the connections are in order with the lane's commands.
+  // Like Sink, but called on a lane's thread, with the acceptor's lock held: no listener is added
+  // or removed during the call, and the connections are in order with the lane's commands.
   using LentSink = std::function<void(uint32_t server_id, const std::vector<int>& fds)>;
 
   explicit Acceptor(std::unique_ptr<ListenerPoll> poll = MakeListenerPoll());
@@ -55,20 +55,19 @@ class Acceptor {
   int Start();
   // Ends the thread and closes all listeners. Idempotent.
   void Stop();
-  // Accepts from a listening, non-blocking descriptor from now on. Owns the descriptor even on
+  // Starts to accept from a listening, non-blocking descriptor. Owns the descriptor even on
   // failure. Returns a key above 0, or a negative errno. `server_id` 0 = no server: only
   // RemoveOne() ends the listener. `is_lendable`: no other process has the socket, and a lane may
   // accept its connections.
   int Add(uint32_t server_id, int fd, Sink sink, bool is_lendable = false);
-  // Does the same as Remove(), for one listener.
+  // Like Remove(), but for one listener.
   void RemoveOne(int key);
-  // Accepts the waiting connections of a server, because the kernel may have woken only this
-  // process for them, and closes its listeners. Afterwards no more connections of the server are
-  // accepted.
+  // Accepts the waiting connections of a server, for which the kernel may have woken only this
+  // process, and closes its listeners. Afterwards no more connections of the server are accepted.
   void Remove(uint32_t server_id);
-  // Must be called with the number of members that a port has lost so far (PortRoutes). If the
-  // number has grown, the thread accepts waiting connections of the port: the kernel may have woken
-  // a lost process for them.
+  // Must be called with the number of members that a port has lost so far (PortRoutes). If it has
+  // grown, accepts waiting connections of the port: the kernel may have woken a lost process for
+  // them.
   void LookAfter(uint16_t port, uint64_t departures);
   // Sets whether other processes accept on this port, too.
   void SetShared(uint16_t port, bool is_shared);
@@ -76,12 +75,12 @@ class Acceptor {
   // -- Thread: a lane's.
 
   // Opens a set of listeners that a lane can watch as one descriptor. The caller must close it.
-  // Returns -1 if the system has no such sets or no descriptor left.
+  // Returns -1 if the system has no such sets or no free descriptor.
   int OpenSet() const { return poll_->OpenSet(); }
-  // From now on, puts lendable listeners of ports that are not shared into this set. The set must
+  // Puts lendable listeners of ports that are not shared into this set, from now on. The set must
   // outlive Stop(). Must be called once, before Add().
   void LendTo(int set);
-  // Accepts from the ready listeners of the set. Returns false if there was nothing to accept. When
+  // Accepts from the ready listeners of the set. Returns false if no connection was waiting. When
   // the process is out of descriptors, the acceptor's thread takes the listener back.
   bool AcceptLent(const LentSink& sink);
 
@@ -112,10 +111,10 @@ class Acceptor {
   static void Main(void* argument);
   void Run();
   Listener* Find(int key);
-  // Accepts from a listener, and adds the number to *accepted. Returns false if the acceptor must
-  // pause because the process is out of descriptors.
+  // Accepts from a listener, and adds the number of connections to *accepted. Returns false if the
+  // process is out of descriptors, so that the acceptor must pause.
   bool Serve(Listener* listener, size_t* accepted);
-  // Returns true if this process should accept waiting connections although it is not on duty.
+  // Returns true if this process, although it is not on duty, should accept waiting connections.
   bool MayTake(Listener* listener);
   int TimeToLook() const;
   void AddDue(std::vector<int>* keys);
@@ -131,7 +130,7 @@ class Acceptor {
   AcceptResult AcceptSome(const Listener& listener, size_t* count = nullptr);
   AcceptResult AcceptWaiting(const Listener& listener, std::vector<int>* accepted);
   AcceptResult AcceptOne(const Listener& listener, std::vector<int>* accepted);
-  // Moves the listener between the acceptor's thread and the lane if the other one should watch it.
+  // Moves the listener to the thread that should watch it: the acceptor's or the lane's.
   void Settle(Listener* listener);
   bool IsForLane(const Listener& listener) const;
   int Watch(const Listener& listener);
@@ -148,8 +147,8 @@ class Acceptor {
 
   // Guards the members below. Held while accepting: after Remove(), no connection is accepted.
   std::mutex mutex_;
-  Listeners listeners_;  // The listeners by their keys.
-  // The resting listeners, which are not watched: the time of the next check, and the key.
+  Listeners listeners_;
+  // Resting (unwatched) listeners: the time of the next check, and the key.
   std::set<std::pair<uint64_t, int>> looks_;
   int next_key_ = 1;
   bool is_stopping_ = false;

@@ -14,42 +14,44 @@
 
 namespace httpsys::engine {
 
-// Status and head of the answer to a request for a stored response when none may answer; the head
-// is in the form of stored_head.h.
+// Status and head of the answer to a request that wants only a stored response, when none may
+// answer; the head is in the form of stored_head.h.
 inline constexpr uint16_t kGatewayTimeout = 504;
 inline constexpr std::string_view kGatewayTimeoutHead =
     "HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n";
 
-// A stored response, and how it is used this time.
+// A stored response, and how one answer uses it.
 struct UsedEntry {
   uint16_t status = 200;
   std::string_view head;  // In the form of stored_head.h.
   std::string_view body;
-  std::optional<uint32_t> age_s;  // Nothing = no Age field (rules of HTTP.SYS, which renew Date).
+  // Nothing = no Age field (under the rules of HTTP.SYS, which renew Date).
+  std::optional<uint32_t> age_s;
   // True if the answer gets `Vary: Accept-Encoding`.
   bool varies_by_coding = false;
-  std::string_view cache_status;  // The value of Cache-Status; empty = there is no such field.
+  std::string_view cache_status;  // The value of Cache-Status; empty = no such field.
 };
 
 // The request that gets the answer.
 struct AskedEntry {
   const http1::RequestHead* request;  // Not nullptr.
   bool is_head = false;               // The method is HEAD, otherwise GET.
-  bool closes = false;                // The connection ends behind the answer.
+  bool closes = false;                // The connection closes after the answer.
 };
 
-// Composes one answer at a time: the whole stored response, or by conditions and ranges of the
-// request 304, 206 or 416 (RFC 9110, sections 13 and 14; RFC 9111, section 4.3.2). Thread: one
-// lane.
+// Composes one answer at a time: the whole stored response or, depending on conditions and ranges
+// in the request, 304, 206 or 416 (RFC 9110, sections 13 and 14; RFC 9111, section 4.3.2). Thread:
+// one lane.
 class EntryAnswer {
  public:
-  // Maximum number of pieces of a body: part head and bytes of each range, and the end.
+  // Maximum number of pieces of a body: for each range the head of its part and its bytes, and the
+  // end of the last part.
   static constexpr size_t kPiecesMax = 2 * semantics::kRangesCapacity + 1;
 
-  // Makes the answer. `now_s` is the time in seconds since 1970. The views of `entry` must live as
-  // long as the answer.
+  // Makes the answer. `now_s` is the time in seconds since 1970. The bytes that `entry` views must
+  // stay valid as long as the answer.
   void Make(const UsedEntry& entry, const AskedEntry& asked, int64_t now_s);
-  // Makes the 504 for a request with only-if-cached that no stored response may answer.
+  // Makes the 504 for a request with only-if-cached if no stored response may answer.
   void MakeUnsatisfied(const AskedEntry& asked, std::string_view cache_status, int64_t now_s);
 
   int status() const { return status_; }

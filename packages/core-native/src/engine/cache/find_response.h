@@ -11,15 +11,16 @@
 
 namespace httpsys::engine {
 
-// Memory that look-ups of responses use and reuse. Thread: any, one at a time.
+// Reusable memory for look-ups of responses. Thread: any, one at a time.
 struct FindMemory {
   cache::CopyBuffer buffer;
   cache::CopyBuffer coded;
   cache::VaryRecord record;
 };
 
-// Looks for the response to the request `head`. `key` is the key of its URL; if its responses vary,
-// `key` becomes the key of the variant. With kHit, `found` is valid until the memory is used again.
+// Looks for the response to the request `head`. `key` is the key of its URL; if responses of the
+// URL vary, `key` becomes the key of the variant. With kHit, `found` is valid until the memory is
+// used again.
 [[nodiscard]] inline cache::FindResult FindResponse(const cache::ArenaReader& reader,
                                                     const http1::RequestHead& head,
                                                     std::string* key, FindMemory* memory,
@@ -43,7 +44,7 @@ enum class FoundCoding : uint8_t {
   kVariant,  // `found` is valid until the memory is used again.
 };
 
-// Looks for the variant in `coding` of the entry with this key and the terms `plain`.
+// Looks for the variant in `coding` of the entry that has this key and the terms `plain`.
 [[nodiscard]] inline FoundCoding FindCoded(const cache::ArenaReader& reader, std::string key,
                                            const cache::EntryTerms& plain,
                                            semantics::ContentCoding coding, FindMemory* memory,

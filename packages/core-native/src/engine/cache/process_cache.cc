@@ -19,7 +19,7 @@ namespace {
 using cache::ArenaShape;
 using cache::VaryRecord;
 
-// Responses that are being captured may take one part in this many of the cache's memory.
+// Responses that are being captured may use 1/kCapturePart of the cache's memory.
 constexpr uint64_t kCapturePart = 8;
 constexpr uint64_t kChunkBytes = uint64_t{cache::kSegmentBytes} * cache::kSegmentsPerChunk;
 
@@ -101,9 +101,10 @@ void ProcessCache::ApplyBytes() {
   bytes_.store(bytes, std::memory_order_relaxed);
   is_suspended_ = bytes < kChunkBytes && bytes < WishedBytes();
   if (store_ == nullptr) return;
-  // The index is sized for the wish, not for the bounds: a change of bounds never makes it anew.
+  // The index is sized for the wished memory, not for its bounds, so a change of bounds never
+  // replaces the index.
   if (ArenaShape::For(WishedBytes()).chunks_max > store_->arena().shape().chunks_max) {
-    // Readers of other processes map the old memory until they learn of the new one: empty it.
+    // Readers of other processes map the old memory until they get the new one: empty it.
     store_->Clear();
     store_ = nullptr;
     return MakeStore();
@@ -117,7 +118,7 @@ void ProcessCache::ApplyBytes() {
 void ProcessCache::MakeStore() {
   store_ = cache::CacheStore::Create(ArenaShape::For(WishedBytes()), RandomNumber());
   store_version_ = 0;
-  // Begin at random: epochs are secrets of this process.
+  // Start at a random number: epochs are secrets of this process.
   next_epoch_ = RandomNumber();
   if (store_ != nullptr) {
     for (const auto& [memory, hits] : hits_) store_->AddHits(&hits.table);
@@ -274,7 +275,7 @@ cache::Refusal ProcessCache::Store(const Response& response) {
   const std::scoped_lock lock(mutex_);
   if (store_ == nullptr || is_suspended_) return cache::Refusal::kTooLarge;
   const Mark& mark = response.mark;
-  // While the counters of an owner are missing, nothing is known about what it has made obsolete.
+  // While the counters of an owner are missing, it is unknown what that owner has invalidated.
   if (!mark.generation.is_known || MarkOf(response.parts.key) != mark) {
     return cache::Refusal::kObsolete;
   }
@@ -289,18 +290,18 @@ cache::Refusal ProcessCache::Store(const Response& response) {
     parts.key = key_;
   }
   is_stored = is_stored && store_->Store(parts);
-  // Count the store last: a lane that sees the new number can find the entry.
+  // Count the store last: a lane that sees the new number must find the entry.
   stores_[CounterOf(response.parts.key)].fetch_add(1, std::memory_order_release);
   OnChanged();
   return is_stored ? cache::Refusal::kNone : cache::Refusal::kTooLarge;
 }
 
-// If the response's Vary names fewer fields than the record, it counts as a variant by all fields
-// of the record. If it names further fields, the variant by the record's fields gets a record of
-// its own, below which the response is stored, so that all other variants stay.
+// If the response's Vary names fewer fields than the record, the response counts as a variant by
+// all fields of the record. If it names further fields, the variant by the record's fields is
+// replaced by a second record, under which the response is stored, so that all other variants stay.
 bool ProcessCache::NoteVariant(const Response& response) {
   cache::VaryNames names = *response.vary;
-  bool is_complete = false;  // The records so far name all fields of the response.
+  bool is_complete = false;  // The records so far name all fields of the response's Vary.
   for (size_t depth = 1; depth <= cache::kVaryDepthMax; ++depth) {
     const uint64_t version = version_.load(std::memory_order_relaxed);
     if (own_.store != store_ || own_.version != version) MapNow(&own_);
@@ -370,7 +371,7 @@ size_t ProcessCache::DropIf(const Visit& visit) {
   for (;; std::this_thread::yield()) {
     const std::scoped_lock lock(mutex_);
     if (walked == nullptr) walked = store_;
-    // A store that was made anew has nothing from before.
+    // A store that was replaced meanwhile has no earlier entries.
     if (walked == nullptr || walked != store_ || !walked->DropSomeIf(visit_entry, &walk)) break;
   }
   return walk.dropped;

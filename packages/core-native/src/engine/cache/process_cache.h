@@ -26,8 +26,8 @@
 
 namespace httpsys::engine {
 
-// The store, a mutex around it, and the scopes whose entries it has. The store is made when the
-// first server of the process asks for a cache. Thread: any.
+// The store, its mutex, and the scopes whose entries it has. The store is made when the first
+// server of the process uses a cache. Thread: any.
 class ProcessCache {
  public:
   static constexpr uint64_t kDefaultBytes = 32 * 1024 * 1024;
@@ -36,37 +36,35 @@ class ProcessCache {
   ProcessCache(const ProcessCache&) = delete;
   ProcessCache& operator=(const ProcessCache&) = delete;
 
-  // The cache of this process.
   static ProcessCache& Instance();
 
-  // Sets how much memory `user` wishes for entries; 0 = it has no wish any more. The largest wish
-  // counts; without any, kDefaultBytes. A wish above all earlier ones drops every entry.
-  // `port_bytes` is the wished bound for all processes of a port together (port_bytes()); 0 = the
-  // default.
+  // Sets how much memory `user` wishes for entries; 0 = nothing. The largest wish counts; without
+  // any, kDefaultBytes. A wish above all earlier ones drops every entry. `port_bytes` is the wished
+  // limit for all processes of a port together (port_bytes()); 0 = the default.
   void SetBytes(const void* user, uint64_t bytes, uint64_t port_bytes = 0);
 
   // The smallest `port_bytes` of all users; 0 = no user has set one.
   uint64_t port_bytes() const;
   // The largest wish of SetBytes(), or kDefaultBytes.
   uint64_t wished_bytes() const;
-  // Bounds the memory of entries by the part of a port's memory that this process gets. The
-  // smallest bound counts; UINT64_MAX = this port sets no bound. With less than cache::ArenaShape's
-  // chunk nothing is stored.
+  // Limits the memory of entries to the part of a port's memory that this process gets. The
+  // smallest limit of all ports counts; UINT64_MAX = this port sets none. Below the size of a chunk
+  // (cache::ArenaShape) nothing is stored.
   void Limit(const void* user, uint16_t port, uint64_t bytes);
   void ForgetLimits(const void* user);
 
   // -- Scopes. Answers of one scope are never given to requests of another one. A scope has a
   // number above 65535 (cache::KeyScope::port), which is never used again.
 
-  // Returns the number of the scope with this name. The scope exists until Release() was called for
-  // each Claim(). Makes the store, if there is none.
+  // Returns the number of the scope with this name. The scope exists until Release() was called
+  // once for each Claim(). Makes the store if there is none.
   uint32_t Claim(const std::string& name);
-  // Ends one claim. The end of the last claim drops the entries of the scope.
+  // Ends one claim. The last Release() of a scope drops its entries.
   void Release(const std::string& name);
 
   // -- Reading.
 
-  // Changes whenever readers must call Map() again.
+  // A number that changes whenever readers must call Map() again.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
   // Mapped memory of the store, for readers until version() changes. `reader` is nullptr if there
   // is no store.
@@ -79,10 +77,10 @@ class ProcessCache {
 
   // -- Other processes.
 
-  // The memory of the arena, which other processes map. `index` is nullptr if there is no store.
+  // The memory of the arena for other processes. `index` is nullptr if there is no store.
   struct Memory {
     struct Chunk {
-      std::shared_ptr<const cache::SharedMemory> memory;  // nullptr = there is none.
+      std::shared_ptr<const cache::SharedMemory> memory;  // nullptr = not allocated.
       uint64_t serial = 0;
     };
 
@@ -96,18 +94,18 @@ class ProcessCache {
   void Watch(const void* user, std::function<void()> changed);
   void Unwatch(const void* user);
   void Announce();
-  // Lets eviction count the hits of another process, which writes them into this memory.
+  // Lets eviction count the hits of another process, which counts them in this memory.
   void AddHits(const std::shared_ptr<const cache::SharedMemory>& hits);
   void RemoveHits(const std::shared_ptr<const cache::SharedMemory>& hits);
-  // The other owners of prefixes of this process, and what they have made obsolete.
+  // The other owners of this process' prefixes, and their invalidations.
   CoOwners& co_owners() { return co_owners_; }
   // Drops the entries of a scope that other owners have made obsolete.
   void DropObsolete(uint32_t scope);
 
   // -- Writing.
 
-  // Counters of the invalidations of a URL. A mark is taken before a request goes to JavaScript; if
-  // it has changed when the response comes, the response may be from before an invalidation and is
+  // Counters of the invalidations of a URL. A mark is taken before a request goes to JavaScript. If
+  // it has changed when the response comes, the response may be older than an invalidation and is
   // not stored.
   struct Mark {
     uint32_t of_url = 0;
@@ -117,8 +115,8 @@ class ProcessCache {
     bool operator==(const Mark&) const = default;
   };
   Mark MarkOf(std::string_view key);
-  // Number of the responses stored for a URL, or for others with the same counter. If a look-up
-  // after StoresOf() found nothing, nothing is stored for the URL as long as IsCurrent().
+  // The number of responses stored for a URL (or for others with the same counter). If a look-up
+  // after StoresOf() has found nothing, nothing is stored for the URL while IsCurrent() is true.
   struct StoreMark {
     uint32_t counter = 0;
     uint32_t stores = 0;
@@ -127,7 +125,7 @@ class ProcessCache {
   bool IsCurrent(StoreMark mark) const {
     return stores_[mark.counter].load(std::memory_order_acquire) == mark.stores;
   }
-  // Seed for hashes that stay within this process.
+  // Seed of hashes that are used only within this process.
   uint64_t seed() const { return counter_seed_; }
 
   // A response to be stored. `parts.key` is the key of the URL.
@@ -138,39 +136,39 @@ class ProcessCache {
     Mark mark;                                 // Taken before JavaScript was asked.
   };
   // Stores a response. Returns kNone, or why it was not stored: kObsolete or kTooLarge (also if
-  // there is no memory).
+  // memory is short).
   cache::Refusal Store(const Response& response);
   // A variant of a stored response in a content coding.
   struct CodedResponse {
-    std::string_view plain_key;  // Key of the entry, perhaps of a variant by Vary.
+    std::string_view plain_key;  // Key of the plain entry, perhaps of a variant by Vary.
     semantics::ContentCoding coding;
     const cache::EntryHead* plain;  // Not nullptr.
     std::string_view head;
     std::string_view body;  // Empty: the coding does not make the response smaller.
   };
-  // Stores a variant, unless its plain response is not stored any more.
+  // Stores a variant, unless its plain response has left the cache.
   void StoreCoded(const CodedResponse& response);
   // Drops the entry of a URL's key with all its variants. Returns false if there was none.
   bool Drop(std::string_view key);
-  // Does the same as Drop() for all owners of the URL: after it returns, none of them uses the
+  // Does the same as Drop() for all owners of the URL: once it has returned, none of them uses the
   // entry.
   bool Invalidate(std::string_view key);
-  // Visits all entries with the hits that eviction counts, and drops those for which `visit`
+  // Visits all entries with their hits as eviction counts them, and drops those for which `visit`
   // returns true (CacheStore::DropSomeIf()); returns how many it dropped. Lanes can store in
-  // between. Entries that a VaryRecord has made unreachable are visited, too, until they are
-  // evicted.
+  // between. Also visits entries that a VaryRecord has made unreachable and that are not evicted
+  // yet.
   using Visit =
       std::function<bool(std::string_view key, const cache::EntryHead& entry, uint32_t hits)>;
   size_t DropIf(const Visit& visit);
   // Must be called before a flush drops entries; afterwards responses to earlier requests are not
   // stored.
   void BeginFlush() { flushes_.fetch_add(1, std::memory_order_acq_rel); }
-  // Lanes that ask JavaScript. The process makes each missing response once and refreshes each
-  // stale response once.
+  // Lanes that send requests to JavaScript: the process makes each missing response once and
+  // refreshes each stale response once.
   struct AskingLanes {
     LeadingLanes for_missing;
     LeadingLanes for_stale;
-    StorableKeys storable;  // The keys of responses that others may wait for.
+    StorableKeys storable;  // The keys whose answers are worth waiting for.
   };
   AskingLanes& asking_lanes() { return asking_lanes_; }
   cache::StoreCounts counts() const;
@@ -179,15 +177,14 @@ class ProcessCache {
   // Number of responses that are being captured; CaptureCount changes it.
   std::atomic<uint64_t>& captures() { return captures_; }
   // Returns false if an invalidation would have no effect: nothing was ever stored, no response is
-  // being captured, and no other owner of a URL must hear of invalidations. If JavaScript has
-  // answered the caller, all requests that any lane gave to JavaScript before that answer are
-  // counted.
+  // being captured, and no other owner of a URL needs to know of invalidations. Counts all requests
+  // that any lane gave to JavaScript before JavaScript answered the caller.
   bool must_invalidate() const {
     return captures_.load(std::memory_order_acquire) != 0 ||
            has_stored_.load(std::memory_order_relaxed) || co_owners_.must_count();
   }
-  // Adds to the bytes of responses that are being captured. Returns false, and adds nothing, if
-  // that would be more than an eighth of what entries may have.
+  // Reserves bytes for responses that are being captured. Returns false, and reserves nothing, if
+  // together they would have more than an eighth of the memory for entries.
   bool TakeCaptureBytes(uint64_t bytes);
   void ReturnCaptureBytes(uint64_t bytes) {
     captured_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
@@ -201,7 +198,7 @@ class ProcessCache {
 
   size_t CounterOf(std::string_view key) const;
 
-  // The caller of the functions below holds the mutex.
+  // The mutex must be held for the functions below.
   uint64_t Bytes() const;
   uint64_t WishedBytes() const;
   void MakeStore();
@@ -213,8 +210,8 @@ class ProcessCache {
   };
   void MapNow(Mapping* mapping) const;
   void DropScope(uint32_t scope);
-  // Notes in the Vary records of a URL which variant the request selects. key_ is the key of the
-  // URL, and becomes the key of the variant. Returns false if there is no memory.
+  // Notes in the Vary records of a URL which variant the request selects. key_ must be the key of
+  // the URL, and becomes the key of the variant. Returns false if memory is short.
   bool NoteVariant(const Response& response);
 
   mutable std::mutex mutex_;
@@ -230,15 +227,15 @@ class ProcessCache {
   std::map<const void*, std::function<void()>> watchers_;
   std::map<const cache::SharedMemory*, ForeignHits> hits_;
   std::shared_ptr<cache::CacheStore> store_;
-  Mapping own_;  // Maps the Vary records that Store() extends.
+  Mapping own_;  // This object's own mapping, for the Vary records that Store() extends.
   cache::CopyBuffer buffer_;
   std::string key_;  // Key of the variant that is being stored.
   uint64_t store_version_ = 0;
   uint64_t next_epoch_ = 0;
   uint32_t next_stamp_ = 0;
   uint32_t next_scope_ = 1u << 16;
-  // Number of invalidations per hash of a key, and number of flushes. Keys with the same counter
-  // now and then cause the refusal of each other's responses.
+  // Number of invalidations per hash of a key, and number of flushes. If keys share a counter, an
+  // invalidation of one also refuses responses of the other.
   static constexpr size_t kUrlCounters = 4096;
   std::array<std::atomic<uint32_t>, kUrlCounters> invalidations_{};
   std::atomic<uint32_t> flushes_{0};

@@ -68,7 +68,7 @@ bool Refreshes::HasPlace(const Connection* connection, const std::string& key) c
 void Refreshes::BeginStale(const Connection* connection, http1::RequestHead request,
                            const std::string& key, ProcessCache::StoreMark mark) {
   if (!HasPlace(connection, key) || !cache_->asking_lanes().for_stale.Claim(this, key)) return;
-  // Another lane may have refreshed the entry since this one has found it.
+  // Another lane may have refreshed the entry since this lane has found it.
   if (!cache_->IsCurrent(mark)) return cache_->asking_lanes().for_stale.Pass(this, key);
   Begin(connection, std::move(request), key, false);
 }
@@ -90,7 +90,7 @@ void Refreshes::Begin(const Connection* connection, http1::RequestHead request,
   start->refresh.is_awaited = is_awaited;
   start->refresh.deadline_ms = uv_now(loop_) + connection->server()->config->cache()->refresh_ms;
   start->origin = OriginOf(connection);
-  // With `close`, an answer of the lane itself (when the queue is full) ends the connection.
+  // If the lane itself must answer (when the queue is full), `close` ends the connection.
   request.lines.push_back({"Connection", "close"});
   (void)http2::AppendRequestHead(*methods_, request, &start->text);
   post_([this, start] { Open(*start); });
@@ -143,7 +143,8 @@ void Refreshes::GiveUpOverdue() {
   for (const auto& [connection, refresh] : by_connection_) {
     if (refresh.deadline_ms <= uv_now(loop_)) overdue.push_back(refresh.connection);
   }
-  // To JavaScript this looks like a client that leaves. Closing one connection may close others.
+  // To JavaScript this looks like a client that disconnects. Closing one connection may close
+  // others.
   for (Connection* connection : overdue) {
     if (by_connection_.contains(connection)) transport_->Close(connection, 0);
   }
@@ -169,7 +170,7 @@ void Refreshes::ArmTimer() {
 void Refreshes::Forget(const Refresh& refresh) {
   keys_.erase(refresh.key);
   cache_->asking_lanes().for_stale.Pass(this, refresh.key);
-  // The requests that wait for this answer go to JavaScript themselves.
+  // The waiting requests now go to JavaScript themselves.
   if (refresh.is_awaited) waiting_->OnDecided(refresh.key, WaitingMisses::Decision::kUnknown);
 }
 

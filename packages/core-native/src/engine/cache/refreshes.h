@@ -1,5 +1,5 @@
 #pragma once
-// Requests that the lane makes itself, so that stale entries become fresh.
+// Requests that the lane itself makes, in order to refresh stale entries.
 
 #include <uv.h>
 
@@ -21,15 +21,14 @@
 
 namespace httpsys::engine {
 
-// Gives JavaScript requests of the cache (cache/own_request.h) on connections without a client:
-// they look as if another member relayed them. The answers go to the cache and nowhere else.
-// A request whose answer is not complete after the time of its server (CacheTerms::refresh_ms) is
-// given up, so that handlers that never answer keep no other request from beginning.
-// Thread: the lane.
+// Gives JavaScript requests of the cache (cache/own_request.h) on connections without a client,
+// which look as if another member relayed them. The answers go only to the cache. If a request has
+// no complete answer after the time of its server (CacheTerms::refresh_ms), it is given up, so that
+// handlers that never answer do not keep other requests from starting. Thread: the lane.
 class Refreshes {
  public:
-  // Maximum number of own requests for one server in one lane at a time: clients choose how many
-  // stale entries they ask for, and each own request uses descriptors and a handler of JavaScript.
+  // Maximum number of own requests for one server in one lane at a time: clients decide how many
+  // stale entries they request, and each own request needs descriptors and a handler of JavaScript.
   static constexpr size_t kServerMax = 16;
 
   using Servers = std::unordered_map<uint32_t, std::unique_ptr<LaneServer>>;  // Keyed by id.
@@ -41,27 +40,27 @@ class Refreshes {
   Refreshes(const Refreshes&) = delete;
   Refreshes& operator=(const Refreshes&) = delete;
 
-  // BeginStale() and BeginAwaited() send their request after the present pass. `request` is what
-  // JavaScript gets. For JavaScript its client is the client of `connection`, whose request caused
-  // this one.
+  // BeginStale() and BeginAwaited() send their request after the present pass. `request` is the
+  // request for JavaScript, which sees the client of `connection`, whose request caused it.
 
-  // Starts a refresh of the stale entry with this key, unless a lane of the process does that
-  // already or the server has kServerMax own requests. `mark` was taken before the entry was found.
+  // Starts a refresh of the stale entry with this key, unless a lane of the process refreshes it
+  // already or the server has kServerMax own requests. `mark` must be from before the entry was
+  // found.
   void BeginStale(const Connection* connection, http1::RequestHead request, const std::string& key,
                   ProcessCache::StoreMark mark);
-  // Asks JavaScript for the response with this key, for which other requests wait. Returns false if
-  // this lane does that already, or if the server has too many requests of this kind.
+  // Requests the response with this key, for which other requests wait, from JavaScript. Returns
+  // false if this lane does that already, or if the server has too many own requests.
   bool BeginAwaited(const Connection* connection, http1::RequestHead request,
                     const std::string& key);
   // If requests of clients wait for the answer to the cache's own request on `connection`, sets
-  // `key` to the key that they wait with and returns true; returns false from the second call on.
+  // `key` to their key and returns true; returns false from the second call on.
   bool TakeAwaited(const Connection* connection, std::string* key);
   // True if the connection has no client, because its request is the cache's own.
   bool Has(const Connection* connection) const {
     return !by_connection_.empty() && by_connection_.contains(connection);
   }
   void OnDetached(const Connection* connection);
-  // Must be called after all connections are closed and before the loop is; afterwards other lanes
+  // Must be called after all connections are closed and before the loop is. Afterwards other lanes
   // may refresh the entries that this lane was refreshing.
   void Close();
 
@@ -69,10 +68,10 @@ class Refreshes {
   struct Refresh {
     std::string key;
     uint32_t server_id = 0;
-    bool is_awaited = false;  // Other requests wait, and JavaScript was not asked yet.
+    bool is_awaited = false;  // Other requests wait, and JavaScript has not got the request yet.
     uint64_t deadline_ms = 0;
     Connection* connection = nullptr;
-    int other_end = -1;  // The client's end of the socket pair. Nothing is read from this end.
+    int other_end = -1;  // The client's end of the socket pair, from which nothing is read.
   };
   struct Start {
     Refresh refresh;

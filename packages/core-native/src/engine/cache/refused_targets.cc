@@ -5,7 +5,7 @@ namespace {
 
 using cache::Refusal;
 
-// True if a response is refused because of its own header, not because of the request.
+// True if a response is refused because of its own header, not because of its request.
 bool IsSaidByResponse(Refusal refusal) {
   return refusal == Refusal::kNoFreshness || refusal == Refusal::kNoPolicy ||
          refusal == Refusal::kNoStore || refusal == Refusal::kPrivate;

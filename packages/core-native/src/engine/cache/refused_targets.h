@@ -1,5 +1,5 @@
 #pragma once
-// Targets whose responses say again and again that they are not to be stored.
+// Targets whose responses are never stored, by their own headers.
 
 #include <array>
 #include <cstddef>
@@ -14,9 +14,8 @@
 namespace httpsys::engine {
 namespace refused_targets {
 
-// Field names with the same first letter, known by their lengths: bit n of a set stands for names
-// of n bytes (and of n + 64). Other names of such a length match as well, which only costs a
-// look-up.
+// Sets of field names that begin with the same letter, by length: bit n stands for names of n bytes
+// (and of n + 64). Other names of such a length match as well, which only costs a look-up.
 struct Names {
   // Fields that the cache itself may have to read: directives, credentials, ranges, and fields that
   // change the key or name another URL (cache/request_facts.cc).
@@ -44,13 +43,13 @@ inline constexpr std::array<Names, 26> kNamesByLetter = [] {
 }  // namespace refused_targets
 
 // Remembers for a lane the targets whose responses were refused. A request for such a target costs
-// next to nothing: it goes to JavaScript without a look-up, a key or a copy, and its response is
-// not looked at. No client can get a wrong response by this; a target whose responses have become
-// storable is only stored later.
+// almost nothing: it goes to JavaScript without a look-up, a key or a copy, and its response is not
+// examined. No client can get a wrong response by this: if responses of a target become storable,
+// they are only stored later.
 class RefusedTargets {
  public:
-  // Number of refusals in a row after which requests for a target are not looked up. One response,
-  // such as the one to the first visitor, decides nothing.
+  // Number of refusals in a row after which requests for a target are not looked up. A single
+  // response, such as the one to the first visitor, must not decide.
   static constexpr uint8_t kRefusalsMin = 8;
   static constexpr uint64_t kRememberedMs = 10'000;
   static constexpr size_t kTargetsMax = 4096;
@@ -59,19 +58,17 @@ class RefusedTargets {
   RefusedTargets(const RefusedTargets&) = delete;
   RefusedTargets& operator=(const RefusedTargets&) = delete;
 
-  // True if nothing was remembered so far.
   bool empty() const { return targets_.empty(); }
   // Returns a hash of all parts of a GET request's key, or 0 if the cache must read one of its
-  // lines: such a request is looked up as usual. `head` is that of a request of HTTP/1.1 or HTTP/2
-  // with this method. `place` stands for a prefix of a server; the prefix's scope would need a
-  // search.
+  // lines: such a request is looked up as usual. `head` is that of an HTTP/1.1 or HTTP/2 GET.
+  // `place` stands for a server's prefix, because finding the prefix's scope would cost a search.
   uint64_t HashOf(const http1::RequestHead& head, uint64_t place, bool is_secure) const {
     const bool is_plain = head.body == http1::BodyKind::kNone && !head.upgrade &&
                           head.expect == http1::Expectation::kNone && head.has_host &&
                           !head.repeats_host;
     if (!is_plain) return 0;
-    // Requests with cookies have hashes of their own: users with a cookie often get `private`
-    // responses where all others get responses that may be stored.
+    // Hash requests with cookies separately: users with a cookie often get `private` responses
+    // where all others get responses that may be stored.
     uint64_t has_cookie = 0;
     for (const auto& [name, value] : head.lines) {
       if (name.empty()) return 0;
@@ -87,8 +84,8 @@ class RefusedTargets {
     return HashText(head.target, HashText(head.host, cache_->seed() ^ place ^ kind));
   }
 
-  // Returns why responses of the target are refused, or kNone: the request is looked up. `hash` is
-  // not 0. `now_ms` is the clock of the lane, here and below.
+  // Returns why responses of the target are refused, or kNone: the request must be looked up.
+  // `hash` is not 0. `now_ms` is the clock of the lane, here and below.
   cache::Refusal Find(uint64_t hash, uint64_t now_ms) const {
     if (empty()) return cache::Refusal::kNone;
     const Target& target = targets_[hash % kTargetsMax];
@@ -98,7 +95,7 @@ class RefusedTargets {
   }
 
   // Notes the response to a request for whose URL no entry was found. `refusal` says why the
-  // response was refused; kNone = it was not. `mark` was taken before the look-up.
+  // response was refused; kNone = it was not. `mark` must be from before the look-up.
   void OnResponse(uint64_t hash, ProcessCache::StoreMark mark, cache::Refusal refusal,
                   uint64_t now_ms);
 

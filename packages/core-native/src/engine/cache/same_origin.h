@@ -1,5 +1,5 @@
 #pragma once
-// References of one response to other URLs of its origin.
+// References in a response (such as Location) to other URLs of its origin.
 
 #include <optional>
 #include <string>

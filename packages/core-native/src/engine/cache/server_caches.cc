@@ -171,8 +171,8 @@ void ServerCaches::Visit(uint32_t server_id, const ProcessCache::Visit& visit) {
   });
 }
 
-// Other owners do not look up which entries of a prefix are below a URL: after a recursive flush
-// they drop all entries of the prefix.
+// After a recursive flush, other owners drop all entries of the prefix: they do not check which of
+// them are below a URL.
 void ServerCaches::TellFlush(uint32_t server_id, const CachedUrlPattern* pattern) {
   if (pattern != nullptr && !pattern->is_recursive)
     return cache_->co_owners().CountTarget(pattern->target);
@@ -253,7 +253,7 @@ CacheStatistics ServerCaches::Statistics(uint32_t server_id) {
   });
   statistics.figures.push_back({"entries", entries});
   statistics.figures.push_back({"bytes", bytes});
-  // These two figures are for all servers of the process, because they share the memory.
+  // These two figures count all servers of the process, which share the memory.
   statistics.figures.push_back({"evicted", cache_->counts().evicted});
   statistics.figures.push_back({"memoryBytes", cache_->memory_bytes()});
   for (size_t i = 1; i < cache::kRefusals; ++i) {

@@ -1,5 +1,5 @@
 #pragma once
-// The output cache of the process, as the servers of one engine use it.
+// The output cache of the process, as used by the servers of one engine.
 
 #include <cstdint>
 #include <map>
@@ -16,11 +16,11 @@
 namespace httpsys::engine {
 
 // Gives each prefix of a server with a cache its scope. Servers with the same prefix share its
-// scope, as they share its queue. Thread: JavaScript; HasCache(), Flush() and Entries() also the
+// scope, as they share its queue. Thread: JavaScript; HasCache(), Flush() and Entries() also on the
 // thread that answers queries about the state of a port.
 class ServerCaches final : public CacheBackend {
  public:
-  // `name` identifies the engine among those of the process.
+  // `name` distinguishes the engine from others of the process.
   ServerCaches(ProcessCache* cache, std::string name) : cache_(cache), name_(std::move(name)) {}
   ~ServerCaches() override { Close(); }
   ServerCaches(const ServerCaches&) = delete;
@@ -31,11 +31,11 @@ class ServerCaches final : public CacheBackend {
   // if `settings` has all its prefixes (ServerPrefixes::is_whole). The cost grows with the number
   // of changed prefixes.
   std::shared_ptr<const CacheTerms> Configure(uint32_t server_id, const ServerSettings& settings);
-  // Must be called when the server has stopped listening; drops its entries.
+  // Must be called when the server has stopped listening. Drops its entries.
   void Forget(uint32_t server_id);
   void Close();
 
-  // Returns true if anything of the server may be stored.
+  // Returns true if any response of the server may be stored.
   bool HasCache(uint32_t server_id);
 
   // -- CacheBackend.
@@ -49,7 +49,7 @@ class ServerCaches final : public CacheBackend {
  private:
   struct Prefix {
     std::string text;
-    uint32_t scope = 0;  // 0 = it has none.
+    uint32_t scope = 0;  // 0 = no scope.
   };
   struct Server {
     bool is_on = false;
@@ -61,10 +61,10 @@ class ServerCaches final : public CacheBackend {
   };
   using Names = std::vector<std::string>;
 
-  // The caller of the functions below holds the mutex. `released` gets the names of scopes that the
-  // caller must release after all changes, because another prefix may claim them in between.
+  // The mutex must be held for the functions below. `released` gets the names of scopes; the caller
+  // must release them after all changes, because another prefix may claim them in between.
 
-  // Sets the text of a prefix; empty = it is gone.
+  // Sets the text of a prefix; empty = removes it.
   void SetPrefix(Server* server, uint32_t id, const std::string& text, Names* released);
   void SetEverything(Server* server, uint32_t server_id, bool is_everything, Names* released);
   void Clear(Server* server, uint32_t server_id, Names* released);
@@ -72,7 +72,6 @@ class ServerCaches final : public CacheBackend {
   std::string NameOf(uint32_t server_id) const { return name_ + " " + std::to_string(server_id); }
   // Counts a flush of these URLs for the other owners of the server's prefixes; nullptr = all URLs.
   void TellFlush(uint32_t server_id, const CachedUrlPattern* pattern);
-  // Visits the entries of a server.
   void Visit(uint32_t server_id, const ProcessCache::Visit& visit);
 
   ProcessCache* cache_;

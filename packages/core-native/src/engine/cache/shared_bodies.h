@@ -14,19 +14,19 @@
 namespace httpsys::engine {
 
 // Copies of entries' bodies that wait for slow clients. All connections and streams with the same
-// body share one copy: a client decides by its windows how many responses wait, and for how long. A
-// body that a socket takes at once is not copied. Thread: the lane.
+// body share one copy, because clients decide how many responses wait, and for how long. A body
+// that a socket takes at once is not copied. Thread: the lane.
 class SharedBodies final : public Lender {
  public:
-  // Shorter bodies are copied for each client.
+  // Minimum size of a shared body; shorter ones are copied for each client.
   static constexpr size_t kBytesMin = 16 * 1024;
 
   SharedBodies() = default;
   SharedBodies(const SharedBodies&) = delete;
   SharedBodies& operator=(const SharedBodies&) = delete;
 
-  // Sets the body of the answer that is being made. The body must not move until the answer was
-  // given. `stamp` is the entry's EntryTerms::stamp; several bodies may have the same stamp.
+  // Sets the body of the next answer. The body must not move until the answer was given. `stamp` is
+  // the entry's EntryTerms::stamp; several bodies may have the same stamp.
   void Begin(uint32_t stamp, std::string_view body) {
     stamp_ = stamp;
     body_ = body;
@@ -42,7 +42,7 @@ class SharedBodies final : public Lender {
     if (is_part) piece.lender = this;
     return piece;
   }
-  // Must be called when the answer was given.
+  // Must be called after the answer was given.
   void End() {
     body_ = {};
     shared_ = nullptr;
@@ -58,8 +58,7 @@ class SharedBodies final : public Lender {
 
  private:
   std::shared_ptr<const std::string> Share() {
-    // The size is part of the name, because an entry and its compressed variants have the same
-    // stamp.
+    // Add the size to the stamp: an entry and its compressed variants have the same stamp.
     const uint64_t name = uint64_t{stamp_} << 32 | static_cast<uint32_t>(body_.size());
     std::weak_ptr<const std::string>& kept = bodies_[name];
     std::shared_ptr<const std::string> shared = kept.lock();
@@ -69,8 +68,8 @@ class SharedBodies final : public Lender {
     if (bodies_.size() >= limit_) Forget();
     return shared;
   }
-  // Removes the bodies that no connection uses any more. Called rarely enough to cost next to
-  // nothing.
+  // Removes the bodies that no connection uses any more. Called rarely, so its cost does not
+  // matter.
   void Forget() {
     std::erase_if(bodies_, [](const auto& entry) { return entry.second.expired(); });
     limit_ = 2 * bodies_.size() + kLimitMin;
@@ -80,7 +79,8 @@ class SharedBodies final : public Lender {
 
   uint32_t stamp_ = 0;
   std::string_view body_;
-  std::shared_ptr<const std::string> shared_;  // The copy of `body_`, once there is one.
+  // The copy of `body_`; nullptr until a client needs it.
+  std::shared_ptr<const std::string> shared_;
   size_t limit_ = kLimitMin;
   std::unordered_map<uint64_t, std::weak_ptr<const std::string>> bodies_;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Heads of responses in the form that cache entries have: status line and fields, each with a line
-// end, without the empty line behind them.
+// Heads of responses as cache entries store them: status line and fields, each with a line end,
+// without the empty line at the end.
 
 #include <cstdint>
 #include <span>
@@ -24,17 +24,17 @@ void AppendUpdatedHead(std::string_view stored, std::span<const http1::HeaderLin
                        std::string* to);
 
 // Appends the head of an entry's variant in a content coding with a body of `body_bytes`. A strong
-// entity tag becomes weak: the variant has the same meaning and other bytes (RFC 9110, section
-// 8.8.1). The variant offers no ranges, because ranges count the bytes of the plain body. Thread:
-// any.
+// entity tag becomes weak: the variant has the same meaning, but other bytes (RFC 9110, section
+// 8.8.1). The head offers no ranges, because ranges count the bytes of the plain body. Thread: any.
 void AppendCodedHead(std::string_view stored, std::string_view coding, uint64_t body_bytes,
                      std::string* to);
 
-// Takes the next line of an entry's head without its line end. Returns false at the end.
+// Removes the first line from an entry's head, without its line end. Returns false if there is
+// none.
 bool TakeHeadLine(std::string_view* head, std::string_view* line);
 // Splits a line of an entry's head. Values have no white space around them.
 http1::HeaderLine SplitHeadLine(std::string_view line);
-// Returns the value of the first line of a field, or an empty text. `name` is in lower case.
+// Returns the value of the first line of a field; empty = no such field. `name` is in lower case.
 std::string_view HeadValue(std::string_view head, std::string_view name);
 
 }  // namespace httpsys::engine

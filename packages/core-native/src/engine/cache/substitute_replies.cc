@@ -23,7 +23,7 @@ uint32_t IdleTimeoutOf(const ReplyRecord& reply) {
   }
 }
 
-// Returns the status in a status line, or 0 if the text begins with none.
+// Returns the status in a status line; 0 = the text begins with none.
 int StatusOf(std::string_view text) {
   constexpr std::string_view kVersion = "HTTP/1.1 ";
   constexpr size_t kDigits = 3;
@@ -36,7 +36,7 @@ int StatusOf(std::string_view text) {
   return text[kVersion.size() - 1] == ' ' && status >= 100 ? status : 0;
 }
 
-// Appends a head with further lines before its blank line.
+// Appends a head, with `lines` inserted before its blank line.
 void AppendHead(std::string_view head, std::string_view lines, std::string* to) {
   constexpr std::string_view kLineEnd = "\r\n";
   to->append(head.substr(0, head.size() - kLineEnd.size())).append(lines).append(kLineEnd);

@@ -56,15 +56,15 @@ WaitingMisses::Turn WaitingMisses::Join(Connection* connection, const Miss& miss
   DropClaim();
   if (resumed_ == connection) {
     resumed_ = nullptr;
-    // With another key the request wants another variant, which has a leader of its own.
+    // With another key the request wants another variant, which has another leader.
     if (resumed_key_ == key) {
       if (resumed_turn_ == Turn::kGoesOn) Count(connection, CacheCounter::kReleased);
       return resumed_turn_;
     }
   }
   if (const auto found = waiting_.find(connection); found != waiting_.end()) {
-    // The input was resumed for another reason. With the same key it is the same request: keep
-    // waiting.
+    // The input was resumed for another reason. The key is the same, so it is the same request:
+    // keep waiting.
     if (found->second.key == key) return Turn::kWaits;
     TakeOut(connection);
   }
@@ -111,7 +111,7 @@ void WaitingMisses::Add(Connection* connection, Waiter waiter) {
   connections.insert(waiter.was_first ? connections.begin() : connections.end(), connection);
   if (look_due_ms_ == 0) look_due_ms_ = uv_now(loop_) + kLookMs;
   ArmFor(look_due_ms_);
-  // Arm for this deadline, too: servers differ in how long requests may wait.
+  // Arm for this deadline, too: requests of different servers may wait for different times.
   ArmFor(waiter.deadline_ms);
   waiting_.emplace(connection, std::move(waiter));
 }
@@ -127,7 +127,7 @@ void WaitingMisses::Lead(const Connection* connection, const std::string& key, u
 
 bool WaitingMisses::LeadLate(const Connection* connection, const std::string& key, uint64_t hash) {
   DropClaim();
-  // The last response was not stored in time: other requests would wait for this one in vain, too.
+  // The last response was not stored in time, so other requests would wait for this one in vain.
   if (keys_->Find(hash) == StorableKeys::Last::kNotStored) return false;
   if (waits_.contains(key) || !lanes_->Claim(this, key)) return false;
   keys_->Note(hash, true);
@@ -144,7 +144,7 @@ void WaitingMisses::OnDecided(const std::string& key, Decision decision) {
     return;
   }
   const Turn turn = decision == Decision::kFailed ? Turn::kFailed : Turn::kGoesOn;
-  // The closing of the leader has no effect from here on.
+  // From here on, the end of the leader's connection has no effect.
   found->second.leader = nullptr;
   post_([this, key, turn] { Release(key, turn); });
 }
@@ -190,7 +190,7 @@ void WaitingMisses::Resume(Connection* connection, Turn turn, const Waiter& wait
   resumed_turn_ = turn;
   resumed_deadline_ms_ = waiter.deadline_ms;
   input_->Resume(connection, kPauseOrder);
-  // If Join() was not called, the request has gone to another owner or was answered by an entry.
+  // The request has not called Join(): it has gone to another owner or was answered by an entry.
   resumed_ = nullptr;
 }
 
@@ -223,12 +223,13 @@ void WaitingMisses::LetNextLead(const std::string& key) {
     }
     Connection* const next = found->second.connections.front();
     found->second.connections.pop_front();
-    // A request leads itself the second time, so that each failure costs one waiting request.
+    // A request that waits for the second time leads itself, so that each failure costs one waiting
+    // request.
     const auto node = waiting_.extract(next);
     const Waiter& waiter = node.mapped();
     Resume(next, waiter.was_first ? Turn::kLeads : Turn::kLeadsAnew, waiter);
     const auto again = waiting_.find(next);
-    // The request waits again, because the lane itself asks JavaScript.
+    // The request waits again, because the lane itself has sent a request to JavaScript.
     if (again != waiting_.end() && again->second.key == key) return;
   }
 }
@@ -254,7 +255,7 @@ void WaitingMisses::OnTimer() {
 }
 
 // Replaces leaders whose client has not taken all output at two checks: JavaScript sends no faster
-// than the client reads, and a slow client must not keep all others waiting.
+// than the client reads, and a slow client must not delay all others.
 void WaitingMisses::ReplaceHeldLeaders() {
   look_due_ms_ = uv_now(loop_) + kLookMs;
   std::vector<std::string> held;
@@ -267,7 +268,7 @@ void WaitingMisses::ReplaceHeldLeaders() {
 }
 
 bool WaitingMisses::IsHeld(Wait* wait) const {
-  // Several lanes may ask for a check: ignore a check that follows too soon.
+  // Several lanes may order a check: ignore an order soon after another one.
   const bool is_due = uv_now(loop_) >= wait->looked_ms + kLookMs / 2;
   if (wait->leader == nullptr || !is_due) return false;
   wait->looked_ms = uv_now(loop_);

@@ -21,30 +21,29 @@
 
 namespace httpsys::engine {
 
-// The first of simultaneous misses with the same key leads: JavaScript gets it. The others wait,
-// and are looked up again when the leader's answer is stored. They go to JavaScript together if the
-// answer is not stored, or if it takes longer than CacheTerms::coalesce_ms. If no answer comes, the
-// oldest of them leads. The request that leads may be one of another lane of the process. Only
-// requests whose answer will probably be stored wait and lead.
-// Thread: the lane.
+// Of simultaneous misses with the same key, the first one leads: it goes to JavaScript. The others
+// wait, and are looked up again when the leader's answer is stored. They go to JavaScript together
+// if the answer is not stored, or if it takes longer than CacheTerms::coalesce_ms. If no answer
+// comes, the oldest of them leads. The leader may be a request of another lane of the process. Only
+// requests whose answer will probably be stored wait and lead. Thread: the lane.
 class WaitingMisses {
  public:
-  // What happens to a request that no entry answers.
+  // What to do with a request that no entry answers.
   enum class Turn : uint8_t {
-    kLeads,  // JavaScript gets it; Lead() must be called when it has.
-    // As kLeads, after the request that led has got no answer.
+    kLeads,  // Give it to JavaScript, then call Lead().
+    // Like kLeads; an earlier leader has got no answer.
     kLeadsAnew,
-    kGoesOn,  // JavaScript gets it, and no request waits for its answer.
-    kFailed,  // As kGoesOn, unless a stale entry may answer: the application has failed.
-    kWaits,   // The input will be resumed from kPauseOrder.
+    kGoesOn,  // Give it to JavaScript; no request waits for its answer.
+    kFailed,  // Like kGoesOn, unless a stale entry may answer: the application has failed.
+    kWaits,   // Keep it; the input will be resumed from kPauseOrder.
   };
 
-  // Result of the request that leads: one of the first four events.
+  // Result of the leading request: one of the first four events.
   using Decision = LeadingLanes::Event;
 
-  static constexpr size_t kWaitingMax = 1000;     // Most requests that wait for one key.
-  static constexpr size_t kWaitingAllMax = 4000;  // Most requests that wait in a lane.
-  // Interval of the checks whether clients of leading requests take their output.
+  static constexpr size_t kWaitingMax = 1000;  // Maximum number of requests that wait for one key.
+  static constexpr size_t kWaitingAllMax = 4000;  // Maximum number of waiting requests in a lane.
+  // Interval of the checks whether clients of leading requests read their answers.
   static constexpr uint64_t kLookMs = 1000;
 
   // `post` is as in FileOutput. `lanes` and `keys` must outlive this object.
@@ -53,7 +52,7 @@ class WaitingMisses {
   WaitingMisses(const WaitingMisses&) = delete;
   WaitingMisses& operator=(const WaitingMisses&) = delete;
 
-  // Facts about a request for which no entry was found.
+  // A request for which no entry was found.
   struct Miss {
     const std::string& key;
     uint64_t hash;  // Of the key.
@@ -64,32 +63,32 @@ class WaitingMisses {
     // known.
     bool is_storable;
   };
-  // A request waits no longer than its server lets requests wait for others and for JavaScript.
+  // Decides about a miss. A request waits no longer than its server lets requests wait for others
+  // and for JavaScript.
   Turn Join(Connection* connection, const Miss& miss);
-  // True if the last Join() has let a request lead, and no request of the process led for its key
-  // before.
+  // True if the last Join() has let a request lead, and no other request of the process was leading
+  // for its key.
   bool has_claim() const { return !claimed_.empty(); }
   // Must be called when JavaScript has got the request for which Join() has returned kLeads or
-  // kLeadsAnew; afterwards the request leads. It stops leading if its client does not take the
-  // answer as fast as it comes.
+  // kLeadsAnew; from then on the request leads, unless its client reads the answer too slowly.
   void Lead(const Connection* connection, const std::string& key, uint64_t hash);
   // Lets a request lead that went to JavaScript without leading, because the head of its answer
-  // says that the answer may be stored: others wait for the rest. Returns false if another request
-  // leads, or if the last answer with the key was not stored.
+  // shows that the answer may be stored: others then wait for the rest. Returns false if another
+  // request leads, or if the last answer with the key was not stored.
   bool LeadLate(const Connection* connection, const std::string& key, uint64_t hash);
-  // Must be called when the lane itself asks JavaScript in place of the request for which Join()
-  // has returned kLeadsAnew; that request continues to wait, before all others.
+  // Must be called when the lane itself sends a request to JavaScript instead of the one for which
+  // Join() has returned kLeadsAnew. That one continues to wait, before all others.
   void WaitFirst(Connection* connection, const std::string& key);
 
-  // -- Results of the request that leads. Waiting requests are resumed after the present pass.
+  // -- Results of the leading request. Waiting requests are resumed after the present pass.
 
   void OnDecided(const std::string& key, Decision decision);
-  // Must be called when the request of this connection gets no response; has an effect if it leads.
+  // Must be called when the request of this connection gets no response; ignored if it does not
+  // lead.
   void OnLost(const Connection* connection, const std::string& key);
 
   // True if a request waits or is being resumed.
   bool has_waiting() const { return !waiting_.empty() || resumed_ != nullptr; }
-  // The clock of the lane.
   uint64_t now_ms() const { return uv_now(loop_); }
   void OnDetached(Connection* connection);
   // Must be called before the loop is closed.
@@ -99,9 +98,9 @@ class WaitingMisses {
   struct Wait {
     uint64_t hash = 0;  // Of the key.
     const Connection* leader = nullptr;
-    bool was_held = false;                // The leader's output was held at the last check.
-    bool is_elsewhere = false;            // A request of another lane leads.
-    uint64_t looked_ms = 0;               // Time of the last check of the leader's output.
+    bool was_held = false;      // The leader's client had not taken all output at the last check.
+    bool is_elsewhere = false;  // A request of another lane leads.
+    uint64_t looked_ms = 0;     // Time of the last check of the leader's output.
     std::deque<Connection*> connections;  // Oldest first.
   };
   struct Waiter {
@@ -117,11 +116,10 @@ class WaitingMisses {
   bool IsAwaited(const Miss& miss) const;
   // Handles an event that another lane has reported.
   void OnEvent(const std::string& key, LeadingLanes::Event event);
-  // Gives up the lead that Join() has granted to a request, because the request has not reached
-  // JavaScript.
+  // Gives up the lead that Join() has granted to a request that has not reached JavaScript.
   void DropClaim();
-  // Checks the output of the request that leads. Returns true if its client had not taken all of it
-  // now and at the last check.
+  // Checks the output of the leading request. Returns true if its client has not taken all of it,
+  // neither now nor at the last check.
   bool IsHeld(Wait* wait) const;
   void ReplaceLeader(const std::string& key);
   void Resume(Connection* connection, Turn turn, const Waiter& waiter);
@@ -144,8 +142,7 @@ class WaitingMisses {
   const FileOutput::Post post_;
   Waits waits_;
   std::unordered_map<const Connection*, Waiter> waiting_;
-  // The connection that is being resumed, the key of its wait, and the result that Join() returns
-  // to it for the same key.
+  // The connection that is being resumed, its key, and the result that Join() returns for that key.
   const Connection* resumed_ = nullptr;
   std::string resumed_key_;
   Turn resumed_turn_ = Turn::kGoesOn;

@@ -49,7 +49,7 @@ peer::CacheScope ArenaGifts::ScopeOf(const ServerConfig& config, uint32_t server
   if (is_secure && config.tls() != nullptr) told.terms = config.tls()->negotiation();
   const bool asks_clients =
       config.tls() != nullptr && config.tls()->settings().requests_certificate;
-  // No scope for servers with static files: another member does not know which files a folder has.
+  // Servers with static files get no scope: another member does not know which files a folder has.
   if (config.cache() == nullptr || config.has_statics() || settings.bandwidth_max != 0 ||
       settings.connections_per_client != 0 || settings.connections_per_prefix != 0 ||
       asks_clients || told.terms.empty() == is_secure) {
@@ -90,7 +90,7 @@ void ArenaGifts::OnAsk(Reader* reader, const peer::Frame& frame) {
   peer::CacheAsk ask;
   reader->is_asking = true;
   if (!peer::Decode(frame.payload, &ask) || reader->scopes.size() >= limits::kEntriesMax) return;
-  // A scope that is asked for again is sent again.
+  // If the reader asks for the scope again, send it again.
   reader->scopes[ForeignScope::Key(ask.server_id, ask.prefix_id)].clear();
 }
 
@@ -123,9 +123,10 @@ bool ArenaGifts::TellScope(uint64_t link, uint64_t key, std::string* told) {
   if (server != servers_->end() && !server->second->is_unlistened) {
     scope = ScopeOf(*server->second->config, server_id, prefix_id);
   }
-  // With several owners the scope is 0: readers would not see what another owner makes obsolete.
+  // Prefixes with several owners get scope 0: readers would not notice invalidations by another
+  // owner.
   if (cache_->co_owners().IsShared(scope.scope)) scope.scope = 0;
-  // Scope 0 goes without any other fact of the prefix.
+  // With scope 0, send no other fact of the prefix.
   if (scope.scope == 0) scope = {server_id, prefix_id, 0, 0, {}, {}};
   std::string payload = peer::Encode(scope);
   if (payload == *told) return true;
@@ -164,8 +165,8 @@ bool ArenaGifts::Tell(uint64_t link, const ProcessCache::Memory& memory, Reader*
   return true;
 }
 
-// Sends changed scopes: scopes that now have another owner become 0, and get their number back when
-// that owner has left.
+// Sends changed scopes: a scope becomes 0 when its prefix gets another owner, and gets its number
+// back when that owner has left.
 bool ArenaGifts::TellScopes(uint64_t link, Reader* reader) {
   bool is_told = true;
   for (auto& [key, told] : reader->scopes) is_told = TellScope(link, key, &told) && is_told;

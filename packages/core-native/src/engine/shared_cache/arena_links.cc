@@ -53,7 +53,7 @@ void ArenaLinks::Close() {
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
 }
 
-// -- Asking.
+// -- Requests to owners.
 
 void ArenaLinks::Ask(uint64_t member, uint32_t server_id, uint32_t prefix_id) {
   if (is_closed_ || given_up_.contains(member)) return;
@@ -76,7 +76,7 @@ Channel* ArenaLinks::Connect(uint64_t member) {
   auto* const channel = new Channel(loop_, fd, this);
   peer::Link hello;
   hello.id = self_;
-  // Without shared memory (hits) the owner does not see this reader's hits.
+  // Without the descriptor of `hits`, the owner cannot count this reader's hits.
   const bool is_begun =
       channel->Start() == 0 && channel->Send(FrameType::kLink, peer::Encode(hello)) &&
       (hits == nullptr || hits->fd() == -1 || channel->Send(FrameType::kCacheHits, {}, hits->fd()));
@@ -107,7 +107,7 @@ void ArenaLinks::GiveUp(uint64_t member) {
   ArmTimer();
 }
 
-// -- What owners say.
+// -- Frames of owners.
 
 void ArenaLinks::OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) {
   const auto found = members_.find(channel);
@@ -132,7 +132,7 @@ void ArenaLinks::OnFrame(Channel* channel, const peer::Frame& frame, std::span<c
         is_sound = OnCounters(member, fd);
         break;
       default:
-        break;  // A type of a later protocol.
+        break;  // Ignore frame types of later protocol versions.
     }
   }
   for (const int fd : fds) close(fd);
@@ -151,8 +151,8 @@ void ArenaLinks::OnIndex(uint64_t member, int fd) {
   });
 }
 
-// Maps a chunk of an owner's arena. If the memory is too small for the index, the reader finds no
-// entries in it.
+// Maps a chunk of an owner's arena. If the chunk is smaller than the index says, the reader finds
+// no entries in it.
 bool ArenaLinks::OnChunk(uint64_t member, const peer::Frame& frame, int fd) {
   peer::CacheChunk told;
   if (!peer::Decode(frame.payload, &told)) return false;
@@ -181,7 +181,7 @@ bool ArenaLinks::OnGone(uint64_t member, const peer::Frame& frame) {
   return true;
 }
 
-// Stores a scope that an owner has sent, if it was asked for.
+// Stores a scope that an owner has sent, if this process has requested it.
 bool ArenaLinks::OnScope(uint64_t member, const peer::Frame& frame) {
   peer::CacheScope told;
   if (!peer::Decode(frame.payload, &told)) return false;
@@ -228,8 +228,8 @@ void ArenaLinks::SweepOwners() {
 
 void ArenaLinks::Follow(uint64_t member) {
   if (is_closed_ || asked_.contains(member)) return;
-  // The routes may still name a killed process. Its counters are not waited for, because nothing
-  // would be stored meanwhile.
+  // The routes may still name a killed process. Do not wait for its counters, because nothing would
+  // be stored meanwhile.
   if (!links_.contains(member) && sharing::IsGone(member)) {
     return cache_->co_owners().SetGone(this, member);
   }
@@ -244,7 +244,7 @@ void ArenaLinks::Follow(uint64_t member) {
 
 bool ArenaLinks::OnCounters(uint64_t member, int fd) {
   if (fd == -1) return false;
-  // A member that leaves a scope and comes back over the same link is asked again.
+  // Now the member can be asked again, if it leaves a scope and comes back over the same link.
   asked_.erase(member);
   const std::shared_ptr<const SharedMemory> own = cache_->co_owners().Share();
   if (own != nullptr && own->fd() != -1 && IsSameFile(fd, own->fd())) {
@@ -269,7 +269,7 @@ void ArenaLinks::OnBroken(Channel* channel) {
     return;
   }
   // The system closes the sockets of a killed process one by one, so its name may still exist.
-  // Until that is clear, the arena answers only for owners that cannot be asked.
+  // Until its end is certain, the arena answers only for owners that cannot be reached.
   const uint64_t member = found->second;
   asked_.erase(member);
   members_.erase(found);
@@ -280,7 +280,7 @@ void ArenaLinks::OnBroken(Channel* channel) {
     has_arena = true;
     arena->orphaned_ms = LinkClockMs();
   });
-  // Without an arena, only the link is given up: counters that the member has given stay valid.
+  // Without an arena, give up only the link: counters that the member has sent stay valid.
   if (!has_arena) return GiveUp(member);
   orphaned_.insert(member);
   if (!sharing::IsGone(member)) doubtful_[member] = uv_now(loop_) + limits::kCacheAskMs;
@@ -297,7 +297,7 @@ void ArenaLinks::OnRoutes(std::shared_ptr<const sharing::PortRoutes> routes) {
   }
   std::vector<uint64_t> left;
   for (const auto& [member, channel] : links_) {
-    // The link of a killed process may end later than new routes without that process come.
+    // New routes without a killed process may arrive before the end of its link.
     const bool is_there = std::any_of(routes_.begin(), routes_.end(), [=](const auto& item) {
       return IsPeer(*item.second, member);
     });
@@ -313,7 +313,8 @@ bool ArenaLinks::IsPeer(const sharing::PortRoutes& routes, uint64_t member) {
   return std::find(peers.begin(), peers.end(), member) != peers.end();
 }
 
-// An owner of a prefix in routes that lack the killed process is another process.
+// Ends scopes that have an owner in the present routes. The routes lack the killed process, so such
+// an owner is another process.
 void ArenaLinks::EndScopes(uint64_t member) {
   arenas_->Update(member, [&](ForeignArena* arena) {
     std::vector<ForeignScope> over;
@@ -342,7 +343,7 @@ void ArenaLinks::Sweep() {
     const auto [member, until_ms] = item;
     if (sharing::IsGone(member)) return true;
     if (until_ms > now_ms) return false;
-    // The process lives, and has ended the link.
+    // The process is alive, and has ended the link.
     orphaned_.erase(member);
     arenas_->Forget(member);
     return true;
@@ -361,8 +362,8 @@ void ArenaLinks::ArmTimer() {
   const bool is_needed =
       !given_up_.empty() || !missing_.empty() || !orphaned_.empty() || has_former_;
   if (!is_needed || is_closed_) return;
-  // Missing owners that have ended are found soon. Living owners may give no counters for long, so
-  // the timer becomes slow.
+  // Be quick at first: missing owners that have ended are found soon. Living owners may send no
+  // counters for a long time.
   const bool is_soon =
       !doubtful_.empty() ||
       (!missing_.empty() && uv_now(loop_) - missing_since_ms_ < limits::kCacheAskMs);

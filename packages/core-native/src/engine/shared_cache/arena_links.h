@@ -18,10 +18,10 @@
 
 namespace httpsys::engine {
 
-// Asks other members for their caches, over one data connection each, and maps the memory that they
-// give. Checks and limits everything that an owner sends. An owner that sends nothing costs a
-// descriptor; requests for its URLs go to the owner. Also asks members that own prefixes together
-// with this engine for their counters of invalidations. Thread: one lane of the engine.
+// Requests the caches of other members, over one data connection each, and maps their memory.
+// Checks and limits everything that an owner sends. An owner that sends nothing costs a descriptor;
+// requests for its URLs go to the owner. Also requests the invalidation counters of members that
+// own prefixes together with this engine. Thread: one lane of the engine.
 class ArenaLinks final : public sharing::Channel::Handler {
  public:
   // `self` is this member. `arenas`, `cache` and `servers` must outlive this object.
@@ -30,14 +30,13 @@ class ArenaLinks final : public sharing::Channel::Handler {
   ArenaLinks(const ArenaLinks&) = delete;
   ArenaLinks& operator=(const ArenaLinks&) = delete;
 
-  // ForeignArenas::AskOwner.
+  // Implements ForeignArenas::AskOwner.
   void Ask(uint64_t member, uint32_t server_id, uint32_t prefix_id);
   // Must be called when a port has new routes. Forgets members that have left all ports, and ends
   // the scopes of killed processes for prefixes that have an owner again.
   void OnRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
   // Must be called when a server of the lane has new settings. They matter only if another member
-  // owns a prefix of this engine by the present routes: later routes are compared with all servers
-  // anyway.
+  // owns a prefix of this engine by the present routes; OnRoutes() considers all servers anyway.
   void OnServer() {
     if (has_shared_) UpdateOwners();
   }
@@ -51,15 +50,15 @@ class ArenaLinks final : public sharing::Channel::Handler {
 
  private:
   sharing::Channel* Connect(uint64_t member);
-  // Closes the link to a member, and forgets the member a little later: then it is asked again.
+  // Closes the link to a member, and forgets the member a little later: then it can be asked again.
   void GiveUp(uint64_t member);
   void OnIndex(uint64_t member, int fd);
   bool OnChunk(uint64_t member, const peer::Frame& frame, int fd);
   bool OnGone(uint64_t member, const peer::Frame& frame);
   bool OnScope(uint64_t member, const peer::Frame& frame);
   bool OnCounters(uint64_t member, int fd);
-  // Finds the other owners of this engine's prefixes anew, and asks owners for counters that they
-  // have not given.
+  // Updates the list of other owners of this engine's prefixes, and requests missing counters from
+  // them.
   void UpdateOwners();
   void SweepOwners();
   void Follow(uint64_t member);
@@ -78,15 +77,15 @@ class ArenaLinks final : public sharing::Channel::Handler {
   bool is_closed_ = false;
   std::map<uint64_t, sharing::Channel*> links_;  // By member.
   std::map<sharing::Channel*, uint64_t> members_;
-  std::set<uint64_t> asked_;       // Members whose counters are on their way.
+  std::set<uint64_t> asked_;       // Members whose counters were requested.
   uint64_t owners_version_ = 1;    // CoOwners::version() that was announced last.
   bool has_shared_ = false;        // By the routes, other members own prefixes of this engine.
   std::vector<uint64_t> missing_;  // Owners whose counters are not known.
-  uint64_t missing_since_ms_ = 0;  // Since when missing_ is the same (ms, uv_now()).
+  uint64_t missing_since_ms_ = 0;  // Time of the last change of missing_ (ms, uv_now()).
   bool has_former_ = false;        // CoOwners::Sweep() has more to do.
-  std::map<uint64_t, uint64_t> given_up_;  // Members not to ask until a time (ms, uv_now()).
+  std::map<uint64_t, uint64_t> given_up_;  // Members not to ask until this time (ms, uv_now()).
   std::set<uint64_t> orphaned_;            // Members whose process was killed.
-  // Orphaned members whose name still exists; at the given time (ms, uv_now()) they count as alive.
+  // Orphaned members whose name still exists, and when they will count as alive (ms, uv_now()).
   std::map<uint64_t, uint64_t> doubtful_;
   // The newest routes of each port that has other members.
   std::map<uint16_t, std::shared_ptr<const sharing::PortRoutes>> routes_;

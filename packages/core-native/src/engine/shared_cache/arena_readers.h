@@ -13,13 +13,13 @@
 
 namespace httpsys::engine {
 
-// One lane's readers of the arenas of other members. They take no lock unless an arena has changed.
+// One lane's readers of the arenas of other members. Takes a lock only if an arena has changed.
 // Thread: the lane.
 class ArenaReaders {
  public:
   struct Reader {
     std::shared_ptr<const ForeignArena> arena;
-    std::unique_ptr<cache::ArenaReader> reader;  // nullptr = no entry can be found.
+    std::unique_ptr<cache::ArenaReader> reader;  // nullptr = the arena has no entries.
     std::optional<cache::HitTable> hits;
     uint64_t memory_version = 0;
   };
@@ -35,7 +35,7 @@ class ArenaReaders {
     const auto found = readers_.find(member);
     return found == readers_.end() ? nullptr : &found->second;
   }
-  // Returns the readers of arenas whose process was killed, the last killed first.
+  // Returns the readers of arenas whose process was killed, the last killed one first.
   const std::vector<Reader*>& Orphaned() {
     Refresh();
     return orphaned_;

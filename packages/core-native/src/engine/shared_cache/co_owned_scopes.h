@@ -11,9 +11,9 @@
 
 namespace httpsys::engine {
 
-// Finds the scopes of this engine's servers that other members with a cache own, too. The scope is
-// 0 if the server of a prefix has no cache on the lane, or its cache no scope for the prefix. Looks
-// at every target of the routes. Thread: the lane.
+// Finds the scopes of this engine's servers that other members with a cache own, too. A scope is 0
+// if the server has no cache on the lane, or no scope for the prefix. Visits every target of the
+// routes. Thread: the lane.
 [[nodiscard]] std::vector<CoOwners::Shared> FindCoOwnedScopes(
     const std::map<uint16_t, std::shared_ptr<const sharing::PortRoutes>>& routes,
     const LaneServers& servers);

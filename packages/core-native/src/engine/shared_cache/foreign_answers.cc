@@ -23,7 +23,7 @@ using cache::Verdict;
 
 constexpr size_t kForeignBytesKept = 256 * 1024;
 
-// All codings: the terms of an entry limit them to those that its server allows.
+// All codings: an entry's terms list only codings that its server allows.
 constexpr semantics::CodingSet kEveryCoding = {semantics::ContentCoding::kBr,
                                                semantics::ContentCoding::kZstd,
                                                semantics::ContentCoding::kGzip};
@@ -36,7 +36,7 @@ int64_t ForeignWallSeconds() { return static_cast<int64_t>(std::time(nullptr)); 
 
 bool ForeignAnswers::Read(const ArrivedRequest& request, Asked* asked) const {
   const Connection* real = request.connection->real();
-  // For a relayed request, the relaying member looks in the caches of owners.
+  // Ignore relayed requests: the relaying member has looked in the caches of the owners.
   if (real->origin() != nullptr || request.head.is_connect) return false;
   asked->is_secure = IsSecure(request.connection);
   if (real->tls != nullptr) asked->negotiation = &real->tls->context().negotiation();
@@ -46,9 +46,9 @@ bool ForeignAnswers::Read(const ArrivedRequest& request, Asked* asked) const {
   return cache::MayLookUp(asked->facts) == Refusal::kNone;
 }
 
-// Returns true if the scope may answer the request. With TLS, a server with the owner's versions
-// and ciphers must have made the handshake: then the owner admits it, because owners that ask for
-// certificates give no scope (ArenaGifts).
+// Returns true if the scope may answer the request. With TLS, the handshake must have been made by
+// a server with the owner's TLS versions and ciphers: then the owner would admit the client,
+// because owners that request certificates give no scope (ArenaGifts).
 bool ForeignAnswers::Fits(const Asked& asked, const ForeignScope& scope) {
   if (scope.scope == 0 || asked.is_secure == scope.terms.empty()) return false;
   return !asked.is_secure || (asked.negotiation != nullptr && *asked.negotiation == scope.terms);
@@ -108,7 +108,7 @@ bool ForeignAnswers::Find(const Asked& asked, const http1::RequestHead& head, co
     case Verdict::kStaleAccepted:
       return true;
     case Verdict::kStale:
-      // A stale entry goes to its owner, which refreshes it.
+      // The owner gets the request, so that it refreshes the stale entry.
       return is_orphaned;
     case Verdict::kRevalidate:
       return is_orphaned && judgement_.may_answer_errors;
@@ -147,8 +147,8 @@ FoundCoding ForeignAnswers::FindVariant(const Asked& asked, const http1::Request
   return is_sound ? found : FoundCoding::kNoGain;
 }
 
-// The owner makes a missing variant when it is asked again: so the second and third request for an
-// entry go there, or clients of this member would never get a variant.
+// Returns true for the second and third request for an entry: the owner makes a missing compressed
+// variant when it is asked again, and otherwise clients of this member would never get one.
 bool ForeignAnswers::IsForOwner(Reader* reader) const {
   if (!reader->hits.has_value()) return false;
   const uint32_t count = reader->hits->Count(found_.slot_at, found_.slot);

@@ -18,7 +18,7 @@ namespace httpsys::engine {
 
 // Answers requests for URLs of other members from these members' arenas, without their JavaScript
 // and without handing over the connection. Requests that no entry answers go to their owners as
-// without a cache. An arena answers for URLs of its own member only. Thread: the lane.
+// usual. An arena answers only for URLs of its own member. Thread: the lane.
 class ForeignAnswers final : public ForeignCache {
  public:
   ForeignAnswers(ForeignArenas* arenas, const http1::MethodTable* methods, NativeAnswers* answers)
@@ -50,7 +50,7 @@ class ForeignAnswers final : public ForeignCache {
     uint16_t port = 0;
   };
 
-  // Most scopes of orphaned arenas in which one request is looked up.
+  // Maximum number of scopes of orphaned arenas in which one request is looked up.
   static constexpr size_t kOrphansTriedMax = 64;
 
   AnswerOutcome AnswerFor(const ArrivedRequest& request, const sharing::PortRoutes::Owner& owner);
@@ -58,14 +58,14 @@ class ForeignAnswers final : public ForeignCache {
   // Reads the facts of a request. Returns false if no entry may answer it.
   bool Read(const ArrivedRequest& request, Asked* asked) const;
   static bool Fits(const Asked& asked, const ForeignScope& scope);
-  // Looks for an entry that may answer. `is_orphaned`: the entry's owner cannot be asked.
+  // Looks for an entry that may answer. `is_orphaned`: the entry's owner cannot be reached.
   bool Find(const Asked& asked, const http1::RequestHead& head, const Reader& reader,
             const ForeignScope& scope, bool is_orphaned);
-  // Looks for the compressed variant of the entry in found_, if the client wants one. kNone: there
-  // is none, and the owner has to make it.
+  // Looks for the compressed variant of the entry in found_, if the client wants one. kNone: it is
+  // missing, and the owner must make it.
   FoundCoding FindVariant(const Asked& asked, const http1::RequestHead& head, const Reader& reader,
                           cache::FoundEntry* coded);
-  // Returns true if the request must go to the owner, which makes a variant when it is asked again.
+  // Returns true if the request must go to the owner, so that it makes a missing variant.
   bool IsForOwner(Reader* reader) const;
   AnswerOutcome Give(const ArrivedRequest& request, const Asked& asked, Reader* reader,
                      const ForeignScope& scope, bool is_orphaned);

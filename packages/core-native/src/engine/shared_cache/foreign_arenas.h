@@ -1,5 +1,5 @@
 #pragma once
-// An engine's knowledge of the output caches of other members.
+// The data of an engine about the output caches of other members.
 
 #include <atomic>
 #include <cstdint>
@@ -26,12 +26,12 @@ struct ForeignScope {
   }
 
   uint64_t key = 0;
-  // cache::KeyScope::port of the entries. 0 = the owner has not answered yet, or has nothing.
+  // cache::KeyScope::port of the entries; 0 = the owner has not answered yet, or gives no entries.
   uint32_t scope = 0;
   uint8_t flags = 0;        // peer::CacheScopeFlags.
   bool has_prefix = false;  // False for a server of a whole port.
   UrlPrefix prefix;         // Valid with has_prefix.
-  std::string terms;        // As in peer::CacheScope.
+  std::string terms;        // peer::CacheScope::terms.
 };
 
 // One version of the data about one member's cache. Immutable, and shared by the lanes.
@@ -41,13 +41,13 @@ struct ForeignArena {
     uint64_t serial = 0;
   };
 
-  std::shared_ptr<const cache::SharedMemory> index;  // nullptr = nothing can be found.
+  std::shared_ptr<const cache::SharedMemory> index;  // nullptr = no entries can be found.
   std::vector<Chunk> chunks;                         // By number.
-  std::shared_ptr<cache::SharedMemory> hits;         // This engine counts hits in it.
+  std::shared_ptr<cache::SharedMemory> hits;         // Memory in which this engine counts hits.
   SortedChunks<ForeignScope, &ForeignScope::key> scopes;
-  // Rises when index or chunks change.
+  // Rises whenever the index or chunks change.
   uint64_t memory_version = 0;
-  // When the process of the member was found to be killed (ms, uv_hrtime()); 0 = it lives.
+  // Time when the member's process was found to be killed (ms, uv_hrtime()); 0 = alive.
   uint64_t orphaned_ms = 0;
 };
 
@@ -55,7 +55,7 @@ struct ForeignArena {
 // is a newer one. Thread: any.
 class ForeignArenas {
  public:
-  // Asks a member for the scope of a prefix. Called on the thread of Ask().
+  // Requests the scope of a prefix from a member. Called on the thread of Ask().
   using AskOwner = std::function<void(uint64_t member, uint32_t server_id, uint32_t prefix_id)>;
   using Arenas = std::map<uint64_t, std::shared_ptr<const ForeignArena>>;  // By member.
 
@@ -63,25 +63,25 @@ class ForeignArenas {
   ForeignArenas(const ForeignArenas&) = delete;
   ForeignArenas& operator=(const ForeignArenas&) = delete;
 
-  // Must be called before the first Ask(); nullptr = no member is asked any more.
+  // Must be called before the first Ask(); nullptr = ask no member any more.
   void SetAskOwner(AskOwner ask);
 
-  // Changes whenever Read() returns something else.
+  // A number that changes whenever Read() would return something else.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
   Arenas Read() const;
-  // Asks a member once for the scope of a prefix, which is 0 until the member answers.
+  // Requests the scope of a prefix from a member, once; the scope is 0 until the member answers.
   void Ask(uint64_t member, uint32_t server_id, uint32_t prefix_id);
 
   // -- For ArenaLinks.
 
   // Changes the data about a member; does nothing if the member is unknown.
   void Update(uint64_t member, const std::function<void(ForeignArena*)>& change);
-  // Forgets a member, so that Ask() asks again.
+  // Forgets a member, so that the next Ask() requests its scope again.
   void Forget(uint64_t member);
   // Calls `is_over` for each member, and forgets those for which it returns true.
   void ForgetIf(const std::function<bool(uint64_t member, const ForeignArena&)>& is_over);
 
-  // Replaces a scope in a version that is being made.
+  // Replaces a scope in a new version of the data.
   static void SetScope(ForeignScope scope, ForeignArena* arena);
 
  private:

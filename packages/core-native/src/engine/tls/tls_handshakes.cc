@@ -18,8 +18,7 @@
 namespace httpsys::engine {
 namespace {
 
-// Size of the buffer for a ClientHello: the longest one that is examined, and the headers of its
-// records.
+// Size of the buffer for a ClientHello: the longest one that is examined, and its record headers.
 constexpr size_t kPeekBytes = limits::kHelloPeekBytesMax + 1024;
 
 }  // namespace
@@ -29,8 +28,8 @@ bool TlsHandshakes::OnReadable(Connection* connection) {
   return Continue(connection);
 }
 
-// On a shared port, gives the connection to the server that has the certificate. Returns false if
-// the ClientHello is incomplete, or if another member gets the connection.
+// On a shared port, gives the connection to the server with the certificate for the ClientHello.
+// Returns false if the ClientHello is incomplete, or if another member gets the connection.
 bool TlsHandshakes::Route(Connection* connection) {
   if (!router_->IsShared(connection->local_port)) {
     SharingMarks::SetHelloRouted(connection);
@@ -45,7 +44,7 @@ bool TlsHandshakes::Route(Connection* connection) {
   const uint32_t before = connection->input.given_bytes();
   const bool has_grown = got > static_cast<ssize_t>(before) && got < ssize_t{sizeof bytes};
   if (status == tls::PeekStatus::kNeedMore && has_grown) {
-    // The bytes stay unread. The low-water mark keeps the kernel from reporting them again before
+    // Leave the bytes unread. The low-water mark keeps the kernel from reporting them again before
     // more bytes arrive or the client ends.
     Input::SetGiven(connection, static_cast<size_t>(got));
     SetReceiveLowWater(connection->fd, static_cast<int>(got) + 1);
@@ -124,12 +123,12 @@ bool TlsHandshakes::Establish(Connection* connection) {
   Messages::Begin(connection, uv_hrtime());
   const bool is_left = connection->server()->is_unlistened;
   if (connection->slot.is_announced() || !router_->IsShared(connection->local_port)) {
-    // A server that was closed during the handshake still gets its connection, which was accepted
-    // before.
+    // The server was closed during the handshake, but still gets the connection, which was accepted
+    // earlier.
     transport_->AnnounceAnew(connection, is_left ? uint32_t{records::kFlagShared} : 0);
   } else if (is_left) {
-    // Otherwise JavaScript hears of the connection with its first request, which determines the
-    // server.
+    // Otherwise the first request determines the server, and announces the connection to
+    // JavaScript.
     router_->Leave(connection);
   }
   output_->FlushSealed(connection);
@@ -143,12 +142,13 @@ void TlsHandshakes::Fail(Connection* connection) {
     transport_->Announce(connection, records::kFlagFailed);
   }
   if (connection->tls->is_plain_http()) answers_->AnswerPlainHttp(this, connection);
-  // Linger: input that is still on its way would reset the connection before the client reads the
-  // alert or answer.
+  // Linger before closing: input that is still on its way would reset the connection, and the
+  // client would lose the alert or answer.
   transport_->CloseLingering(connection);
 }
 
-// Writes without TLS. Nothing was sent before, so the socket has room for the whole answer.
+// Writes the answer without TLS. It is the connection's first output, so the socket has room for
+// all of it.
 void TlsHandshakes::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   (void)send(connection->fd, answer.head.data(), answer.head.size(), kSendFlags | MSG_DONTWAIT);
 }
@@ -165,7 +165,7 @@ void TlsHandshakes::OnTimeout(Connection* connection) {
 
 bool TlsHandshakes::SendTickets() {
   if (holding_.empty()) return false;
-  // A connection that ends during the loop removes itself from the list (OnDetached()).
+  // A connection that ends here removes itself from the list (OnDetached()).
   while (!holding_.empty()) {
     Connection* const connection = holding_.back();
     holding_.pop_back();

@@ -1,6 +1,6 @@
 #pragma once
-// TLS handshakes on the connections of a lane. JavaScript hears of a connection when its handshake
-// is complete, or when JavaScript has to choose the certificate or the protocol.
+// TLS handshakes on the connections of a lane. A connection is announced to JavaScript when its
+// handshake is complete, or when JavaScript has to choose the certificate or the protocol.
 
 #include <cstdint>
 #include <unordered_map>
@@ -22,17 +22,17 @@ class TlsHandshakes final : private AnswerWriter {
   // Continues a handshake (phase kHandshake). Returns true if it is complete and there may be bytes
   // to read.
   bool OnReadable(Connection* connection);
-  // Fails the handshake because it has taken too long.
+  // Fails a handshake that has taken too long.
   void OnTimeout(Connection* connection);
   void OnDetached(Connection* connection);
-  // Sends the tickets of handshakes that have ended in this turn of the loop, unless a response has
-  // carried them. A client with Nagle's algorithm holds its first request back until the end of its
-  // handshake is acknowledged; without these bytes the kernel would delay that by 40 ms. Returns
-  // true if there were tickets to send. May close connections.
+  // Sends the session tickets of handshakes that have ended in this loop iteration, unless a
+  // response has carried them. A client with Nagle's algorithm holds back its first request until
+  // the end of its handshake is acknowledged; without these bytes the kernel would delay that by 40
+  // ms. Returns true if there were tickets to send. May close connections.
   bool SendTickets();
   // Continues the handshake that waited for JavaScript's answer to the kHello or kNewSession record
-  // `id`. Returns the same as OnReadable(), and sets *connection. Ignores ids that are unknown or
-  // belong to another attachment.
+  // `id`. Returns what OnReadable() would return, and sets *connection. Ignores ids that are
+  // unknown or belong to another attachment.
   bool OnAnswer(const Attachment* from, uint32_t id, tls::HelloAnswer answer,
                 Connection** connection);
 
@@ -57,9 +57,9 @@ class TlsHandshakes final : private AnswerWriter {
   RequestRouter* router_;
   NativeAnswers* answers_;
   uint32_t next_id_ = 1;
-  // The connections that wait for an answer of JavaScript, by the id of the record.
+  // Connections that wait for an answer of JavaScript, by the id of the record.
   std::unordered_map<uint32_t, Connection*> asking_;
-  // The open connections whose tickets wait for SendTickets().
+  // Open connections with tickets for SendTickets().
   std::vector<Connection*> holding_;
 };
 

@@ -39,7 +39,7 @@ void UpgradedSession::OnEof(Connection* connection) {
   const bool is_kept =
       connection->input.partial() != nullptr || connection->input.given_bytes() != 0;
   if (connection->phase() == InputPhase::kUndecided && is_kept) {
-    // JavaScript gets the kept bytes first, once it has decided. The lane then finds the end again.
+    // After its decision, JavaScript gets the kept bytes first. Then the lane finds the end again.
     SocketWatch::Pause(connection, kPauseUpgrade);
     connection->attachment().records().Eof(connection->slot.number(), records::kFlagUndecided);
     return;

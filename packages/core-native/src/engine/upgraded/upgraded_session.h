@@ -13,9 +13,8 @@
 
 namespace httpsys::engine {
 
-// In phase kUndecided, JavaScript has not yet named the protocol, and the lane keeps the bytes. In
-// phase kOpaque, JavaScript gets the bytes as they arrive, as far as its window allows. Thread: the
-// lane.
+// In phase kUndecided, JavaScript has not named the protocol yet, and the lane keeps the bytes. In
+// phase kOpaque, JavaScript gets the bytes as they arrive, within its window. Thread: the lane.
 class UpgradedSession final : public Protocol {
  public:
   UpgradedSession(Transport* transport, Input* input) : transport_(transport), input_(input) {}

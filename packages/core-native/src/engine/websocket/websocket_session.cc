@@ -33,7 +33,6 @@ bool AreSound(const WebSocketReply& wanted) {
           is_within(wanted.strategy, Z_DEFAULT_STRATEGY, Z_FIXED));
 }
 
-// Returns a frame in one piece.
 std::shared_ptr<const ByteBuffer> Framed(Opcode opcode, bool is_final, bool is_compressed,
                                          std::string_view payload) {
   auto framed = std::make_shared<ByteBuffer>();
@@ -67,8 +66,8 @@ struct WebSocketSession::Broadcast {
   };
 
   Frame frame;
-  // The lent block that contains the payload; nullptr = none. Frame headers are sent separately, so
-  // the block is not copied.
+  // The lent block that has the payload; nullptr = none. Frame headers are sent separately, so the
+  // block need not be copied.
   std::shared_ptr<const void> block;
   Shared plain;
   std::vector<Compressed> compressed;
@@ -166,7 +165,7 @@ std::span<char> WebSocketSession::Room(Connection* connection, std::span<char> s
 
 Protocol::Advance WebSocketSession::OnReadable(Connection* connection, std::string_view input,
                                                size_t* used) {
-  // const_cast: the memory is the lane's buffer or the kept bytes, and is unmasked in place.
+  // const_cast: the lane owns the memory (its buffer or kept bytes), which is unmasked in place.
   *used = Read(connection, const_cast<char*>(input.data()), input.size());
   if (*used == input.size()) return Advance::kGoOn;
   if (connection->is_open()) SocketWatch::Pause(connection, kPauseWindow);
@@ -179,8 +178,8 @@ void WebSocketSession::OnEof(Connection* connection) {
   if (connection->end.is_fin_sent()) transport_->Close(connection, 0);
 }
 
-// Returns how many bytes were used: fewer than `size` if JavaScript must first consume earlier
-// messages.
+// Returns the number of bytes used: fewer than `size` if JavaScript must consume earlier messages
+// first.
 size_t WebSocketSession::Read(Connection* connection, char* data, size_t size) {
   if (connection->input.window_bytes() <= 0) return 0;
   Delivery delivery(this, connection);
@@ -206,7 +205,7 @@ void WebSocketSession::KeepReader(WebSocketState* socket) {
   if (socket->reader->is_between_messages()) spare_reader_ = std::move(socket->reader);
 }
 
-// Returns the reader's memory for the next bytes. Empty if there is no reader, as in most cases.
+// Returns the reader's memory for the next bytes; empty if there is no reader, as in most cases.
 std::span<char> WebSocketSession::OwnRoom(Connection* connection) {
   websocket::MessageReader* reader = connection->websocket->reader.get();
   if (reader == nullptr) return {};
@@ -226,7 +225,7 @@ void WebSocketSession::Pong(Connection* connection, std::string_view payload) {
   const bool is_over =
       connection->end.is_fin_sent() || connection->end.after_output() != AfterOutput::kNothing;
   if (!socket.answers_pings || socket.is_close_sent || is_over) return;
-  // Count the pongs that wait because the client does not read; too many end the connection.
+  // Count the pongs that the client has not read; too many end the connection.
   if (connection->output.queue() != nullptr && socket.pongs_max != 0) {
     if (connection->output.queue()->marks() >= socket.pongs_max) {
       transport_->Close(connection, 0);
@@ -299,7 +298,7 @@ void WebSocketSession::OnUnusedTimer(uv_timer_t* timer) {
   if (self->zlib_.live_states() == 0 && !has_blocks) uv_timer_stop(timer);
 }
 
-// Returns false if the frame must not be sent, because a close frame was sent before.
+// Returns false if the frame must not be sent because a close frame was sent before.
 bool WebSocketSession::BeginFrame(Connection* connection, const Frame& frame, bool* is_compressed) {
   WebSocketState& socket = *connection->websocket;
   *is_compressed = false;
@@ -365,8 +364,7 @@ websocket::Deflater* WebSocketSession::LoneDeflaterOf(const websocket::ZlibParam
 }
 
 websocket::Deflater* WebSocketSession::DeflaterOf(WebSocketState* socket) {
-  // A message in several frames needs a deflater of its own, which no other WebSocket may use in
-  // between.
+  // A message in several frames needs a deflater that no other WebSocket uses in between.
   if (socket->stands_alone && !socket->is_in_message && socket->deflater == nullptr) {
     return LoneDeflaterOf(socket->parameters);
   }
@@ -385,7 +383,7 @@ bool WebSocketSession::SendCompressed(Connection* connection, const Frame& frame
     transport_->Close(connection, ENOMEM);
     return false;
   }
-  // Only the first frame of a message has the bit that says it is compressed.
+  // Only the first frame of a message has the bit for compression.
   SendHeader(connection, frame, frame.opcode != Opcode::kContinuation, payload->size());
   const std::string_view bytes = payload->view();
   if (bytes.empty()) return true;
@@ -455,7 +453,7 @@ void WebSocketSession::BroadcastTo(Connection* connection, Broadcast* broadcast)
                       frame.payload.size());
 }
 
-// Returns nullptr if zlib has no memory.
+// Returns nullptr if zlib is out of memory.
 const WebSocketSession::Shared* WebSocketSession::CompressedFor(const WebSocketState& socket,
                                                                 Broadcast* broadcast) {
   for (const Broadcast::Compressed& known : broadcast->compressed) {

@@ -32,7 +32,8 @@ class WebSocketSession final : public Protocol {
 
   // -- Input.
 
-  // The memory of the message that is being read, if it has memory of its own; otherwise `shared`.
+  // Returns the memory for the next input: that of a partly read message if it has any, else
+  // `shared`.
   std::span<char> Room(Connection* connection, std::span<char> shared) override;
   void OnReceived(Connection* connection, size_t bytes) override;
   // Unmasks the input in place: its memory is overwritten.
@@ -50,13 +51,12 @@ class WebSocketSession final : public Protocol {
  private:
   class Delivery;
   struct Frame;
-  // Bytes that several connections send, and the object that keeps them alive.
+  // Bytes that several connections send, and the owner of their memory.
   struct Shared {
     std::shared_ptr<const void> owner;
     std::string_view bytes;
   };
-  // One broadcast, in each form in which it was framed so far: plain, and per compression
-  // parameters.
+  // One broadcast, framed once for plain output and for each set of compression parameters in use.
   struct Broadcast;
   struct LoneDeflater {
     websocket::ZlibParameters parameters;
@@ -88,7 +88,7 @@ class WebSocketSession final : public Protocol {
   Transport* transport_;
   OutputPass* output_;
   Input* input_;
-  // A reader that is not within a message, for reuse by the next WebSocket that reads.
+  // An unused reader, for the next WebSocket that needs one.
   std::unique_ptr<websocket::MessageReader> spare_reader_;
   uv_timer_t unused_timer_;
   websocket::ZlibPool zlib_;
