@@ -8,11 +8,12 @@
 
 namespace httpsys::files {
 
-// Returns true if the bytes of an open file are always in memory (tmpfs). Asks no file system.
+// Returns true if the bytes of an open file are always in memory (tmpfs). Does not wait for a file
+// system.
 bool IsAlwaysInMemory(int fd);
 // Reads like pread(2), but only bytes that are in memory. Returns -1 with errno EAGAIN if reading
-// would wait, or EOPNOTSUPP if the system cannot say that. A short read does not mean the end of
-// the file.
+// would wait, or EOPNOTSUPP if the system cannot determine that. A short read does not mean the end
+// of the file.
 ssize_t ReadInMemory(int fd, void* to, size_t bytes, uint64_t offset);
 // Sends bytes of a file to a socket, if possible without a copy in this process. Does not wait for
 // the socket, but may wait for the file. Returns like send(2); 0 = the file has no more bytes.

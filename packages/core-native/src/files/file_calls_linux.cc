@@ -10,17 +10,17 @@
 
 namespace httpsys::files {
 
-// Reading the seals succeeds for files of tmpfs only.
+// Only files of tmpfs have seals.
 bool IsAlwaysInMemory(int fd) { return fcntl(fd, F_GET_SEALS) >= 0; }
 
 ssize_t ReadInMemory(int fd, void* to, size_t bytes, uint64_t offset) {
   iovec vector{to, bytes};
   ssize_t got;
   do {
-    // A bare system call: musl has a function for it only from 1.2.5 on.
+    // A direct system call: musl has a function for it only since 1.2.5.
     got = syscall(SYS_preadv2, fd, &vector, 1, static_cast<off_t>(offset), 0, RWF_NOWAIT);
   } while (got < 0 && errno == EINTR);
-  // ENOSYS and EPERM come from a filter of system calls.
+  // Filters of system calls cause ENOSYS and EPERM.
   if (got < 0 && (errno == ENOSYS || errno == EPERM)) errno = EOPNOTSUPP;
   return got;
 }

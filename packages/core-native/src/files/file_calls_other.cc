@@ -11,7 +11,7 @@ namespace httpsys::files {
 
 bool IsAlwaysInMemory(int) { return false; }
 
-// This system does not say which bytes are in memory.
+// Always fails: this system does not report which bytes are in memory.
 ssize_t ReadInMemory(int, void*, size_t, uint64_t) {
   errno = EOPNOTSUPP;
   return -1;

@@ -1,5 +1,5 @@
 #pragma once
-// Facts of the file system about a file.
+// The properties of a file that its file system reports.
 
 #include <cstdint>
 #include <string>
@@ -24,12 +24,12 @@ struct FileFacts {
   }
 };
 
-// Reads the facts of an open descriptor. Where the system can do that, does not wait for the server
+// Reads the facts of an open descriptor. Where the system allows that, does not wait for the server
 // of a network file system: sizes and times are then the last ones that the server has sent, for
 // instance at opening. Returns 0 or an errno. Thread: any.
 [[nodiscard]] int ReadFileFacts(int fd, FileFacts* facts);
 
-// Reads the facts of the file that a path names, behind symbolic links. May wait.
+// Reads the facts of the file at a path, and follows symbolic links. May wait.
 [[nodiscard]] int ReadPathFacts(const std::string& path, FileFacts* facts);
 
 }  // namespace httpsys::files

@@ -18,7 +18,7 @@
 namespace httpsys::files {
 namespace {
 
-// Clamped: files may have times that nanoseconds in 64 bits cannot express.
+// Clamps the time: nanoseconds in 64 bits cannot express all times of files.
 int64_t Nanoseconds(const statx_timestamp& time) {
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   constexpr int64_t kSecondsMax = std::numeric_limits<int64_t>::max() / kNsPerSecond - 1;
@@ -33,7 +33,7 @@ FileKind KindOf(uint16_t mode) {
 int Read(int fd, const char* path, int flags, FileFacts* facts) {
   struct statx found;
   constexpr unsigned kWanted = STATX_TYPE | STATX_INO | STATX_SIZE | STATX_MTIME | STATX_CTIME;
-  // A bare system call: musl has a function for it only from 1.2.5 on.
+  // A direct system call: musl has a function for it only since 1.2.5.
   if (syscall(SYS_statx, fd, path, flags, kWanted, &found) != 0) return errno;
   *facts = {.kind = KindOf(found.stx_mode),
             .device = makedev(found.stx_dev_major, found.stx_dev_minor),

@@ -9,7 +9,7 @@
 namespace httpsys::files {
 namespace {
 
-// Clamped: files may have times that nanoseconds in 64 bits cannot express.
+// Clamps the time: nanoseconds in 64 bits cannot express all times of files.
 int64_t Nanoseconds(const timespec& time) {
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   constexpr int64_t kSecondsMax = std::numeric_limits<int64_t>::max() / kNsPerSecond - 1;

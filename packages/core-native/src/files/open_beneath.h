@@ -1,5 +1,5 @@
 #pragma once
-// Opens only files below a folder, whatever the path says and whatever other programs change in the
+// Opens only files below a folder, whatever path is given and whatever other programs change in the
 // folder meanwhile.
 
 #include <cstdint>
@@ -17,21 +17,22 @@ enum class MountPolicy : uint8_t {
   kCross,
 };
 
-// Maximum number of attempts to open a file if the system reports a disturbance (EINTR, or EAGAIN:
-// a folder on the way was renamed). A program that renames all the time must not keep a thread
-// busy.
+// Maximum number of attempts to open a file if the system reports an interruption (EINTR, or
+// EAGAIN: a folder on the path was renamed). Limited because a program that renames all the time
+// must not keep a thread busy.
 inline constexpr int kOpenAttemptsMax = 8;
-// Maximum depth of a path in a walk, which keeps each folder on the way open with a descriptor.
+// Maximum depth of a path. A walk keeps a descriptor of each folder on the path open.
 inline constexpr size_t kWalkDepthMax = 64;
-// Maximum number of links that a walk follows for one path; Linux has the same limit.
+// Maximum number of symbolic links that a walk follows for one path; Linux has the same limit.
 inline constexpr int kWalkLinksMax = 40;
 
-// Opens a folder below which files are to be opened. The descriptor is for that only; reading
+// Opens a folder, so that files below it can be opened. The descriptor has no other use; reading
 // through it may fail. Returns a descriptor or a negative errno. Thread: any.
 [[nodiscard]] int OpenRoot(const std::string& path);
 
-// Returns true if the system can open below a folder in one call: Linux since 5.6, unless a filter
-// of system calls (an old one of a container) refuses it. `root` is an open folder. Thread: any.
+// Returns true if the system can open a file below a folder in one call: Linux since 5.6, unless a
+// filter of system calls (an old one of a container) refuses it. `root` is an open folder. Thread:
+// any.
 [[nodiscard]] bool CanOpenBeneath(int root);
 
 // Opens a regular file for reading, or a folder for its facts. `relative` is a path of
@@ -43,8 +44,8 @@ inline constexpr int kWalkLinksMax = 40;
 [[nodiscard]] int OpenBeneath(int root, const std::string& relative, LinkPolicy links,
                               MountPolicy mounts);
 
-// Does the same by one system call for each segment of the path, and crosses mounts. Works on every
-// system.
+// Does the same as OpenBeneath() by one system call for each segment of the path, and always
+// crosses mounts. Works on every system.
 namespace portable {
 
 [[nodiscard]] int OpenBeneath(int root, const std::string& relative, LinkPolicy links);

@@ -14,7 +14,7 @@
 namespace httpsys::files {
 namespace {
 
-// With O_NONBLOCK only the disk is waited for, whatever the path names by now.
+// O_NONBLOCK: if the path names a pipe or device by now, opening must not wait for another program.
 constexpr uint64_t kReadFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 int Openat2(int root, const char* relative, uint64_t flags, uint64_t resolve) {
@@ -25,7 +25,7 @@ int Openat2(int root, const char* relative, uint64_t flags, uint64_t resolve) {
   return fd == -1 ? -errno : static_cast<int>(fd);
 }
 
-// Repeats Openat2() while the system reports a disturbance.
+// Repeats Openat2() while the system reports an interruption (kOpenAttemptsMax).
 int OpenPatiently(int root, const char* relative, uint64_t flags, uint64_t resolve) {
   int fd = -EAGAIN;
   for (int attempt = 0; attempt < kOpenAttemptsMax; ++attempt) {
@@ -35,8 +35,8 @@ int OpenPatiently(int root, const char* relative, uint64_t flags, uint64_t resol
   return fd;
 }
 
-// Opens exactly the file of an O_PATH descriptor for reading. Fails without a /proc that the
-// process may use.
+// Opens exactly the file of an O_PATH descriptor for reading. Fails if the process cannot use
+// /proc.
 int OpenLocated(int located) {
   const std::string path = "/proc/self/fd/" + std::to_string(located);
   int fd = -1;
@@ -76,7 +76,7 @@ int OpenBeneath(int root, const std::string& relative, LinkPolicy links, MountPo
     fd = -error;
   } else if (facts.kind == FileKind::kFile) {
     fd = OpenLocated(located);
-    // Second best, without /proc: the path may name another file by now.
+    // Without /proc, open the path again, although it may name another file by now.
     if (fd < 0) fd = OpenPatiently(root, path, kReadFlags, resolve);
   }
   close(located);

@@ -1,6 +1,6 @@
 // Opening below a folder, segment by segment. Each segment is opened in the folder before it, which
-// stays open: renaming folders meanwhile cannot lead the walk elsewhere. `..` in the target of a
-// link means the folder before on the walk.
+// stays open: programs that rename folders meanwhile cannot lead the walk elsewhere. `..` in the
+// target of a link means the previous folder of the walk.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@
 namespace httpsys::files::portable {
 namespace {
 
-// Flags that open a folder without the permission to list it, where the system has such a flag.
+// Flags that open a folder; where the system has O_PATH, without the permission to list it.
 #if defined(O_PATH)
 constexpr int kSearchFlags = O_PATH;
 #elif defined(O_SEARCH)
@@ -46,7 +46,7 @@ class Walk {
   Walk(const Walk&) = delete;
   Walk& operator=(const Walk&) = delete;
 
-  // Returns a descriptor for the path, or a negative errno.
+  // Walks the path. Returns a descriptor, or a negative errno.
   int Run() {
     for (;;) {
       const std::string segment = TakeSegment();
@@ -87,7 +87,8 @@ class Walk {
     if (!is_last && depth_ == folders_.size()) return -ENAMETOOLONG;
     int flags = kSearchFlags | O_DIRECTORY;
     if (is_last) {
-      // Look first, so that a pipe or a device is not opened (unless it appears at this moment).
+      // Check the type first, so that a pipe or a device is not opened (unless it appears in this
+      // moment).
       struct stat found;
       if (fstatat(folder(), segment.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return -errno;
       if (S_ISLNK(found.st_mode)) return Follow(segment, -ELOOP);
@@ -95,15 +96,15 @@ class Walk {
       if (S_ISREG(found.st_mode)) flags = kReadFlags;
     }
     const int fd = OpenSegment(folder(), segment, flags);
-    // Errors by which systems report a link.
+    // Errors that systems report for a symbolic link.
     if (fd == -ELOOP || fd == -ENOTDIR || fd == -EMLINK) return Follow(segment, fd);
     if (fd < 0 || is_last) return fd;
     folders_[depth_++] = fd;
     return std::nullopt;
   }
 
-  // Continues with the target of a link. If the segment is no link, returns `error`, with which it
-  // did not open.
+  // Continues with the target of a symbolic link. If the segment is no link, returns `error`, the
+  // reason why it could not be opened.
   std::optional<int> Follow(const std::string& segment, int error) {
     std::array<char, PATH_MAX> target;
     const ssize_t bytes = readlinkat(folder(), segment.c_str(), target.data(), target.size());
@@ -121,7 +122,7 @@ class Walk {
   std::string left_;
   LinkPolicy links_;
   int links_followed_ = 0;
-  // Open folders on the way below the root, the deepest one last.
+  // Open folders of the walk below the root, the deepest one last.
   std::array<int, kWalkDepthMax> folders_;
   size_t depth_ = 0;
 };

@@ -59,7 +59,7 @@ std::unique_ptr<OpenFile> OpenFile::Take(int fd, std::string path) {
   std::unique_ptr<OpenFile> file(new OpenFile(fd, std::move(path)));
   file->facts_ = facts;
   if (IsAlwaysInMemory(fd)) file->way_ = ReadWay::kMemory;
-  // This read finds out whether the file system supports probes.
+  // Read a byte, to find out whether the file system supports ReadInMemory().
   char byte;
   (void)file->ReadNow(&byte, 1, 0);
   return file;
@@ -70,8 +70,8 @@ std::unique_ptr<OpenFile> OpenFile::Duplicate(int fd) {
   return copy < 0 ? nullptr : Take(copy);
 }
 
-// On a network file system close(2) waits for the server: the last owner should be on a thread that
-// may wait.
+// May wait: on a network file system, close(2) waits for the server. So the last owner should be on
+// a thread that may wait.
 OpenFile::~OpenFile() {
   if (has_descriptor()) CloseIfOwn(fd_);
 }
@@ -117,7 +117,7 @@ ssize_t OpenFile::ReadNow(void* to, size_t bytes, uint64_t offset) const {
     if (got >= 0) return got;
     if (errno == EOPNOTSUPP) way_.store(ReadWay::kUnsure, std::memory_order_relaxed);
   }
-  // After a read error, too: the read that may wait meets the error again.
+  // Also after a read error: Read() reports it.
   errno = EAGAIN;
   return -1;
 }
@@ -164,7 +164,7 @@ int OpenFile::Reopen() const {
 
 int OpenFile::Pin() const {
   for (;;) {
-    // The count is never decreased: GiveUp() finds a user from now on.
+    // The count never decreases, so GiveUp() will always find a user.
     int users = users_.load(std::memory_order_relaxed);
     while (users >= 0 && !is_lost_) {
       if (users_.compare_exchange_weak(users, users + 1, std::memory_order_acquire)) return fd_;

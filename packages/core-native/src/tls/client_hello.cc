@@ -69,8 +69,8 @@ std::string_view ChooseProtocol(std::string_view ours, std::string_view theirs) 
   }
 }
 
-// Backtracks to the last `*` of the pattern only: tries the rest behind it at each character of the
-// label. So the time is at most the product of the lengths.
+// Backtracks only to the last `*` of the pattern: tries the rest of the pattern at each character
+// of the label. So the time is at most the product of the lengths.
 bool MatchesHost(std::string_view pattern, std::string_view host) {
   size_t at = 0;
   size_t star = std::string_view::npos;

@@ -7,8 +7,8 @@
 
 namespace httpsys::tls {
 
-// Clears the queue, as OpenSSL requires before each of its calls. It is nearly always empty, and
-// peeking is cheaper than clearing.
+// Clears the queue, as OpenSSL requires before each of its calls. Peeks first: the queue is nearly
+// always empty, and peeking is cheaper than clearing.
 inline void ForgetErrors() {
   if (ERR_peek_error() != 0) ERR_clear_error();
 }

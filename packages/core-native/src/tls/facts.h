@@ -26,7 +26,7 @@ struct NewSession {
 struct Failure {
   int error = 0;     // A positive errno; EPROTO for an error of OpenSSL.
   int reason = 0;    // OpenSSL's reason code within its library.
-  std::string text;  // The complete error text of OpenSSL. The texts below are parts of it.
+  std::string text;  // The complete error text of OpenSSL; the texts below are parts of it.
   std::string library;
   std::string function;
   std::string reason_text;

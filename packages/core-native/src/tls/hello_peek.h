@@ -12,8 +12,8 @@ namespace httpsys::tls {
 enum class PeekStatus : uint8_t {
   kNeedMore,
   kHello,  // The ClientHello was found; an empty name = it names no server.
-  // The bytes do not begin a TLS connection, or the ClientHello is too long: the process that
-  // accepted the connection refuses it.
+  // The bytes do not begin a TLS connection, or the ClientHello is too long: the accepting process
+  // refuses the connection.
   kOther,
 };
 
@@ -21,8 +21,8 @@ enum class PeekStatus : uint8_t {
 // refuse the extension: it must have exactly one host name and nothing behind it. Thread: any.
 std::string_view ServernameOf(std::string_view extension);
 
-// Examines the first bytes of a connection, whatever they are. `servername` is set to the name of
-// ServernameOf(), in lower case and without a final dot. Thread: any.
+// Searches the first bytes of a connection, which may be anything, for a server name. Sets
+// `servername` to the result of ServernameOf(), in lower case and without a final dot. Thread: any.
 PeekStatus PeekServername(std::string_view bytes, std::string* servername);
 
 }  // namespace httpsys::tls

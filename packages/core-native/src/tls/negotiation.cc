@@ -32,7 +32,7 @@ void Negotiation::PrepareContext(SSL_CTX* context, bool logs_keys) {
 void Negotiation::PrepareServer(SSL_CTX* context, const ContextSettings& settings) {
   SSL_CTX_set_client_hello_cb(context, OnClientHello, nullptr);
   SSL_CTX_set_tlsext_ticket_key_evp_cb(context, OnTicketKey);
-  // OpenSSL needs no session cache: sessions are in their tickets, or JavaScript stores them.
+  // Without OpenSSL's session cache: sessions are in their tickets, or JavaScript stores them.
   const auto cache =
       SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL | SSL_SESS_CACHE_NO_AUTO_CLEAR;
   SSL_CTX_set_session_cache_mode(context, settings.tells_sessions ? cache : SSL_SESS_CACHE_OFF);
@@ -43,7 +43,7 @@ void Negotiation::PrepareServer(SSL_CTX* context, const ContextSettings& setting
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_ENABLE_PARTIAL_WRITE);
   SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
-  // The end of the socket without close_notify is a normal end, and causes no alert.
+  // A socket that ends without close_notify is a normal end, and causes no alert.
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
   // With read-ahead, one system call reads both the header and the rest of a record.
   SSL_CTX_set_read_ahead(context, 1);
@@ -52,8 +52,8 @@ void Negotiation::PrepareServer(SSL_CTX* context, const ContextSettings& setting
     mode = SSL_VERIFY_PEER;
     if (settings.rejects_unauthorized) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   }
-  // Continue the handshake after a verification error, as Node does. After the handshake the error
-  // is reported, or the client rejected.
+  // Continue the handshake after a verification error, as Node does. After the handshake, the error
+  // is reported or the client is rejected.
   SSL_CTX_set_verify(context, mode, [](int, X509_STORE_CTX*) { return 1; });
 }
 
@@ -114,12 +114,12 @@ HandshakeStatus Negotiation::Continue() {
 
 HandshakeStatus Negotiation::Finish() {
   is_established_ = true;
-  // From here on OpenSSL calls OnInfo(): it sees only messages after the handshake.
+  // OpenSSL calls OnInfo() from here on, for messages after the handshake.
   SSL_set_info_callback(ssl_, OnInfo);
   new_sessions_.clear();
   wire_->ForgetBarren();
-  // In TLS 1.3 these bytes are usually tickets. They wait for the first response, if one comes at
-  // once.
+  // In TLS 1.3 these bytes are usually tickets. Hold them back: they may go out with the first
+  // response, if that follows at once.
   const bool may_wait = SSL_version(ssl_) == TLS1_3_VERSION;
   if (may_wait && !wire_->has_kept() && wire_->has_sealed()) {
     wire_->HoldSealed();
@@ -161,13 +161,13 @@ int Negotiation::ReadHello(int* alert) {
     *alert = SSL_AD_INTERNAL_ERROR;
     return SSL_CLIENT_HELLO_ERROR;
   }
-  // After a HelloRetryRequest the host is already set.
+  // A ClientHello after a HelloRetryRequest: the host is already set.
   if (host_ != nullptr) return SSL_CLIENT_HELLO_SUCCESS;
   return UseHost(settings.asks_host ? answer_.host : context_->FindHost(hello_.servername));
 }
 
-// Selects the host's context. Runs before OpenSSL looks a session up: only sessions of this host
-// are found.
+// Selects the host's context. Must run before OpenSSL looks a session up, so that only sessions of
+// this host are found.
 int Negotiation::UseHost(std::shared_ptr<const HostContext> host) {
   if (host == nullptr) return SSL_CLIENT_HELLO_SUCCESS;
   const std::string id = context_->SessionIdContext(host.get());

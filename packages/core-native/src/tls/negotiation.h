@@ -1,5 +1,6 @@
 #pragma once
-// The handshake of a TLS session: the client's requests in its hello, and the server's decisions.
+// The handshake of a TLS session: the client's wishes in its ClientHello, and the server's
+// decisions.
 
 #include <openssl/types.h>
 
@@ -19,14 +20,14 @@ struct ssl_session_st;  // OpenSSL's SSL_SESSION.
 
 namespace httpsys::tls {
 
-// What JavaScript decides about a ClientHello.
+// JavaScript's decisions about a ClientHello.
 struct HelloAnswer {
   bool is_refused = false;
   std::string reason;  // The text of the failure, if is_refused.
   // The host whose certificate is used; nullptr = the server's own certificate.
   std::shared_ptr<const HostContext> host;
   bool has_alpn = false;
-  std::string alpn;  // The chosen protocol; empty = none of the offered ones. Valid if has_alpn.
+  std::string alpn;  // The chosen protocol; empty = none. Valid if has_alpn.
   // The stored session with the id hello().session_id, in the format of NewSession::data; empty =
   // none.
   std::string session;
@@ -35,15 +36,15 @@ struct HelloAnswer {
 
 enum class HandshakeStatus : uint8_t {
   kDone,
-  kWaiting,  // The client has to send more.
-  kAsking,   // JavaScript has to decide about hello(): the caller must call Answer().
+  kWaiting,  // The client must send more.
+  kAsking,   // JavaScript must decide about hello(): the caller must call Answer().
   // The handshake is done, but JavaScript must store new_sessions() first; then the caller must
   // call Continue() once more.
   kTelling,
   kFailed,
 };
 
-// Makes the handshake of one session, answers OpenSSL's callbacks during it, and limits the
+// Performs the handshake of one session, answers OpenSSL's callbacks during it, and limits the
 // handshake messages that the client may send afterwards. Thread: the lane.
 class Negotiation {
  public:
@@ -69,7 +70,8 @@ class Negotiation {
   // The host whose certificate is used; nullptr = the server's own certificate.
   const HostContext* host() const { return host_.get(); }
 
-  // Sets callbacks, and options that save memory, in a context; needed for every context of a lane.
+  // Sets callbacks and memory-saving options in a context; needed for every context that a lane
+  // uses.
   static void PrepareContext(SSL_CTX* context, bool logs_keys);
   static void PrepareServer(SSL_CTX* context, const ContextSettings& settings);
 

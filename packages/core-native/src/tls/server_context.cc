@@ -19,8 +19,7 @@
 namespace httpsys::tls {
 namespace {
 
-// A SHA-256 digest of parts. The encoding is unambiguous: different parts never give the same
-// bytes.
+// A SHA-256 digest of a list of parts. Different lists never have the same encoding.
 class Digest {
  public:
   Digest() : context_(EVP_MD_CTX_new()) { EVP_DigestInit_ex(context_, EVP_sha256(), nullptr); }
@@ -60,15 +59,15 @@ std::string DigestOf(const Object* object, int (*encode)(const Object*, unsigned
   return digest.Finish();
 }
 
-// Adds digests in sorted order. The order of authorities has no meaning, and OpenSSL changes it in
+// Adds digests in sorted order: the order of authorities has no meaning, and OpenSSL changes it in
 // a store at the first look-up.
 void AddSorted(std::vector<std::string> digests, Digest* digest) {
   std::sort(digests.begin(), digests.end());
   for (const std::string& each : digests) digest->Add(each);
 }
 
-// Adds the folders in which OpenSSL looks for authorities if it has its own store of them. A folder
-// is identified by its device and inode, which are the same under all its names.
+// Adds the folders in which OpenSSL looks for authorities if it uses its own store of them. A
+// folder is identified by its device and inode, which are the same under all its names.
 void AddFolders(Digest* digest) {
   const char* set = EnvironmentVariable(X509_get_default_cert_dir_env());
   const std::string_view folders = set != nullptr ? set : X509_get_default_cert_dir();
@@ -106,9 +105,9 @@ void AddTrust(SSL_CTX* context, Digest* digest) {
   digests.clear();
   STACK_OF(X509)* chain = nullptr;
   SSL_CTX_get0_chain_certs(context, &chain);
-  // Node sends clients the names of the authorities that were given as `ca` or `pfx`, not of those
-  // in a store. A store made from `ca` has nothing else. A store with authorities from `pfx`, which
-  // are also in the chain, may have the folders, too.
+  // Node sends clients the names of the authorities that were given as `ca` or `pfx`, but not of
+  // those in a store. A store made from `ca` has no other authorities. A store with authorities
+  // from `pfx`, which are also in the chain, may have the folders, too.
   bool has_own = false;
   bool has_others = false;
   X509_STORE* store = SSL_CTX_get_cert_store(context);
@@ -129,8 +128,8 @@ void AddTrust(SSL_CTX* context, Digest* digest) {
   }
   X509_STORE_unlock(store);
   AddSorted(std::move(digests), digest);
-  // No function tells whether the store also looks into folders (node --use-openssl-ca). If it may,
-  // the folders are part of the digest.
+  // OpenSSL cannot say whether the store also searches folders (node --use-openssl-ca). If it may,
+  // include them in the digest.
   if (!has_own || has_others) AddFolders(digest);
   // With Node's allowPartialTrustChain, an authority in the middle of a chain is trusted, too.
   const unsigned long flags = X509_VERIFY_PARAM_get_flags(X509_STORE_get0_param(store));
@@ -176,7 +175,7 @@ std::shared_ptr<const HostContext> HostContext::Copy(SSL_CTX* from, bool logs_ke
   host->context_.reset(SSL_CTX_new(TLS_server_method()));
   SSL_CTX* to = host->context_.get();
   if (to == nullptr) return nullptr;
-  // Copies the parts of a context that matter after the ClientHello: certificates and trusted
+  // Copy only the parts of a context that matter after the ClientHello: certificates and trusted
   // authorities. Versions, ciphers and all other settings remain the server's, as in Node.
   SSL_CTX_set_security_level(to, 0);
   const bool is_copied = ForEachCertificate(from, [&](X509* certificate, EVP_PKEY* key) {
@@ -225,10 +224,10 @@ std::shared_ptr<const HostContext> ServerContext::FindHost(std::string_view serv
   return nullptr;
 }
 
-// Finds the ciphers of each version, once for each version of the settings: a request then costs
-// one look-up. Asks OpenSSL, because SSL_OP_NO_…, security levels and sigalgs also decide. OpenSSL
-// does not report one rule: versions before TLS 1.2 sign with SHA-1, which OpenSSL 3 allows at
-// security level 0 only.
+// Finds the ciphers of each version, once for each version of the settings, so that a request costs
+// only a look-up. Asks OpenSSL, because SSL_OP_NO_…, security levels and sigalgs also decide.
+// OpenSSL does not report one rule: versions before TLS 1.2 sign with SHA-1, which OpenSSL 3 allows
+// only at security level 0.
 void ServerContext::FindCiphers() {
   const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context_.get()), SSL_free);
   if (ssl == nullptr) return;
@@ -297,8 +296,8 @@ std::string ServerContext::TermsDigest(const UrlPrefix& prefix, std::string_view
     digest.Add(TrustOf(FindHost(prefix.host).get()));
     return digest.Finish();
   }
-  // Clients of a prefix with a wildcard may name any host, so the digest covers the authorities of
-  // the server and, if those of a host differ, of all hosts.
+  // Clients of a wildcard prefix may name any host, the digest covers the authorities of the server
+  // and, if those of a host differ, of all hosts.
   digest.Add(trust_);
   const bool is_same_for_all = std::all_of(
       settings_.hosts.begin(), settings_.hosts.end(),

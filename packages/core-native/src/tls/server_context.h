@@ -1,5 +1,5 @@
 #pragma once
-// The TLS settings of a server, as lanes use them. Node has parsed and checked the options and made
+// The TLS settings of a server for its lanes. Node has parsed and checked the options and made
 // OpenSSL's contexts.
 
 #include <openssl/types.h>
@@ -30,9 +30,7 @@ class HostContext {
   static std::shared_ptr<const HostContext> Copy(SSL_CTX* from, bool logs_keys = false);
 
   SSL_CTX* context() const { return context_.get(); }
-  // A digest of the certificates and the trusted authorities.
   const std::string& identity() const { return identity_; }
-  // A digest of the trusted authorities alone.
   const std::string& trust() const { return trust_; }
 
  private:
@@ -47,12 +45,12 @@ struct ContextSettings {
     std::shared_ptr<const HostContext> context;
   };
 
-  // A context that lanes only use. The caller keeps its reference.
+  // The OpenSSL context, which lanes do not change. The caller keeps its reference.
   SSL_CTX* context = nullptr;
   std::vector<Host> hosts;                  // If several hosts match, the last one is used.
   std::shared_ptr<TicketKeys> ticket_keys;  // nullptr = the keys of the connection's port.
   std::string session_id_context;
-  // The server's protocols in order of preference, each after its length; empty = none.
+  // The server's protocols in order of preference, each preceded by its length; empty = none.
   std::string alpn;
   bool asks_host = false;     // JavaScript chooses the certificate by server name.
   bool asks_alpn = false;     // JavaScript chooses the protocol.
@@ -78,23 +76,24 @@ class ServerContext {
   SSL_CTX* context() const { return context_.get(); }
   // Returns the host of a server name; nullptr = the server's own context.
   std::shared_ptr<const HostContext> FindHost(std::string_view servername) const;
-  // Returns the session id context. It binds sessions to their host: a session made for host A is
-  // never resumed for host B.
+  // Returns the session id context. It binds sessions to their host: OpenSSL never resumes a
+  // session of host A for host B.
   std::string SessionIdContext(const HostContext* host) const;
-  // Returns a digest of the authorities that must have signed a client's certificate. Equal for the
-  // same authorities in all processes.
+  // Returns a digest of the authorities that must have signed a client's certificate. All processes
+  // have the same digest for the same authorities.
   const std::string& TrustOf(const HostContext* host) const {
     return host == nullptr ? trust_ : host->trust();
   }
   // Returns what the server requires of a handshake that another server has made, for requests to
   // `host`: a name without a port, an IP address, or an empty text.
   OwnerTerms TermsFor(std::string_view host, const HandshakeTerms& handshake) const;
-  // Returns a digest of the rules by which clients of a prefix are asked for certificates. Equal
-  // for servers with the same rules, and for all servers that do not ask. `unique` identifies the
-  // server: if JavaScript chooses by name, no other server gets the same digest.
+  // Returns a digest of the rules by which the server requests certificates from clients of a
+  // prefix. Equal for servers with the same rules, and for all servers that request none. `unique`
+  // identifies the server: if JavaScript chooses the certificate by name, no other server has the
+  // same digest.
   std::string TermsDigest(const UrlPrefix& prefix, std::string_view unique) const;
-  // A digest of the versions and ciphers that clients may negotiate. If two servers have the same
-  // digest, each would have accepted every handshake of the other.
+  // A digest of the TLS versions and ciphers that clients may negotiate. If two servers have the
+  // same digest, each would have accepted every handshake of the other.
   const std::string& negotiation() const { return negotiation_; }
 
  private:

@@ -87,18 +87,19 @@ ssize_t Session::Read(void* memory, size_t bytes) {
 int Session::OnReadResult(int result) {
   if (has_failed()) {
     // The client has requested too many new keys. The shared buffer has answers for this
-    // connection: send them now.
+    // connection, which must be sent now.
     wire_.Flush();
     return failure_.error;
   }
   const int why = SSL_get_error(ssl_.get(), result);
   if (why == SSL_ERROR_ZERO_RETURN || (wire_.is_at_end() && wire_.error() == 0)) {
-    // The shared buffer may have an alert for this connection, about an end without close_notify.
+    // The shared buffer may have an alert for this connection: the client has ended without
+    // close_notify.
     if (wire_.has_sealed()) wire_.Flush();
     return 0;
   }
   if (why == SSL_ERROR_WANT_READ) {
-    // The shared buffer has the answer to a new key, or to a refused renegotiation request.
+    // The shared buffer has the answer to a key update, or to a refused renegotiation request.
     if (wire_.has_sealed()) wire_.Flush();
     if (wire_.barren_bytes() <= limits::kTlsBarrenBytesMax) return EAGAIN;
     Fail(EPROTO, &failure_);
@@ -156,7 +157,7 @@ int Session::Seal(const iovec* vectors, int count, size_t skip, size_t* taken) {
     const char* from = static_cast<const char*>(vectors[at].iov_base) + skip;
     size_t bytes = vectors[at].iov_len - skip;
     if (bytes < kRecordBytes && at + 1 < count) {
-      // Copy several pieces together to make one full record.
+      // Copy several pieces together, so that they make one full record.
       size_t have = 0;
       size_t offset = skip;
       for (int i = at; i < count && have < kRecordBytes; ++i, offset = 0) {
@@ -198,7 +199,7 @@ void Session::Reject() { Fail(ECONNRESET, &failure_); }
 
 void Session::TimeOut() {
   Fail(ETIMEDOUT, &failure_);
-  // Drop unsent bytes of an unfinished handshake: the client must not take them for its end.
+  // Drop unsent bytes of an unfinished handshake: the client must not mistake them for its end.
   if (!is_established()) wire_.DropUnsent();
 }
 

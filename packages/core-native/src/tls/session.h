@@ -1,5 +1,6 @@
 #pragma once
-// The TLS of one connection: plain bytes on the application's side, TLS records on the socket's.
+// The TLS of one connection: plain bytes on the application's side, TLS records on the socket's
+// side.
 
 #include <openssl/types.h>
 #include <sys/types.h>
@@ -26,7 +27,7 @@ struct SslDeleter {
 };
 using SslPtr = std::unique_ptr<SSL, SslDeleter>;
 
-// The server that makes a handshake, and its number of listen() calls after close() at that time.
+// The server that performs a handshake, and how often it had listened again after close() by then.
 struct Maker {
   uint32_t server_id = 0;
   uint32_t listening = 0;
@@ -71,13 +72,13 @@ class Session {
   // writable.
   bool has_unsent() const { return wire_.has_unsent(); }
   size_t unsent_bytes() const { return wire_.unsent_bytes(); }
-  // True if the handshake has ended with records that wait for the next bytes. They must not wait
-  // longer than this turn of the lane: ReleaseHeld() makes Flush() send them.
+  // True if records from the end of the handshake are held back, to be sent with the next bytes.
+  // They must not wait longer than this loop iteration: after ReleaseHeld(), Flush() sends them.
   bool has_held() const { return wire_.has_held(); }
   void ReleaseHeld() { wire_.ReleaseHeld(); }
-  // Sends encrypted records. Returns 0 or a positive errno; EAGAIN if some are left.
+  // Sends encrypted records. Returns 0 or a positive errno; EAGAIN if some remain unsent.
   int Flush() { return wire_.Flush(); }
-  // Sends close_notify, unless it was sent before. Returns false if it is left unsent.
+  // Sends close_notify, unless it was sent before. Returns false if it remains unsent.
   bool Shutdown();
 
   // -- Failures and facts.
@@ -91,13 +92,14 @@ class Session {
   bool is_plain_http() const;
   const ServerContext& context() const { return negotiation_.context(); }
   Facts Describe() const;
-  // Returns true if the server's certificate of this session covers the host, a name or an address.
+  // Returns true if the server's certificate of this session is valid for `host`, a name or an
+  // address.
   bool CoversHost(std::string_view host) const { return tls::CoversHost(ssl_.get(), host); }
-  // Identifies the authorities by which the client was asked for a certificate; see
+  // Identifies the authorities that the server trusts for client certificates of this session; see
   // ServerContext::TrustOf().
   const std::string& trust() const { return context().TrustOf(negotiation_.host()); }
   HandshakeTerms terms() const;
-  // True if the client was asked for a certificate: terms().is_asked, at less cost.
+  // True if the server has requested a client certificate: terms().is_asked, at less cost.
   bool requests_certificate() const { return context().settings().requests_certificate; }
   const Maker& maker() const { return maker_; }
   std::string_view alpn() const { return ChosenProtocol(ssl_.get()); }

@@ -117,8 +117,7 @@ HandshakeTerms TermsOf(const SSL* ssl, bool has_asked) {
     terms.cipher = Text(SSL_CIPHER_get_name(cipher));
   }
   terms.is_asked = has_asked;
-  // Without this check a client without a certificate would pass: OpenSSL reports a good result for
-  // it.
+  // OpenSSL reports a good result for a client without a certificate: check that there is one.
   terms.is_verified = has_asked && SSL_get0_peer_certificate(ssl) != nullptr &&
                       SSL_get_verify_result(ssl) == X509_V_OK;
   return terms;

@@ -1,6 +1,6 @@
 #pragma once
-// Facts about a TLS session that handlers may ask for: its version and cipher, the certificates of
-// both sides, and its secrets. Thread: that of the session.
+// Facts about a TLS session for handlers: its version and cipher, the certificates of both sides,
+// and its secrets. Thread: that of the session.
 
 #include <openssl/types.h>
 
@@ -23,20 +23,21 @@ enum class Question : uint32_t {
   kSharedSigalgs = 6,  // One name per line.
 };
 
-// Answers a question of JavaScript about the session; empty = no answer.
+// Answers JavaScript's question about the session; empty = no answer.
 std::string AnswerQuestion(SSL* ssl, Question question, std::string_view argument);
 
 // Returns the properties of a session after its handshake, without the server name. `has_asked`:
-// the client was asked for a certificate. The views live as long as the session.
+// the server has requested a client certificate. The views live as long as the session.
 Facts DescribeSession(const SSL* ssl, bool has_asked);
 
 // Returns the terms of a handshake, except its trust. `has_asked` as in DescribeSession().
 HandshakeTerms TermsOf(const SSL* ssl, bool has_asked);
 
-// The protocol that was chosen by ALPN; empty = none.
+// The protocol chosen by ALPN; empty = none.
 std::string_view ChosenProtocol(const SSL* ssl);
 
-// Returns true if the server's certificate of this session covers the host, a name or an address.
+// Returns true if the server's certificate of this session is valid for `host`, a name or an
+// address.
 bool CoversHost(const SSL* ssl, std::string_view host);
 
 }  // namespace httpsys::tls

@@ -1,24 +1,23 @@
 #pragma once
-// The rule about client certificates: whether a connection that one server has opened may carry
-// requests of another server.
+// The rule that protects client certificates: it decides whether a connection that one server has
+// opened may carry requests for another server.
 
 #include <string_view>
 
 namespace httpsys::tls {
 
-// The result of a handshake that matters for client certificates, whichever process made it. The
+// The facts of a handshake that matter for client certificates; any process may have made it. The
 // views live as long as its connection.
 struct HandshakeTerms {
   int protocol = 0;          // 0x0304 = TLS 1.3; 0 = the connection has no TLS.
   std::string_view cipher;   // The cipher's name in OpenSSL.
-  bool is_asked = false;     // The client was asked for a certificate.
+  bool is_asked = false;     // The server has requested a client certificate.
   bool is_verified = false;  // The client has shown a valid certificate.
-  // ServerContext::TrustOf() of the server that asked: identifies its authorities and revocation
-  // lists.
+  // ServerContext::TrustOf() of that server: identifies its authorities and revocation lists.
   std::string_view trust;
 };
 
-// What a server requires of a connection for one host name.
+// A server's requirements for connections that carry requests for one host name.
 struct OwnerTerms {
   bool is_negotiable = false;  // True if the server would negotiate this version and cipher itself.
   bool asks = false;
@@ -29,8 +28,8 @@ struct OwnerTerms {
   std::string_view trust;  // Identifies the authorities that must have signed a certificate.
 };
 
-// Returns true if the handshake meets the owner's requirements for the name. A server must not call
-// this for its own handshakes. Thread: any.
+// Returns true if the handshake meets the owner's requirements for the name. Must not be called for
+// handshakes of the owner itself. Thread: any.
 constexpr bool Admits(const OwnerTerms& owner, const HandshakeTerms& handshake) {
   if (!owner.is_negotiable) return false;
   if (!owner.asks) return true;

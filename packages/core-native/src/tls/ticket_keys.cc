@@ -20,7 +20,6 @@ namespace {
 
 constexpr int kIvBytes = 16;
 
-// The keys of this process's ports.
 struct KeysOfPorts {
   std::mutex mutex;
   std::map<uint16_t, std::shared_ptr<TicketKeys>> keys;
@@ -74,7 +73,7 @@ bool TicketKeys::MakeKey(uint64_t now_ms, Key* key) {
 // Makes a new key if the current one is too old. If that fails, the next call tries again.
 void TicketKeys::Rotate(uint64_t now_ms) {
   if (keys_.front().made_ms == 0) keys_.front().made_ms = now_ms;
-  // Keys from another member are replaced later: that member gets some time to send new ones.
+  // Keys from another member are replaced later, so that this member has time to send new ones.
   const uint64_t due_ms = limits::kTicketKeyMs + (is_learned_ ? 2 * limits::kTicketTellMs : 0);
   if (AgeOf(keys_.front(), now_ms) >= due_ms) {
     Key next;
@@ -88,7 +87,7 @@ uint64_t TicketKeys::AgeOf(const Key& key, uint64_t now_ms) {
   return now_ms - std::min(now_ms, key.made_ms);
 }
 
-// Drops old keys. The first key always stays.
+// Drops old keys, but not the first one.
 void TicketKeys::Trim(uint64_t now_ms) {
   keys_.erase(std::remove_if(keys_.begin() + 1, keys_.end(),
                              [=](const Key& key) {
@@ -96,7 +95,8 @@ void TicketKeys::Trim(uint64_t now_ms) {
                                       limits::kTicketKeyMs * limits::kTicketKeysKept;
                              }),
               keys_.end());
-  // Twice the limit: the keys of a port that this process joined, and its own keys from before.
+  // Twice the limit: a process that has joined a port keeps the port's keys and its own earlier
+  // ones.
   if (keys_.size() > 2 * limits::kTicketKeysKept) keys_.resize(2 * limits::kTicketKeysKept);
 }
 

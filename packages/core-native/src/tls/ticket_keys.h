@@ -1,6 +1,6 @@
 #pragma once
-// The keys of session tickets, in memory only. All lanes that serve a port share one set: a session
-// can be resumed on any of them. The processes of a shared port send each other their keys.
+// The keys of session tickets, in memory only. All lanes that serve a port share one set, so that a
+// session can be resumed on any of them. The processes of a shared port send each other their keys.
 
 #include <openssl/types.h>
 
@@ -40,10 +40,10 @@ class TicketKeys {
   // The clock for `now_ms` below.
   static uint64_t NowMs();
   // Returns the keys that other processes of the port need to decrypt tickets made here, the newest
-  // first. Replaces expired keys before.
+  // first. Replaces expired keys first.
   std::vector<Told> Tell(uint64_t now_ms);
-  // Makes the first of these keys encrypt tickets from now on. The existing keys can still decrypt
-  // tickets.
+  // Adopts the keys of another process: the first one encrypts tickets from now on. The existing
+  // keys can still decrypt tickets.
   void Learn(uint64_t now_ms, const std::vector<Told>& told);
 
   // Implement the callback of SSL_CTX_set_tlsext_ticket_key_evp_cb(). They return a negative number

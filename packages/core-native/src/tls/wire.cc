@@ -12,7 +12,7 @@
 namespace httpsys::tls {
 namespace {
 
-// Sends as send(2) does, without blocking. Returns the number of bytes sent, or -1 and errno.
+// Sends like send(2), without blocking. Returns the number of bytes sent, or -1 and errno.
 ssize_t SendSome(int fd, std::string_view bytes) {
   ssize_t sent;
   do {
@@ -74,7 +74,7 @@ int Wire::OnRead(BIO* bio, char* to, int size) {
   return -1;
 }
 
-// Always takes all bytes: the writer has limited their number before.
+// Accepts all bytes: the writer has limited their number before.
 int Wire::OnWrite(BIO* bio, const char* from, int size) {
   auto* self = static_cast<Wire*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
@@ -101,7 +101,7 @@ int Wire::Flush() {
   is_held_ = false;
   if (!unsent_.empty()) {
     sealed_->insert(0, unsent_);
-    unsent_ = std::string();  // Assigning a new string frees its memory, too.
+    unsent_ = std::string();  // Unlike clear(), assigning a new string frees the memory.
   }
   if (sealed_->empty()) return 0;
   const ssize_t got = SendSome(fd_, *sealed_);

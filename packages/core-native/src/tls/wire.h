@@ -11,8 +11,8 @@
 
 namespace httpsys::tls {
 
-// Encrypted records that were not given to the socket yet. All connections of a lane use the same
-// buffer, one at a time.
+// Encrypted records that the socket has not got yet. All connections of a lane use the same buffer,
+// one at a time.
 using WireBuffer = std::string;
 
 // The socket of one TLS session, as OpenSSL sees it. Thread: the lane.
@@ -30,40 +30,37 @@ class Wire {
 
   // -- Reading.
 
-  // Must be called before OpenSSL reads: limits the bytes that it may read from the socket.
+  // Must be called before OpenSSL reads: limits how many bytes it may read from the socket.
   void BeginRead() { budget_ = limits::kTlsReadBytes; }
   // True if the last read of the socket filled its buffer: more bytes probably wait.
   bool is_filled() const { return is_filled_; }
-  // True if a read has found the end of the socket's data.
   bool is_at_end() const { return is_at_end_; }
-  // The number of bytes read since the last byte for the application.
+  // The number of bytes received since the last byte of application data.
   size_t barren_bytes() const { return barren_bytes_; }
   void ForgetBarren() { barren_bytes_ = 0; }
 
   // -- Writing.
 
-  // True if OpenSSL has written records to the buffer that were not given to the socket yet. They
-  // must not stay there: the next user of the buffer is another connection.
+  // True if OpenSSL has written records to the buffer that the socket has not got yet. They must
+  // not stay there: the next user of the buffer is another connection.
   bool has_sealed() const { return !sealed_->empty(); }
   // True if the buffer has fewer encrypted bytes than one system call should send.
   bool has_room() const { return sealed_->size() < send_bytes_; }
-  // Drops the encrypted records in the buffer.
   void DropSealed() { sealed_->clear(); }
-  // Moves the records in the buffer to the unsent ones, to be sent with the next Flush(). The
-  // caller need not call Flush() for them before ReleaseHeld().
+  // Moves the records in the buffer to the unsent ones, to be sent with the next Flush(). They need
+  // no Flush() of their own until ReleaseHeld().
   void HoldSealed();
   bool has_held() const { return is_held_ && !unsent_.empty(); }
-  // Makes the held records ordinary unsent ones: has_unsent() reports them.
+  // Makes the held records ordinary unsent ones, so that has_unsent() counts them.
   void ReleaseHeld() { is_held_ = false; }
-  // Sends the encrypted records. Returns 0 or a positive errno; EAGAIN if some are left unsent.
+  // Sends the encrypted records. Returns 0 or a positive errno; EAGAIN if some remain unsent.
   int Flush();
   // True if the socket did not accept all encrypted records. Flush() must be called when it is
   // writable.
   bool has_unsent() const { return !unsent_.empty() && !is_held_; }
   size_t unsent_bytes() const { return is_held_ ? 0 : unsent_.size(); }
-  // True if Flush() would send kept records, including held ones.
+  // True if Flush() would send anything, held records included.
   bool has_kept() const { return !unsent_.empty(); }
-  // Drops the unsent records.
   void DropUnsent() { unsent_.clear(); }
 
   // The last error of the socket, a positive errno; 0 = none.
@@ -78,7 +75,7 @@ class Wire {
   WireBuffer* sealed_;
   std::string unsent_;
   size_t send_bytes_ = limits::kTlsWireBytes;  // Bytes to encrypt before one send(2).
-  // Bytes that OpenSSL may still read from the socket in this call.
+  // The number of bytes that OpenSSL may still read from the socket in this call.
   size_t budget_ = 0;
   size_t barren_bytes_ = 0;
   int fd_;

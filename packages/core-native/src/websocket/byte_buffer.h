@@ -1,6 +1,6 @@
 #pragma once
-// The memory of one message, from malloc(): large blocks grow by moving pages, nothing is zeroed
-// first, and a new owner of the memory can free it with free().
+// The memory of one message, from malloc(): large blocks grow by remapping pages, new memory is not
+// zeroed, and a new owner of the memory can free it with free().
 
 #include <cstddef>
 #include <cstdint>
@@ -21,10 +21,10 @@ class ByteBuffer {
   bool empty() const { return size_ == 0; }
   std::string_view view() const { return {data_, size_}; }
 
-  // Returns contiguous room for `bytes` more behind size(). Grows at least by half, so that
-  // appending stays linear, but not beyond `size_max` in total unless `bytes` require it.
+  // Returns contiguous room for `bytes` more behind size(). Grows at least by half, so that the
+  // cost of appending stays linear, but not beyond `size_max` in total unless `bytes` require it.
   char* Reserve(size_t bytes, size_t size_max = SIZE_MAX);
-  // Adds bytes that were written into the room of Reserve() to size().
+  // Adds bytes to size() that the caller has written into the room of Reserve().
   void Grow(size_t bytes) { size_ += bytes; }
   void Shrink(size_t bytes) { size_ -= bytes; }
   // Appends a copy. `bytes` may be empty, and must not be a part of this buffer.
@@ -34,9 +34,7 @@ class ByteBuffer {
   // Takes over `capacity` bytes of memory from malloc() as an empty buffer. Frees its previous
   // memory.
   void Adopt(char* memory, size_t capacity);
-  // Empties the buffer and keeps its memory.
   void Clear() { size_ = 0; }
-  // Frees the memory.
   void Reset();
   // Gives the memory to the caller, who must free it with free(). Returns nullptr if nothing was
   // ever reserved.

@@ -9,7 +9,7 @@ namespace {
 
 // Number of bytes that end a sync flush.
 constexpr size_t kTrailerBytes = 4;
-// First guess at the size of a large message's output. Must be above 6 (zlib.h).
+// First guess at the compressed size of a large message. Must be above 6 (zlib.h).
 constexpr size_t kOutputBytes = 16 * 1024;
 
 bool Run(z_stream* stream, int flush, ByteBuffer* out) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kBlockWords = 8;
 
-// AVX2's registers are twice as wide as those that every x86-64 processor has.
+// AVX2 registers are twice as wide as the ones that every x86-64 processor has.
 #ifdef HTTPSYS_HAS_WIDE_UNMASK
 constexpr size_t kWideBytes = 32;
 constexpr size_t kWideBlockBytes = 4 * kWideBytes;
@@ -119,7 +119,7 @@ void Unmask(char* data, size_t size, const uint8_t (&mask)[kMaskBytes], uint64_t
   }
 #endif
   while (size >= kBlockWords * sizeof key) {
-    // A constant number of words: the compiler then uses the widest registers.
+    // With a constant number of words, the compiler uses the widest registers.
     for (size_t i = 0; i < kBlockWords; i++) XorWord(data + i * sizeof key, key);
     data += kBlockWords * sizeof key;
     size -= kBlockWords * sizeof key;

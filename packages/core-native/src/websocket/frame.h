@@ -19,15 +19,15 @@ enum class Opcode : uint8_t {
 inline constexpr bool IsControl(Opcode opcode) { return (static_cast<uint8_t>(opcode) & 0x8) != 0; }
 
 inline constexpr size_t kMaskBytes = 4;
-// Longest header of a server's frame, which has no mask.
+// Longest header of a frame from a server: it has no mask.
 inline constexpr size_t kServerHeaderBytesMax = 10;
 inline constexpr size_t kClientHeaderBytesMax = kServerHeaderBytesMax + kMaskBytes;
 // Longest payload of a control frame, and longest reason in a close frame.
 inline constexpr size_t kControlBytesMax = 125;
 inline constexpr size_t kReasonBytesMax = kControlBytesMax - 2;
 
-// Codes of a close event for a close frame without a code, and for a connection without a close
-// frame. Never sent.
+// Codes that a close event reports, and that are never sent: for a close frame without a code, and
+// for a connection that ends without a close frame.
 inline constexpr uint16_t kNoStatus = 1005;
 inline constexpr uint16_t kAbnormalClosure = 1006;
 
@@ -39,15 +39,15 @@ size_t WriteFrameHeader(char* out, Opcode opcode, bool is_final, bool is_compres
 // Writes a whole control frame to `out`, which must have room for 2 + kControlBytesMax. A payload
 // beyond kControlBytesMax is truncated. Returns the length of the frame.
 size_t WriteControlFrame(char* out, Opcode opcode, std::string_view payload);
-// Writes a whole close frame; with kNoStatus, one without a payload. A reason beyond
-// kReasonBytesMax is truncated: callers should check its length earlier, where they can report an
-// error. Returns the length of the frame.
+// Writes a whole close frame; with kNoStatus, without a payload. A reason beyond kReasonBytesMax is
+// truncated: callers should check its length earlier, where they can report an error. Returns the
+// length of the frame.
 size_t WriteCloseFrame(char* out, uint16_t code, std::string_view reason);
 
 // Returns true for codes that a close frame may have.
 bool IsCloseCode(uint32_t code);
 
-// Removes (or applies) a mask in place. `phase` is the number of payload bytes before `data`.
+// Applies or removes a mask in place. `phase` is the number of payload bytes before `data`.
 void Unmask(char* data, size_t size, const uint8_t (&mask)[kMaskBytes], uint64_t phase);
 
 }  // namespace httpsys::websocket

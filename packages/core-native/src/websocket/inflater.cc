@@ -7,16 +7,16 @@
 namespace httpsys::websocket {
 namespace {
 
-// Size of the output chunks of Node, after each of which `ws` checks whether the frame is too long;
-// it checks the message at the end of the frame. The same chunks give the same result here, also
-// for a damaged frame.
+// Size of Node's output chunks. `ws` checks after each chunk whether the frame is too long, and at
+// the end of the frame whether the message is. The same chunks give the same result here, also for
+// a damaged frame.
 constexpr size_t kChunkBytes = 16 * 1024;
 
-// Appended to each message: RFC 7692, section 7.2.2.
+// These bytes are appended to each message before inflating it (RFC 7692, section 7.2.2).
 constexpr std::string_view kTrailer("\x00\x00\xff\xff", 4);
 
-// Returns true if the stream is between two blocks, at the end of a byte. The next block then
-// depends on the window only.
+// Returns true if the stream is between two blocks, at the end of a byte. Then only the window
+// matters for the next block.
 bool IsBetweenBlocks(const z_stream& stream) {
   constexpr int kUnusedBits = 0x3f;
   constexpr int kLastBlock = 0x40;
@@ -49,8 +49,7 @@ Inflater::Result Inflater::Inflate(std::string_view payload, bool is_last_of_mes
   }
   if (result == Result::kOk && frame.is_over) result = Result::kTooLong;
   if (result != Result::kOk || frame.has_ended) {
-    // A final block has ended the stream: drop the rest of the frame, and start afresh with the
-    // next one.
+    // A final block has ended the stream: drop the rest of the frame. The next frame starts afresh.
     Drop();
     chunk_at_ = 0;
   } else if (is_last_of_message) {

@@ -14,19 +14,19 @@ class Inflater : public ZlibUser {
  public:
   enum class Result : uint8_t { kOk, kTooLong, kFailed };
 
-  // `takes_over`: the client has not promised client_no_context_takeover. `window_bits`: the
-  // client's promise, 15 without one.
+  // `takes_over` is false if the client has promised client_no_context_takeover. `window_bits` is
+  // the client's promise, or 15.
   Inflater(ZlibPool* pool, int window_bits, bool takes_over)
       : ZlibUser(pool, false, {static_cast<int8_t>(window_bits), -1, 8, 0}, takes_over) {}
 
   // Appends the inflated payload of one frame to `out`. Returns kTooLong as soon as the frame alone
-  // is longer than `size_max` (0 = no limit), or at its end if `out` would be longer; damage that
-  // is found before takes precedence, as in `ws`. `out` never exceeds `size_max` and 16 KiB. Must
+  // is longer than `size_max` (0 = no limit), or at its end if `out` would be longer; earlier
+  // damage takes precedence, as in `ws`. `out` never exceeds `size_max` by more than 16 KiB. Must
   // not be called after kTooLong or kFailed.
   Result Inflate(std::string_view payload, bool is_last_of_message, size_t size_max,
                  ByteBuffer* out);
 
-  // zlib's (negative) code, and its text, a literal. Valid after kFailed.
+  // zlib's (negative) error code, and its text, a string literal. Valid after kFailed.
   int zlib_code() const { return zlib_code_; }
   const char* zlib_message() const { return zlib_message_; }
 

@@ -67,7 +67,7 @@ bool MessageReader::ReadInPlace(size_t size, MessageSink* sink) {
   return goes_on;
 }
 
-// -- Arrivals: counts chunks as `ws` buffers them; it keeps each incomplete part.
+// -- Arrivals. Counts chunks as `ws` buffers them: it keeps each incomplete part.
 
 uint64_t MessageReader::HeldBytes() const {
   if (state_ == State::kPayload) return payload_bytes_ - payload_left_;
@@ -129,7 +129,7 @@ bool MessageReader::ReadHeader(Input* in, MessageSink* sink) {
   return true;
 }
 
-// Checks the first two bytes, in the same order as `ws`.
+// Checks the first two bytes in the order in which `ws` does.
 ReadError MessageReader::CheckStart() {
   if ((header_[0] & kRsv23) != 0) return ReadError::kUnexpectedRsv23;
   const bool is_compressed = (header_[0] & kRsv1) != 0;
@@ -200,8 +200,8 @@ bool MessageReader::ReadPayload(Input* in, MessageSink* sink) {
   return payload_left_ == 0 && EndFrame(sink);
 }
 
-// Takes a block of the pool for an unfragmented message. A client that announces bytes and does not
-// send them can only occupy memory that the pool already had.
+// Uses a block of the pool for an unfragmented message. A client that announces bytes and does not
+// send them can thus occupy only memory that the pool already had.
 void MessageReader::TakeBlock() {
   if (pool_ == nullptr || is_kept_apart() || !is_final_) return;
   if (payload_bytes_ < limits::kPooledBlockBytesMin) return;

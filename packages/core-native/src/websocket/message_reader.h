@@ -1,6 +1,6 @@
 #pragma once
-// Reads what a client sends after the handshake: assembles frames to messages. Results and errors
-// are those of `ws` 8 for the same bytes, however they are split.
+// Reads the bytes that a client sends after the handshake, and assembles frames to messages. Gives
+// the same results and errors as `ws` 8 for the same bytes, however they are split.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace httpsys::websocket {
 
 struct ReaderOptions {
-  // Longest message in bytes, both compressed and inflated; 0 = no limit.
+  // Maximum length of a message in bytes, both compressed and inflated; 0 = no limit.
   uint32_t max_payload = 0;
   // Maximum number of frames of one message, and maximum number of arrivals (reads) for one frame:
   // maxFragments and maxBufferedChunks of `ws` (16 Ki and 256 Ki there); 0 = no limit.
@@ -29,7 +29,7 @@ struct ReaderOptions {
 struct Message {
   Opcode opcode;  // kText or kBinary.
   std::string_view bytes;
-  // The buffer that has exactly `bytes`: the sink may move it away. nullptr: `bytes` are in the
+  // The buffer with exactly `bytes`, which the sink may move away. nullptr = `bytes` are in the
   // memory that was given to Read(), unmasked there.
   ByteBuffer* owned;
 };
@@ -41,9 +41,9 @@ struct Failure {
   const char* zlib_message = "";  // A literal.
 };
 
-// Receives the events in the order of the client's frames. Bytes are valid during the call only.
-// OnMessage(), OnPing() and OnPong() return true to continue; false ends the current Read(),
-// without losing anything. The reader must outlive the call.
+// Receives the events in the order of the client's frames. Bytes are valid only during the call.
+// OnMessage(), OnPing() and OnPong() return true to continue; false ends the current Read() without
+// losing anything. The reader must outlive the call.
 class MessageSink {
  public:
   virtual bool OnMessage(const Message& message) = 0;
@@ -52,20 +52,21 @@ class MessageSink {
   // The connection's last event, unless OnFailure() is called instead. `code` is kNoStatus if the
   // frame had none.
   virtual void OnClose(uint16_t code, std::string_view reason) = 0;
-  // The last event. The sink must answer with a close frame that has CloseCodeOf(failure.error).
+  // The connection's last event. The sink must answer with a close frame that has
+  // CloseCodeOf(failure.error).
   virtual void OnFailure(const Failure& failure) = 0;
 
  protected:
   ~MessageSink() = default;
 };
 
-// Needs no memory between messages. Within a message it keeps the bytes received (growing by
-// halves, or at once in a block of the pool) and, for a compressed message, those inflated so far:
-// each at most max_payload and some KiB. Thread: any, one at a time.
+// Uses no memory between messages. Within a message it keeps the received bytes (growing by halves,
+// or at once in a block of the pool) and, if the message is compressed, the inflated bytes: each at
+// most max_payload and some KiB. Thread: any, one at a time.
 class MessageReader {
  public:
   // `inflater` is nullptr unless permessage-deflate was negotiated. `pool` may have memory for
-  // large messages, or be nullptr. Both must outlive the reader.
+  // large messages; nullptr = none. Both must outlive the reader.
   explicit MessageReader(const ReaderOptions& options, Inflater* inflater = nullptr,
                          BlockPool* pool = nullptr)
       : options_(options), inflater_(inflater), pool_(pool) {}
@@ -78,14 +79,14 @@ class MessageReader {
   }
 
   // Reads `size` bytes as one arrival, and unmasks them in place. Returns the number of bytes used:
-  // less than `size` only if the sink stopped it; the caller must then give the rest again later.
+  // less than `size` only if the sink stopped it; the caller must then pass the rest again later.
   // After OnClose() or OnFailure() all bytes are discarded.
   size_t Read(char* data, size_t size, MessageSink* sink);
 
-  // Returns memory for the payload being read, to be filled from its start; for receiving without a
-  // copy. Empty unless at least `bytes_min` of a data frame are missing. Never longer than the
-  // missing bytes; if memory must grow, at most as long as the message so far or `bytes_min`,
-  // whichever is more.
+  // Returns memory into which the next bytes of the current payload can be received without a copy.
+  // Empty if less than `bytes_min` of a data frame are missing. Never longer than the missing
+  // bytes; if memory must grow, at most as long as the message so far or `bytes_min`, whichever is
+  // more.
   std::span<char> Room(size_t bytes_min);
   // Must be called when `size` bytes were received into Room(), as one arrival. Returns false if
   // the sink stopped it.
@@ -100,12 +101,12 @@ class MessageReader {
 
  private:
   enum class State : uint8_t { kHeader, kPayload, kEnded };
-  // The rest of the bytes that were given to Read().
+  // The bytes given to Read() that are not handled yet.
   struct Input;
 
   bool is_fragmented() const { return message_opcode_ != Opcode::kContinuation; }
-  // True if the current payload goes to frame_ first instead of message_: it is compressed, or a
-  // control frame's.
+  // True if the current payload must be collected in frame_ instead of message_: it is compressed,
+  // or belongs to a control frame.
   bool is_kept_apart() const { return is_compressed_ || IsControl(opcode_); }
   size_t length_bytes() const;
   uint64_t HeldBytes() const;
@@ -127,7 +128,7 @@ class MessageReader {
   bool EndClose(std::string_view payload, MessageSink* sink);
   bool EndDataFrame(std::string_view payload, MessageSink* sink);
   bool InflateFrame(std::string_view payload, MessageSink* sink);
-  // `view` is the message; empty if it is in message_.
+  // `view` is the message; empty = the message is in message_.
   bool EndMessage(std::string_view view, MessageSink* sink);
   void CheckText(std::string_view piece);
   bool Fail(ReadError error, MessageSink* sink);
@@ -135,16 +136,15 @@ class MessageReader {
   ReaderOptions options_;
   Inflater* inflater_;
   BlockPool* pool_;
-  // Uncompressed bytes of the message so far.
   ByteBuffer message_;
-  // Bytes so far of a frame with is_kept_apart().
+  // Payload so far of a frame with is_kept_apart().
   ByteBuffer frame_;
   uint64_t payload_bytes_ = 0;
   uint64_t payload_left_ = 0;
   // Sum of the lengths in the headers of the message's frames so far.
   uint64_t announced_bytes_ = 0;
   uint32_t fragments_ = 0;
-  // Number of arrivals with bytes of incomplete parts, as `ws` would buffer them.
+  // Number of arrivals that `ws` would buffer, because they contain incomplete parts.
   uint32_t chunks_ = 0;
   uint32_t detail_ = 0;
   // Checks the current text. Complete after each valid text.

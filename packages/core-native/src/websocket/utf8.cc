@@ -27,8 +27,8 @@ const uint8_t* SkipAscii(const uint8_t* p, const uint8_t* end) {
 
 bool IsWithin(uint8_t c, uint8_t low, uint8_t high) { return c >= low && c <= high; }
 
-// The bytes that must follow the first byte of a character: their number, and the range of the next
-// one. `missing` is 0 if no character begins with the byte.
+// The continuation of a character: the number of bytes that must follow its first byte, and the
+// range of the next one. `missing` is 0 if no character begins with the byte.
 struct Rest {
   uint8_t missing;
   uint8_t low;
@@ -48,8 +48,7 @@ Rest RestOf(uint8_t first) {
 }
 
 // Returns the length of the character at `p`, which must not be ASCII; 0 if it is invalid. Four
-// bytes must be readable. All bytes of a character are checked together: most scripts have such
-// characters only.
+// bytes must be readable. Checks all bytes together: in most scripts no character is ASCII.
 size_t CharacterBytes(const uint8_t* p) {
   const uint32_t word = p[0] | uint32_t{p[1]} << 8 | uint32_t{p[2]} << 16 | uint32_t{p[3]} << 24;
   const uint32_t second = word >> 8 & 0x3f;

@@ -1,5 +1,5 @@
 #pragma once
-// Checks UTF-8 as in RFC 3629: nothing overlong, no surrogates, nothing beyond U+10FFFF.
+// Checks UTF-8 by RFC 3629: no overlong forms, no surrogates, nothing beyond U+10FFFF.
 
 #include <cstdint>
 #include <string_view>
@@ -10,9 +10,10 @@ namespace httpsys::websocket {
 // at a time.
 class Utf8Validator {
  public:
-  // Adds a piece. Returns false, now and later, if no continuation can make the text valid.
+  // Adds a piece. Returns false, also for all later pieces, if no continuation can make the text
+  // valid.
   bool Add(std::string_view piece);
-  // True if everything added is valid and ends at the end of a character.
+  // True if everything added is valid and ends with a whole character.
   bool is_complete() const { return is_valid_ && missing_ == 0; }
   bool is_valid() const { return is_valid_; }
 

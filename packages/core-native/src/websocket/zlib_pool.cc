@@ -102,8 +102,8 @@ ZlibState* ZlibPool::TakeSpare(bool is_deflate, const ZlibParameters& parameters
   return nullptr;
 }
 
-// Puts a state in front of the spare ones, and frees the oldest if there are too many: a caller may
-// use the new one again at once.
+// Puts a state at the front of the unused ones: a caller may need it again at once. Frees the
+// oldest if there are too many.
 void ZlibPool::Put(ZlibState* state) {
   state->user = nullptr;
   state->older = spares_;

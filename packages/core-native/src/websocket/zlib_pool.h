@@ -1,10 +1,10 @@
 #pragma once
 // The zlib states of one lane.
 //
-// A state costs 40 KiB (inflating) or 270 KiB (deflating), so an idle WebSocket has none. Its
-// history is kept as a dictionary, no longer than the data seen. States in use stay with their
-// owners up to a limit; beyond it, a WebSocket that needs one gets the one that was unused for
-// longest.
+// A state costs 40 KiB (inflating) or 270 KiB (deflating), so an idle WebSocket has none: its
+// history is kept as a dictionary, which is no longer than the data seen. A limited number of
+// states stays with their owners between messages; beyond the limit, a WebSocket that needs a state
+// gets the one that was unused for longest.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,22 +14,22 @@
 namespace httpsys::websocket {
 
 // Maximum number of states that stay with their owners between messages. Restoring a dictionary
-// costs a deflater 20 us and an inflater 3 us: a few hundred busy WebSockets should not have to
+// costs a deflater 20 us and an inflater 3 us, so a few hundred busy WebSockets should not have to
 // share deflaters.
 inline constexpr size_t kLiveInflatersMax = 128;
 inline constexpr size_t kLiveDeflatersMax = 512;
 // Maximum number of unused states that are kept for the next owner.
 inline constexpr size_t kSpareStatesMax = 4;
-// Longest dictionary of a deflater: the loss of a state costs at most that much compression and
-// memory. (An inflater must remember its whole window.)
+// Longest dictionary of a deflater: a WebSocket that loses its state loses at most that much
+// history, and keeps at most that much memory. (An inflater must remember its whole window.)
 inline constexpr size_t kDeflateDictionaryBytesMax = 8 * 1024;
 
 // Parameters of deflateInit2(), with Node's defaults.
 struct ZlibParameters {
-  // 8 to 15. zlib deflates with 9 instead of 8, but with distances below 256: a client with a
+  // 8 to 15. With 8, zlib deflates like 9, but with distances below 256, so that a client with a
   // window of 8 can inflate the result.
   int8_t window_bits = 15;
-  // The following are for deflating. -1 to 9.
+  // -1 to 9. Only for deflating, as the members below.
   int8_t level = -1;
   // 1 to 9.
   int8_t mem_level = 8;
@@ -40,7 +40,7 @@ struct ZlibParameters {
 struct ZlibState;  // zlib_state.h
 class ZlibPool;
 
-// The owner of a state; base class of Inflater and Deflater.
+// Base class of Inflater and Deflater: the owner of a zlib state.
 class ZlibUser {
  public:
   ZlibUser(const ZlibUser&) = delete;
@@ -60,10 +60,9 @@ class ZlibUser {
   // Returns a state with the history of earlier messages, marked as used; nullptr if out of memory.
   ZlibState* Acquire();
   // Must be called after each message. Gives the state back to the pool if the next message does
-  // not need its history. Otherwise, with `can_be_dictionary`, the pool may give it to another
-  // connection and keep its window as a dictionary.
+  // not need its history. Otherwise, with `can_be_dictionary`, the pool may give the state to
+  // another connection and keep its window as a dictionary.
   void EndMessage(bool can_be_dictionary);
-  // Discards the state and the dictionary.
   void Drop();
 
  private:
@@ -79,8 +78,8 @@ class ZlibUser {
   bool takes_over_;
 };
 
-// Owns the states. All its Inflaters and Deflaters must be destroyed before it. Thread: the one
-// that uses them.
+// Owns the zlib states. All Inflaters and Deflaters that use it must be destroyed before it.
+// Thread: the one that uses them.
 class ZlibPool {
  public:
   explicit ZlibPool(size_t inflaters_max = kLiveInflatersMax,
@@ -89,15 +88,15 @@ class ZlibPool {
   ZlibPool(const ZlibPool&) = delete;
   ZlibPool& operator=(const ZlibPool&) = delete;
 
-  // Takes states away that were not used since the last call, and frees all spare ones. To be
+  // Takes away states that were not used since the last call, and frees all spare ones. Must be
   // called by a timer of a few seconds; cheap when no state is in use.
   void ReleaseIdle();
-  // The number of states that their owners keep between messages.
+  // The number of states that stay with their owners between messages.
   size_t live_states() const { return inflaters_.count + deflaters_.count; }
 
  private:
   friend class ZlibUser;
-  // The states of one kind that their owners keep between messages, in the order of their last use.
+  // The states of one kind that stay with their owners between messages, in the order of last use.
   struct LiveStates {
     size_t count_max = 0;
     size_t count = 0;

@@ -10,7 +10,7 @@
 namespace httpsys::websocket {
 namespace {
 
-// Smallest block that gets pages of its own: smaller ones would waste most of a page.
+// Smallest block that is allocated as pages: smaller ones would waste most of a page.
 constexpr size_t kBlockBytesMin = 16 * 1024;
 constexpr size_t kWindowBytesMax = 32 * 1024;
 
@@ -47,7 +47,8 @@ ZlibState* MakeZlibState(bool is_deflate, const ZlibParameters& parameters) {
   stream.zalloc = ZlibPages::Allocate;
   stream.zfree = ZlibPages::Free;
   stream.opaque = &state->pages;
-  // A negative number of bits means: without zlib's own header. For 8 bits see ZlibParameters.
+  // A negative number of bits stands for a stream without zlib's own header. For 8 bits see
+  // ZlibParameters.
   const int bits = parameters.window_bits;
   const int result = is_deflate
                          ? deflateInit2(&stream, parameters.level, Z_DEFLATED, -std::max(bits, 9),

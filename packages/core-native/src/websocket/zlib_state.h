@@ -1,5 +1,5 @@
 #pragma once
-// The parts of zlib that src/websocket uses internally.
+// Parts of zlib for use within src/websocket.
 
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "websocket/zlib_pool.h"
 
-// Makes zlib's input pointers const.
+// Makes zlib declare its input pointers as const.
 #define ZLIB_CONST
 #include <zlib.h>
 
@@ -16,8 +16,8 @@ namespace httpsys::websocket {
 // Maximum input bytes for one call of zlib.
 inline constexpr size_t kInputBytesMax = size_t{1} << 30;
 
-// The windows and tables of a state, in separate pages: malloc() would not return freed memory
-// between other blocks to the system. Pages that a short message does not touch cost nothing.
+// The windows and tables of a state, in separate pages: from malloc(), freed memory between other
+// blocks would not return to the system. Pages that a short message does not touch cost nothing.
 class ZlibPages {
  public:
   static voidpf Allocate(voidpf pages, uInt count, uInt size);
@@ -36,7 +36,8 @@ struct ZlibState {
   z_stream stream = {};
   ZlibParameters parameters;
   bool is_deflate = false;
-  // True between messages: the state is in the pool's list, and may be taken from its owner.
+  // True between messages: the state is in the pool's list, and the pool may take it from its
+  // owner.
   bool is_live = false;
   uint32_t turn = 0;
   ZlibUser* user = nullptr;
@@ -51,9 +52,9 @@ ZlibState* MakeZlibState(bool is_deflate, const ZlibParameters& parameters);
 void FreeZlibState(ZlibState* state);
 // Resets a state, except its parameters.
 void ResetZlibState(ZlibState* state);
-// Appends the history that the next message may refer to. Must be called between messages.
+// Appends the history to which the next message may refer. Must be called between messages.
 void SaveDictionary(ZlibState* state, ByteBuffer* out);
-// Restores the history of a state that was just made or reset.
+// Restores the history in a state that was just made or reset.
 void RestoreDictionary(ZlibState* state, std::string_view dictionary);
 
 }  // namespace httpsys::websocket

@@ -81,7 +81,8 @@ class EpollListenerPoll final : public ListenerPoll {
 
   int OpenSet() const override { return MoveToOwn(epoll_create1(EPOLL_CLOEXEC)); }
   int WatchIn(int set, int fd, int key) const override { return Add(set, fd, key); }
-  // close() alone would not end the watch if another process has a descriptor of the same socket.
+  // Remove the descriptor explicitly: close() does not end the watch if another process has a
+  // descriptor of the same socket.
   void UnwatchIn(int set, int fd) const override { epoll_ctl(set, EPOLL_CTL_DEL, fd, nullptr); }
   void ReadyIn(int set, std::vector<int>* keys) const override {
     keys->clear();

@@ -20,7 +20,7 @@ std::shared_ptr<RateBucket> Bandwidths::Of(uint32_t server_id, const ServerConfi
   const std::lock_guard lock(mutex_);
   Entry& entry = entries_[{server_id, place.prefix_id}];
   entry.is_over = false;
-  // Compare the texts: a new prefix may have the id of a removed one.
+  // Compare the texts, too: a new prefix may have the id of a removed one.
   if (entry.bucket != nullptr && entry.place.text == place.text) return entry.bucket;
   entry.place = std::move(place);
   entry.bucket = std::make_shared<RateBucket>(config.settings().bandwidth_max, uv_hrtime());

@@ -16,7 +16,7 @@
 namespace httpsys::engine {
 
 // Makes a bucket for a prefix of a server with maxBandwidth, on the prefix's first request. If
-// other members own the prefix, too, the bucket gets its share of the rate. Thread: any.
+// other members own the prefix, too, the bucket gets only its share of the rate. Thread: any.
 class Bandwidths {
  public:
   // Identifies the prefix of a bucket.
@@ -38,7 +38,7 @@ class Bandwidths {
   // `local_port` is the local port of the connection.
   std::shared_ptr<RateBucket> Of(uint32_t server_id, const ServerConfig& config, uint32_t prefix_id,
                                  uint16_t local_port);
-  // Must be called when the owners on a port have changed; gives every bucket of the port its new
+  // Must be called when the owners on a port have changed. Gives every bucket of the port its new
   // share. nullptr = the port is no longer used.
   void SetOwners(uint16_t port, CountOwners count);
   // Must be called when the server has stopped listening. Its buckets exist as long as connections

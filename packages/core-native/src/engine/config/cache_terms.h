@@ -18,7 +18,7 @@ namespace httpsys::engine {
 // Events that the output cache counts for each server.
 enum class CacheCounter : uint8_t {
   kHits,         // A fresh entry answered.
-  kMisses,       // A request that an entry could have answered went to JavaScript.
+  kMisses,       // A request that an entry might have answered went to JavaScript.
   kStale,        // A stale entry answered.
   kRevalidated,  // JavaScript has confirmed an entry by a 304.
   kCoalesced,    // A request waited for the answer to another one.
@@ -26,7 +26,7 @@ enum class CacheCounter : uint8_t {
   kStored,
   kInvalidated,  // An unsafe request made an entry obsolete.
   kCompressed,   // A compressed variant answered.
-  kChanged,      // An entry went away while it was read.
+  kChanged,      // An entry was replaced while a lane read it.
   kCount,
 };
 
@@ -35,7 +35,7 @@ class CacheCounters {
  public:
   void Add(CacheCounter counter) { Increment(&values_[static_cast<size_t>(counter)]); }
   void AddRefusal(cache::Refusal refusal) { Increment(&refusals_[static_cast<size_t>(refusal)]); }
-  // Counts a miss and the reason of its refusal, at the price of one counter.
+  // Counts a miss and its reason, with one counter for both.
   void AddRefusedMiss(cache::Refusal refusal) {
     Increment(&refused_misses_[static_cast<size_t>(refusal)]);
   }
@@ -63,16 +63,16 @@ class CacheCounters {
 // One version of the cache settings of a server. Immutable, and shared by the lanes.
 struct CacheTerms {
   cache::StoreOptions options;
-  std::vector<std::string> harmless_fields;  // As for cache::ReadRequest().
+  std::vector<std::string> harmless_fields;  // The argument of cache::ReadRequest().
   bool tells_status = false;                 // Answers have a Cache-Status field (RFC 9211).
-  bool tells_reason = false;                 // That field says why a response was not stored.
-  // A request of the cache itself is given up if JavaScript has not answered it within this time.
+  bool tells_reason = false;                 // The field also says why a response was not stored.
+  // Time limit for JavaScript's answer to a request of the cache itself.
   uint32_t refresh_ms = 60'000;
-  // Longest time that a request waits for the answer to another one with its key; 0 = requests do
-  // not wait.
+  // Longest time that a request waits for the answer to another request with its key; 0 = requests
+  // do not wait.
   uint32_t coalesce_ms = 5'000;
   std::shared_ptr<CacheCounters> counters;
-  // The scope of a server without prefixes (KeyScope::port), or 0.
+  // KeyScope::port of a server without prefixes; 0 = none.
   uint32_t scope_of_everything = 0;
   struct PrefixScope {
     uint32_t prefix_id = 0;

@@ -70,7 +70,7 @@ bool ServerConfig::AddPrefix(const NumberedPrefix& added) {
   }
   ++(prefix.is_https ? found->secure_count : found->plain_count);
   prefixes_.Insert(prefixes_.LowerBound(added.id), Prefix{added, prefix.path.size()});
-  // A duplicate with the other scheme is accepted here: its registration refuses it later with the
+  // Accept a duplicate with the other scheme here: its registration refuses it later, with a
   // reason.
   if (found->table.Add(prefix, added.id)) return true;
   shadowed_.push_back(added);
@@ -91,7 +91,7 @@ void ServerConfig::RemovePrefix(uint32_t id) {
   const auto has_id = [=](const NumberedPrefix& each) { return each.id == id; };
   if (std::erase_if(shadowed_, has_id) == 0) {
     (void)found->table.Remove(prefix);
-    // A shadowed prefix may take the place that has become free.
+    // A shadowed prefix may now get into the table.
     std::erase_if(shadowed_, [&](const NumberedPrefix& each) {
       UrlPrefix other;
       (void)ParseUrlPrefix(each.text, &other);
@@ -106,7 +106,7 @@ std::string ServerConfig::PrefixText(uint32_t id) const {
   return there == nullptr ? std::string() : there->text;
 }
 
-// Without prefixes, the path before the folder is "/": one byte.
+// Without prefixes, the path above the folder is "/": one byte.
 StaticMounts::Found ServerConfig::FindStatic(uint32_t prefix_id, std::string_view path) const {
   const Prefix* there = has_prefixes() ? prefixes_.Find(prefix_id) : nullptr;
   return statics_->Find(prefix_id, there == nullptr ? 1 : there->path_bytes, path);
@@ -119,7 +119,7 @@ Route ServerConfig::FindPrefix(uint16_t local_port, const http1::RequestHead& he
   if (!host.is_valid) return {RouteStatus::kBadHost, 0};
   if (ports_.empty()) return {RouteStatus::kUnknownHost, 0};
   const PortTable* port = &ports_[0];
-  // With a single table the port is not compared: the listener may have another port number.
+  // Compare the port only if there are several: the single listener may have another port number.
   if (ports_.size() > 1) {
     const auto found = std::find_if(ports_.begin(), ports_.end(), [&](const PortTable& table) {
       return table.port == local_port;
@@ -136,7 +136,7 @@ std::shared_ptr<const tls::ServerContext> ServerConfig::TlsOf(uint16_t local_por
   return !has_prefixes() || IsSecure(local_port, local) ? tls_ : nullptr;
 }
 
-// Leaves out the bytes of an address that is no IP address.
+// Returns a place. If the address is no IP address, its bytes are left out.
 ServerConfig::Spoken::Place ServerConfig::Spoken::At(uint16_t port, bool is_https,
                                                      const LocalAddress& address) {
   if (!address.is_ip) return {port, is_https, false, {}};

@@ -22,25 +22,25 @@ namespace httpsys::engine {
 // lanes.
 class ServerConfig {
  public:
-  // `last` is the version before, which has the unchanged prefixes; nullptr = none. Returns nullptr
-  // if a prefix is not canonical, or if `settings` needs `last` and there is none.
-  // `sites` makes the served folders; it may be nullptr if there are no new ones. `cache` becomes
-  // the result of cache().
+  // `last` is the version before, from which unchanged prefixes are taken; nullptr = none. `sites`
+  // makes the served folders; it may be nullptr if there are no new ones. `cache` becomes the
+  // result of cache(). Returns nullptr if a prefix is not canonical, or if `settings` needs `last`
+  // and there is none.
   static std::shared_ptr<const ServerConfig> Create(
       ServerSettings settings, const ServerConfig* last = nullptr,
       static_files::StaticSites* sites = nullptr,
       std::shared_ptr<const CacheTerms> cache = nullptr);
 
-  // The header lines of an answer of HTTP/1.1 behind which the connection stays open: Connection,
-  // and Keep-Alive if the server limits the idle time.
+  // The HTTP/1.1 header lines for an answer after which the connection stays open: Connection, and
+  // Keep-Alive if the server limits the idle time.
   const std::string& keep_alive_lines() const { return keep_alive_lines_; }
-  // The settings, without the changes of the prefixes.
+  // The settings, without the list of prefix changes.
   const ServerSettings& settings() const { return settings_; }
   // True if the server has prefixes; false if it serves everything on its sockets.
   bool has_prefixes() const { return !settings_.prefixes.is_everything; }
   // Returns the prefix with this id; empty = unknown.
   std::string PrefixText(uint32_t id) const;
-  // True if the server has folders whose files are sent without JavaScript.
+  // True if the server has folders whose files lanes send without JavaScript.
   bool has_statics() const { return !statics_->empty(); }
   // Finds the folder of a request for the prefix. `path` is as in StaticMounts::Find().
   StaticMounts::Found FindStatic(uint32_t prefix_id, std::string_view path) const;
@@ -50,7 +50,7 @@ class ServerConfig {
   // The TLS context of the server; nullptr = no TLS.
   const tls::ServerContext* tls() const { return tls_.get(); }
   // Finds the prefix that owns a request on a connection to `local_port`. A server of a whole port
-  // or path takes every Host, as Node does; a server with prefixes needs a valid Host
+  // or path accepts every Host, as Node does; a server with prefixes needs a valid Host
   // (http1::HostOf()).
   Route FindPrefix(uint16_t local_port, const http1::RequestHead& head,
                    const LocalAddress& local) const;
@@ -69,11 +69,11 @@ class ServerConfig {
   };
 
   struct Prefix : NumberedPrefix {
-    size_t path_bytes = 1;  // Length of its decoded path.
+    size_t path_bytes = 1;  // Length of the prefix's decoded path.
   };
 
-  // A port and address at which the server accepts, with TLS or without. The order is port, TLS,
-  // address; no address comes first.
+  // A port and address on which the server accepts, with TLS or without. Places are sorted by port,
+  // TLS and address; no address comes first.
   struct Spoken {
     using Place = std::tuple<uint16_t, bool, bool, std::array<uint8_t, 16>>;
 
@@ -96,7 +96,7 @@ class ServerConfig {
   SortedChunks<Prefix, &Prefix::id> prefixes_;
   std::vector<PortTable> ports_;
   SortedChunks<Spoken, &Spoken::place> places_;
-  // Prefixes that have no place in a PortTable because of an equal prefix with the other scheme.
+  // Prefixes that a PortTable cannot hold because it has an equal prefix with the other scheme.
   std::vector<NumberedPrefix> shadowed_;
 };
 

@@ -48,7 +48,7 @@ bool IsLonger(const StaticMounts::Mount& one, const StaticMounts::Mount& other) 
 const StaticMounts::Mount* FirstWith(const std::vector<StaticMounts::Mount>& mounts,
                                      std::string_view path) {
   const auto found = std::find_if(mounts.begin(), mounts.end(), [=](const auto& mount) {
-    // A request for the mount's path without the final slash means the folder itself.
+    // A path without the final slash of the mount's path means the folder itself.
     const std::string_view folder = std::string_view(mount.path).substr(0, mount.path.size() - 1);
     return path.starts_with(mount.path) || path == folder;
   });
@@ -108,7 +108,7 @@ StaticMounts::Found StaticMounts::Find(uint32_t prefix_id, size_t prefix_bytes,
                     [](const Mount& mount) { return mount.settings.owns_prefix; });
     if (is_owned) return found;
   }
-  // Paths of these mounts begin at the final slash of the prefix.
+  // Paths of these mounts are relative to the final slash of the prefix.
   const size_t before = prefix_bytes - 1;
   if (view.size() < before) return found;
   const Mount* below = FirstWith(below_all_, view.substr(before));
