@@ -16,36 +16,36 @@
 
 namespace httpsys::files {
 
-// What the system can say about a file's bytes before they are read.
+// What is known about a file's bytes before they are read.
 enum class ReadWay : uint8_t {
-  kMemory,  // All are always in memory (tmpfs).
-  kProbed,  // Whether they are in memory (RWF_NOWAIT: ext4, XFS, Btrfs).
-  kUnsure,  // Nothing: any read may wait (overlayfs, network file systems, FUSE; other systems).
+  kMemory,  // All bytes are always in memory (tmpfs).
+  kProbed,  // The system can say whether bytes are in memory (RWF_NOWAIT: ext4, XFS, Btrfs).
+  kUnsure,  // Any read may wait (overlayfs, network file systems, FUSE; other systems).
 };
 
-// Owns the descriptor of a file. A file with a path may give its descriptor up while others need
-// descriptors, and opens the path again when it is read. No member moves the descriptor's file
+// Owns the descriptor of a file. If the file has a path, it may give up its descriptor when other
+// files need one, and opens the path again when it is read. No member moves the descriptor's file
 // position. Thread: any.
 class OpenFile {
  public:
-  // Takes the descriptor over, and moves it (base/own_descriptor.h). `path` names the file; empty =
+  // Takes over the descriptor, and moves it (base/own_descriptor.h). `path` names the file; empty =
   // no path. If the descriptor is not that of a regular file, closes it and returns nullptr. Does
   // not wait for the server of a network file system.
   static std::unique_ptr<OpenFile> Take(int fd, std::string path = {});
-  // Does the same with a duplicate of the descriptor. Returns nullptr and sets errno on failure.
+  // Like Take(), with a duplicate of the descriptor. Returns nullptr and sets errno on failure.
   static std::unique_ptr<OpenFile> Duplicate(int fd);
-  // Sets a function that is called, on any thread, before a given-up descriptor is opened again: it
-  // makes other files give up theirs. Must be called before another thread has the file.
+  // Sets a function that makes other files give up their descriptors. It is called, on any thread,
+  // before this file is opened again. Must be called before another thread has the file.
   void set_make_room(std::function<void()> make_room) { make_room_ = std::move(make_room); }
-  // Sets a function that opens a given-up descriptor, in place of opening the path. It returns a
+  // Sets a function that opens the file again, instead of opening the path. It must return a
   // descriptor or a negative errno. Must be called before another thread has the file.
   void set_opener(std::function<int()> opener) { opener_ = std::move(opener); }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
 
-  // Facts about the file when it was opened. Files with the same device wait for the same disk or
-  // server.
+  // Facts about the file at the time when it was opened. Reads of files with the same device wait
+  // for the same disk or server.
   const FileFacts& facts() const { return facts_; }
   ReadWay way() const { return way_.load(std::memory_order_relaxed); }
   const std::string& path() const { return path_; }
@@ -59,8 +59,8 @@ class OpenFile {
   // Returns true if reading the bytes does not wait. Checks the first and the last byte only: the
   // bytes between are usually read together with them.
   bool IsInMemory(uint64_t offset, size_t bytes) const;
-  // Notes that all bytes are in memory. IsHot() then is true for limits::kFileHotMs: a file that is
-  // sent so often stays in memory. `now_ms` is on any clock that all callers share.
+  // Notes that all bytes are in memory. IsHot() is then true for limits::kFileHotMs, because a file
+  // that is sent so often stays in memory. `now_ms` is on any clock that all callers share.
   void SetHot(uint64_t now_ms) const { hot_ms_.store(now_ms, std::memory_order_relaxed); }
   bool IsHot(uint64_t now_ms) const {
     return has_descriptor() &&
@@ -73,21 +73,22 @@ class OpenFile {
   // Closes the descriptor if the file has a path and is not being read. Returns true if the file
   // has no descriptor now.
   bool GiveUp() const;
-  // The present number of the descriptor, or -1. For display only: the descriptor may be closed at
+  // The present number of the descriptor, or -1. Only for display: the descriptor may be closed at
   // any time.
   int descriptor() const { return fd_.load(std::memory_order_relaxed); }
   bool has_descriptor() const {
     return users_.load(std::memory_order_relaxed) >= 0 && !is_lost_.load(std::memory_order_relaxed);
   }
   // Returns true if other code of the process has closed the descriptor, whose number may belong to
-  // another file by now. From then on the number is not used, and every read fails with EBADF.
-  // Makes a system call, which does not wait for a server.
+  // another file by now. Afterwards the number is not used, and every read fails with EBADF. Makes
+  // a system call, which does not wait for a server.
   bool HasLostDescriptor() const { return Look() == State::kLost; }
-  // Returns true if the descriptor is still the file's and facts() are still true. Must be called
-  // before a file that was kept open is used again. A given-up descriptor counts as unchanged: the
-  // file is compared when it is opened again. Costs as much as HasLostDescriptor().
+  // Returns true if the descriptor still belongs to the file and facts() are still true. Must be
+  // called before a file that was kept open is used again. A given-up descriptor counts as
+  // unchanged, because the file is compared when it is opened again. Costs as much as
+  // HasLostDescriptor().
   bool IsUnchanged() const { return Look() == State::kUnchanged; }
-  // Returns the descriptor, which is never given up afterwards, or -1 with errno as Read().
+  // Returns the descriptor, which will never be given up, or -1 with errno as Read() sets it.
   int Pin() const;
 
  private:
@@ -110,11 +111,11 @@ class OpenFile {
   std::function<int()> opener_;  // Empty = the path is opened.
   FileFacts facts_;
   mutable std::atomic<uint64_t> hot_ms_ = UINT64_MAX / 2;  // Long before any `now_ms`.
-  // Number of reads that use the descriptor, or kGivenUp.
+  // Number of reads that use the descriptor; kGivenUp = there is no descriptor.
   mutable std::atomic<int> users_ = 0;
-  // True once other code has closed the descriptor: its number must not be used.
+  // True once other code has closed the descriptor.
   mutable std::atomic<bool> is_lost_ = false;
-  // kProbed until the file system refuses a probe.
+  // Starts as kProbed; changes when the file system refuses a probe.
   mutable std::atomic<ReadWay> way_ = ReadWay::kProbed;
 };
 

@@ -34,8 +34,8 @@ std::shared_ptr<const OpenFile> OpenFiles::Find(std::string_view path, uint64_t 
   lock.unlock();
   // The open descriptor keeps the inode, so no other file gets the inode's number; without a
   // descriptor, the file is opened again and all facts are compared. IsUnchanged() also checks the
-  // descriptor: code that closes a descriptor twice may have closed this one, and every later
-  // response would have the bytes of the file that got its number.
+  // descriptor: code that closes a descriptor twice may have closed this one, and then every later
+  // response would have the bytes of another file with its number.
   const FileFacts& was = file->facts();
   if (!is_same_user || ReadPathFacts(file->path(), facts) != 0 || !facts->IsSameFile(was) ||
       facts->changed_ns != was.changed_ns || !file->IsUnchanged()) {
@@ -87,8 +87,8 @@ void OpenFiles::MakeRoom() {
   MakeRoomLocked();
 }
 
-// Makes room for one descriptor if possible: files that are being read, and pinned files, keep
-// theirs.
+// Makes room for one descriptor if possible: files that are being read and pinned files keep their
+// descriptors.
 void OpenFiles::MakeRoomLocked() {
   size_t open =
       static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), [](const Entry& entry) {

@@ -1,5 +1,5 @@
 #pragma once
-// Files that stay open for later users.
+// Files that stay open between requests.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,12 +16,12 @@
 namespace httpsys::files {
 
 // Table of an engine's open files, by path. It has at most descriptors_max() descriptors, and one
-// more for each thread that is opening a file: unused files are closed first, then files that are
-// being sent give up their descriptors until they are read again. Files with ReadWay::kUnsure are
-// not in the table: their users keep them open. Thread: any.
+// more for each thread that is opening a file: it first closes unused files, then makes files that
+// are being sent give up their descriptors until they are read again. Files with ReadWay::kUnsure
+// are not in the table: their users keep them open. Thread: any.
 class OpenFiles : public std::enable_shared_from_this<OpenFiles> {
  public:
-  // Makes the shared file that the table returns, as ReadAhead::Share().
+  // Makes the shared file that the table returns, like ReadAhead::Share().
   using Share =
       std::function<std::shared_ptr<const OpenFile>(std::unique_ptr<const OpenFile> file)>;
 
@@ -34,11 +34,11 @@ class OpenFiles : public std::enable_shared_from_this<OpenFiles> {
   OpenFiles(const OpenFiles&) = delete;
   OpenFiles& operator=(const OpenFiles&) = delete;
 
-  // Returns the open file of a path if the path still names that file, and the file's rights and
-  // the process' user have not changed; otherwise nullptr. `facts` gets the file's present facts.
-  // Asks the file system, but only one that answers at once (not ReadWay::kUnsure).
+  // Returns the open file of a path; nullptr if the path names another file now, or if the file's
+  // rights or the process' user have changed. `facts` gets the file's present facts. Calls only
+  // file systems that answer at once (not ReadWay::kUnsure).
   std::shared_ptr<const OpenFile> Find(std::string_view path, uint64_t now_ms, FileFacts* facts);
-  // Adds a file under its path, in place of an older one. Returns the shared file.
+  // Adds a file under its path, and removes an older one. Returns the shared file.
   std::shared_ptr<const OpenFile> Add(std::unique_ptr<OpenFile> file, uint64_t now_ms);
   // Closes files that were not used for limits::kFileUnusedMs. Returns true if files are left.
   bool Sweep(uint64_t now_ms);

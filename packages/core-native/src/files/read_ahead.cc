@@ -23,13 +23,13 @@ class ReadAhead::Pool {
  public:
   struct Task {
     std::function<void()> work;
-    std::function<void()> done;  // May be empty. Called even if no thread starts.
+    std::function<void()> done;  // May be empty. Called even if no thread can be started.
   };
 
-  // Adds a task, and starts a thread for it if no idle one can take it and the limit allows.
+  // Adds a task. If no idle thread can take it and the limit allows, starts a thread.
   static Ticket Start(const std::shared_ptr<Pool>& pool, WaitPlace place, Task task);
   void Cancel(WaitPlace place, Ticket ticket) {
-    Task dropped;  // As in Close().
+    Task dropped;  // Destroyed without the lock.
     const std::lock_guard lock(mutex_);
     const auto found = tasks_.find(place);
     if (found == tasks_.end()) return;
@@ -72,9 +72,9 @@ class ReadAhead::Pool {
     return true;
   }
 
-  // Must be called when a counted thread could not be started. Without any thread all tasks fail.
+  // Must be called when a counted thread could not be started. Without any thread, all tasks fail.
   void OnNoThread() {
-    Tasks failed;  // As in Close().
+    Tasks failed;  // Destroyed without the lock.
     const std::lock_guard lock(mutex_);
     --threads_;
     if (threads_ > 0) return;
@@ -108,7 +108,7 @@ class ReadAhead::Pool {
     sweep_at_ = Clock::now() + kUnused;
   }
 
-  // Runs on each thread until the thread ends.
+  // The function of each thread.
   void Run() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -124,7 +124,7 @@ class ReadAhead::Pool {
             has_tasks_.wait_for(lock, kUnused, [this] { return called_ > 0 || is_closed_; });
         --idle_;
         called_ = std::max(called_ - 1, 0);
-        // The last idle thread stays for the next sweep.
+        // The last idle thread waits for the next sweep.
         if (is_called || (is_sweep_due_ && idle_ == 0)) continue;
         break;
       }
@@ -158,7 +158,7 @@ class ReadAhead::Pool {
   std::condition_variable has_ended_;
   Tasks tasks_;
   Ticket last_ticket_ = 0;
-  std::set<WaitPlace> busy_;  // Places at which a thread works.
+  std::set<WaitPlace> busy_;  // Places on which a thread works.
   int threads_ = 0;
   int idle_ = 0;
   int called_ = 0;  // Idle threads that were woken for tasks.

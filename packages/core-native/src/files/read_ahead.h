@@ -21,12 +21,12 @@ struct FileBlock {
 };
 
 // Runs tasks on threads that start when there are tasks, and end after limits::kUnusedMs without
-// any. Only one thread at a time works on tasks that may wait at the same place: a server that does
-// not answer holds up its own files only. Thread: any, unless a member says otherwise.
+// any. Only one thread at a time works on tasks that may wait at the same place, so a server that
+// does not answer delays only its own files. Thread: any, unless a member says otherwise.
 class ReadAhead {
  public:
   struct Result {
-    ssize_t bytes = 0;                       // Or a negative errno; 0 = behind the file's end.
+    ssize_t bytes = 0;                       // Or a negative errno; 0 = beyond the file's end.
     std::shared_ptr<const FileBlock> block;  // Set if `keeps` and there are bytes.
   };
   using Done = std::function<void(const Result& result)>;
@@ -39,28 +39,26 @@ class ReadAhead {
   ReadAhead& operator=(const ReadAhead&) = delete;
   ~ReadAhead() { Close(); }
 
-  // Number of a task, for Cancel().
   using Ticket = uint64_t;
 
   // Reads at most limits::kFileWindowBytes of a file, and calls `done` on a thread of this object.
-  // `keeps`: the result has the bytes; otherwise they only come into the kernel's memory. `done`
-  // must not wait, and must not use this object.
+  // If `keeps`, the result has the bytes; otherwise they are only read into the kernel's memory.
+  // `done` must not wait, and must not use this object.
   Ticket Read(std::shared_ptr<const OpenFile> file, uint64_t offset, size_t bytes, bool keeps,
               Done done);
   // Calls `work` on a thread of this object, and then `done`, as Read() does.
   Ticket Run(WaitPlace place, std::function<void()> work, std::function<void()> done);
-  // Removes a task that is no longer needed, unless it has begun. Otherwise tasks of clients that
-  // have left would pile up behind a device that does not answer.
+  // Removes a task that is no longer needed, unless it has begun. Without that, tasks of clients
+  // that have left would pile up behind a device that does not answer.
   void Cancel(WaitPlace place, Ticket ticket);
   // Returns the place at which a read of a file waits.
   static WaitPlace PlaceOf(const OpenFile& file) {
     return {file.facts().device, WaitPlace::Use::kBytes};
   }
-  // Calls `sweep` every limits::kUnusedMs from now on, on a thread of this object, until it returns
-  // false.
+  // Calls `sweep` every limits::kUnusedMs, on a thread of this object, until it returns false.
   void SweepLater();
-  // Returns a shared file. Its last release closes it on a thread of this object if closing may
-  // take time: the kernel may have to inform a server, or to free the space of a removed file.
+  // Returns a shared file. If closing may take time, the last release closes the file on a thread
+  // of this object: the kernel may have to inform a server, or to free the space of a removed file.
   std::shared_ptr<const OpenFile> Share(std::unique_ptr<const OpenFile> file);
   // After Close() has returned, neither `done` nor `sweep` is called. Does not wait for reads.
   // Idempotent.
@@ -69,7 +67,7 @@ class ReadAhead {
  private:
   class Pool;
 
-  const std::shared_ptr<Pool> pool_;  // Shared with the threads: a read may never return.
+  const std::shared_ptr<Pool> pool_;  // Shared with the threads, because a read may never return.
 };
 
 }  // namespace httpsys::files

@@ -43,7 +43,7 @@ OpenedFile RootFolder::OpenFile(const std::string& relative, MountPolicy mounts)
   OpenedFile opened;
   const int fd = walks_ ? portable::OpenBeneath(fd_, relative, links_)
                         : OpenBeneath(fd_, relative, links_, mounts);
-  // Check after the call: a lost descriptor does not come back, so if the folder is open now, it
+  // Check after the call: a lost descriptor does not come back. So if the folder is open now, it
   // was open during the call, and `fd` is below it.
   const bool is_beneath = IsOpen();
   if (fd < 0 || !is_beneath) {

@@ -15,17 +15,17 @@ enum class OpenWay : uint8_t {
 };
 
 struct OpenedFile {
-  int error = 0;  // An errno; 0 = the path exists, and `facts` are valid.
+  int error = 0;  // A positive errno; 0 = the path exists, and `facts` are valid.
   int fd = -1;    // Open for reading if it is a regular file, -1 otherwise. The caller closes it.
   FileFacts facts;
 };
 
 // The folder that a path named when it was opened. The object keeps this folder even if it is
-// removed or another folder gets its name, as by a deployment: a request never sees files of two
-// folders. Thread: any.
+// removed or another folder gets its name, as by a deployment: so a request never sees files of
+// both folders. Thread: any.
 class RootFolder {
  public:
-  // Opens a folder. Returns nullptr, and the errno in `error`, if that fails.
+  // Opens a folder. On failure, returns nullptr and sets `error` to an errno.
   [[nodiscard]] static std::unique_ptr<RootFolder> Open(std::string path, LinkPolicy links,
                                                         OpenWay way, int* error);
   ~RootFolder();
@@ -33,16 +33,16 @@ class RootFolder {
   RootFolder& operator=(const RootFolder&) = delete;
 
   // Opens a file below the folder. `relative` is a path of ReadRequestPath(); empty for the folder
-  // itself. Only a regular file stays open; the error is ENXIO for what is neither a file nor a
-  // folder. May wait for a slow disk or a network. With MountPolicy::kRefuse, the error is EXDEV if
-  // the path leads to a file system that is mounted below the folder (without waiting for it), or
-  // if a link leads out of the folder. A folder that walks() ignores kRefuse. EBADF: other code of
-  // the process has closed the folder (IsOpen()).
+  // itself. Only a regular file stays open; the error is ENXIO for anything but files and folders.
+  // May wait for a slow disk or a network. With MountPolicy::kRefuse, the error is EXDEV if the
+  // path leads to a file system that is mounted below the folder (without waiting for it), or if a
+  // link leads out of the folder; a folder with walks() ignores kRefuse. EBADF: other code of the
+  // process has closed the folder (IsOpen()).
   [[nodiscard]] OpenedFile OpenFile(const std::string& relative,
                                     MountPolicy mounts = MountPolicy::kCross) const;
 
   // Returns true if the opened path still names this folder, and the folder is still open. May wait
-  // as OpenFile() does.
+  // for a slow disk or a network.
   [[nodiscard]] bool IsCurrent() const;
 
   // Returns false if other code of the process has closed the descriptor, whose number may belong
@@ -50,7 +50,7 @@ class RootFolder {
   // server.
   [[nodiscard]] bool IsOpen() const;
 
-  // The device that the folder is on.
+  // The device of the folder.
   uint64_t device() const { return facts_.device; }
   bool walks() const { return walks_; }
 

@@ -6,15 +6,15 @@
 
 namespace httpsys::files {
 
-// Stands for all system calls that may wait for the same disk or server. Thread: any.
+// Identifies the system calls that may wait for the same disk or server. Thread: any.
 struct WaitPlace {
   enum class Use : uint8_t {
     kBytes,  // Reading bytes.
-    // Opening, closing and looking up names. Most of this takes microseconds, so it does not queue
+    // Opening, closing and looking up names. Usually takes microseconds, so it does not queue
     // behind reads.
     kNames,
     // Names on file systems that are mounted below a folder of the device. All of them share a
-    // place, because they are unknown before they have answered.
+    // place, because they are unknown until they have answered.
     kNamesBeyond,
   };
 

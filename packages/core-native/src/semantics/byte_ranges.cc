@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kLargest = std::numeric_limits<uint64_t>::max();
 
-// Reads a number of any length. A number above kLargest becomes kLargest, which is behind the end
+// Reads a number of any length. A number above kLargest becomes kLargest, which is beyond the end
 // of every representation. Returns nothing if the text is empty or has a byte that is no digit.
 std::optional<uint64_t> ParsePosition(std::string_view text) {
   if (text.empty()) return std::nullopt;
@@ -32,7 +32,7 @@ SpecStatus ParseSuffix(std::string_view digits, uint64_t size, ByteRange* range)
   const std::optional<uint64_t> bytes = ParsePosition(digits);
   if (!bytes.has_value()) return SpecStatus::kMalformed;
   if (*bytes == 0) return SpecStatus::kUnsatisfiable;
-  // The answer would have no bytes, which no Content-Range can express.
+  // The answer would have no bytes, which Content-Range cannot express.
   if (size == 0) return SpecStatus::kMalformed;
   *range = {size - std::min(*bytes, size), size - 1};
   return SpecStatus::kSatisfiable;
@@ -51,7 +51,7 @@ SpecStatus ParseSpec(std::string_view spec, uint64_t size, ByteRange* range) {
   return SpecStatus::kSatisfiable;
 }
 
-// Returns the list of ranges behind `bytes=`. The case of the unit does not matter.
+// Returns the list of ranges after `bytes=`; the case of the unit does not matter.
 std::optional<std::string_view> FindRangeSet(std::string_view value) {
   value = Trim(value);
   const size_t equals = value.find('=');
@@ -88,7 +88,7 @@ bool IsNear(const ByteRange& a, const ByteRange& b, uint64_t gap_bytes) {
 }
 
 // Merges each range into the first range that is near. A merged range may be near to others, so the
-// search begins again after each merge; there are fewer merges than ranges.
+// search starts again after each merge; there are fewer merges than ranges.
 void MergeNear(uint64_t gap_bytes, ByteRanges* parsed) {
   auto& ranges = parsed->ranges;
   for (size_t i = 1; i < parsed->count;) {

@@ -1,5 +1,5 @@
 #pragma once
-// Byte ranges of a representation that a request asks for (RFC 9110, sections 14.1, 14.2 and 14.4).
+// Byte ranges of a representation that a request wants (RFC 9110, sections 14.1, 14.2 and 14.4).
 
 #include <array>
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace httpsys::semantics {
 
-// Maximum number of ranges in ByteRanges: the output cache answers up to this many.
+// Maximum number of ranges in ByteRanges, and so in an answer of the output cache.
 inline constexpr size_t kRangesCapacity = 16;
-// A request for more ranges of a file than this gets the whole file: each part costs a head and
-// pieces of the send queue. Document viewers ask for two or three ranges.
+// Maximum number of ranges of a file; with more, a request gets the whole file. Each part costs a
+// head and pieces of the send queue. Document viewers request two or three ranges.
 inline constexpr size_t kFileRangesMax = 8;
-// A request with more overlapping ranges than this gets the whole representation: only an attacker
-// sends them (RFC 9110, section 14.2).
+// Maximum number of overlapping ranges; with more, a request gets the whole representation, because
+// only an attacker sends them (RFC 9110, section 14.2).
 inline constexpr size_t kOverlappingRangesMax = 2;
-// Ranges with fewer bytes between them than this are merged: the head of a part is as long (RFC
-// 9110, section 15.3.7.2).
+// Ranges with fewer bytes between them are merged, because the head of a part is as long (RFC 9110,
+// section 15.3.7.2).
 inline constexpr uint64_t kMergedGapBytes = 80;
 
 struct RangeLimits {
@@ -52,26 +52,26 @@ struct ByteRanges {
 };
 
 // Parses the value of a Range field for a representation of `size` bytes. The outcome is
-// - kWhole for another unit; for a malformed value, one malformed range and a range whose end is
-//   before its beginning included; for more than `ranges_max` ranges; for more than
+// - kWhole for another unit; for a malformed value (one malformed range is enough, such as one
+//   whose end is before its beginning); for more than `ranges_max` ranges; for more than
 //   `overlapping_max` ranges that overlap with another one; if all ranges together are longer than
 //   the representation; and for a suffix of an empty representation, which no Content-Range can
 //   name;
-// - kUnsatisfiable if all ranges begin at or behind the end, or are suffixes of no bytes;
-// - otherwise kPartial. Unsatisfiable ranges are left out. Ranges that overlap, or have fewer than
+// - kUnsatisfiable if all ranges begin at or beyond the end, or are suffixes of no bytes;
+// - otherwise kPartial, without the unsatisfiable ranges. Ranges that overlap, or have fewer than
 //   `merged_gap_bytes` between them, are merged at the position of the first one. The resulting
 //   ranges are within the representation, never overlap, and are in the order of the request.
-// A suffix that is longer than the representation is the whole of it. Allocates nothing, and reads
-// each byte once. Thread: any.
+// A suffix that is longer than the representation is the whole representation. Allocates nothing,
+// and reads each byte once. Thread: any.
 [[nodiscard]] ByteRanges ParseByteRanges(std::string_view value, uint64_t size,
                                          const RangeLimits& limits = {});
 
-// The value of a Content-Range field, at most `bytes`, a space, three numbers and two marks.
+// The value of a Content-Range field: at most `bytes`, a space, three numbers and two separators.
 using ContentRangeText = FixedText<8 + 3 * kNumberBytesMax>;
 
-// Returns `bytes 0-4/10`.
+// Returns a text such as `bytes 0-4/10`.
 [[nodiscard]] ContentRangeText ContentRange(const ByteRange& range, uint64_t size);
-// Returns `bytes */10`, for an answer with 416.
+// Returns a text such as `bytes */10`, for an answer with 416.
 [[nodiscard]] ContentRangeText UnsatisfiedContentRange(uint64_t size);
 
 }  // namespace httpsys::semantics

@@ -20,7 +20,7 @@ bool IsToken(std::string_view text) {
                                       [](char c) { return http1::HasClass(c, http1::kTokenChar); });
 }
 
-// Returns true if the text is one quoted text and nothing else (RFC 9110, section 5.6.4).
+// Returns true if the whole text is one quoted string (RFC 9110, section 5.6.4).
 bool IsQuoted(std::string_view text) {
   if (text.size() < 2 || text.front() != '"') return false;
   for (size_t at = 1; at < text.size(); ++at) {
@@ -36,11 +36,11 @@ struct Element {
   enum class Form : uint8_t {
     kBare,      // A name alone.
     kArgument,  // A name with a token, or with a quoted text without escapes.
-    kGarbled,   // A name with anything else behind it.
+    kGarbled,   // A name followed by anything else.
   };
 
-  // True if the element is a directive by the grammar (RFC 9111, section 5.2), also if its argument
-  // is not read because of escapes in the quoted text.
+  // True if the element is a directive by the grammar (RFC 9111, section 5.2), even if its argument
+  // is ignored because of escapes in the quoted text.
   bool is_directive = false;
   std::string_view name;  // Empty if the element begins with no name.
   std::string_view argument;
@@ -108,8 +108,8 @@ bool AddSeconds(const Element& element, CacheControl* to) {
 
 void AddElement(const Element& element, CacheControl* to) {
   if (element.name.empty() || AddSeconds(element, to)) return;
-  // Directives that allow something must be well-formed; directives that forbid something need not
-  // be.
+  // Directives that allow something must be well-formed; for directives that forbid something, the
+  // name is enough.
   const bool is_bare = element.form == Element::Form::kBare;
   if (EqualsIgnoringCase(element.name, "no-store")) {
     to->no_store = true;
@@ -132,8 +132,8 @@ void AddElement(const Element& element, CacheControl* to) {
   }
 }
 
-// Converts a member of a dictionary to an element. Booleans have no argument; `?0` becomes
-// kGarbled: only directives that forbid something then count.
+// Converts a member of a dictionary to an element. Booleans become elements without an argument;
+// `?0` becomes kGarbled, with which only directives that forbid something count.
 Element ElementOf(const DictionaryMember& member) {
   Element element;
   element.name = member.key;

@@ -9,8 +9,7 @@
 
 namespace httpsys::semantics {
 
-// Largest number of seconds, 68 years; every larger number becomes this one (RFC 9111, section
-// 1.2.2).
+// Largest number of seconds, 68 years; larger numbers are reduced to it (RFC 9111, section 1.2.2).
 inline constexpr uint32_t kDeltaSecondsMax = 2'147'483'648u;
 
 // Parses digits; numbers above kDeltaSecondsMax become kDeltaSecondsMax. Returns false for any
@@ -21,7 +20,7 @@ inline constexpr uint32_t kDeltaSecondsMax = 2'147'483'648u;
 struct DirectiveSeconds {
   enum class State : uint8_t {
     kAbsent,
-    kInvalid,  // At least one argument is no number, whatever the others are.
+    kInvalid,  // At least one argument is no number.
     kValid,
   };
 
@@ -30,7 +29,7 @@ struct DirectiveSeconds {
 
   bool is_absent() const { return state == State::kAbsent; }
   bool is_valid() const { return state == State::kValid; }
-  // Add an argument; the smallest (or largest) of several counts, which is stricter than RFC 9111,
+  // Add an argument. Of several, the smallest (or largest) counts, which is stricter than RFC 9111,
   // section 4.2.1.
   void AddSmallest(std::string_view argument);
   void AddLargest(std::string_view argument);
@@ -45,8 +44,8 @@ class QualifiedDirective {
 
   // True if the message has the directive, with or without an argument.
   bool is_present() const { return is_present_; }
-  // True if the directive applies to the whole message: at least once it has no argument, an
-  // unreadable argument, or one that names no field.
+  // True if the directive applies to the whole message: at least one of its occurrences has no
+  // argument, an unreadable argument, or one that names no field.
   bool is_unqualified() const { return is_unqualified_; }
   // True if the directive applies to this field. The comparison ignores case; an unqualified
   // directive applies to every field.
@@ -63,9 +62,9 @@ class QualifiedDirective {
   bool is_unqualified_ = false;
 };
 
-// The directives of one message, from all lines of the field.
-// A directive that restricts a cache counts even if its argument is malformed; a directive that
-// allows something must be well-formed. Views point into the values that were read.
+// The directives of one message, from all lines of the field. A directive that restricts a cache
+// counts even if its argument is malformed; a directive that allows something must be well-formed.
+// Views point into the values that were read.
 struct CacheControl {
   bool is_present = false;  // The message has at least one line of the field.
   // True if an element is no directive, such as `public; no-store`: the field may forbid more than
@@ -95,21 +94,23 @@ struct CacheControl {
   bool only_if_cached = false;
 };
 
-// Adds the directives of one line of Cache-Control. Accepts anything: elements that are no
-// directives are skipped, up to the next comma outside of quotes, and noted in `is_garbled`. An
-// open quote extends to the end of the line. Linear in the bytes, allocates nothing. Thread: any.
+// Adds the directives of one line of Cache-Control. Accepts any text: elements that are no
+// directives are skipped, up to the next comma outside of quotes, and noted in `is_garbled`. A
+// quote that is not closed extends to the end of the line. Linear in the bytes, allocates nothing.
+// Thread: any.
 void ReadCacheControl(std::string_view value, CacheControl* directives);
 
 // The directives of a targeted field, CDN-Cache-Control (RFC 9213, section 2.1), which is a
 // dictionary of structured fields. A directive whose value has the wrong type, such as
-// `max-age="60"`, is invalid, not absent. All members with the same key count, not only the last
-// one as in a dictionary: of a repeated max-age the smallest counts. Allocates nothing. Thread:
+// `max-age="60"`, is invalid, not absent. All members with the same key count (in a dictionary,
+// only the last one does): of a repeated max-age, the smallest counts. Allocates nothing. Thread:
 // any, one at a time.
 class TargetedCacheControl {
  public:
   void AddLine(std::string_view line);
 
-  // True if the field counts. False if it is absent, malformed or empty, and must be ignored.
+  // True if the field counts. False if it must be ignored, because it is absent, malformed or
+  // empty.
   bool is_usable() const { return has_members_ && !is_broken_ && !has_empty_line_; }
   // True if a line of the field is no dictionary.
   bool is_broken() const { return is_broken_; }

@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, kContentCodings> kCodingNames = {"br", "z
 // A q value in thousandths.
 using Weight = int;
 constexpr Weight kFullWeight = 1000;
-// Weight of identity if the field does not mention it: below all weights that a client can name,
-// but not refused.
+// Weight of identity if the field does not mention it: lower than any weight that a client can
+// name, but not refused.
 constexpr Weight kImpliedWeight = 0;
 constexpr Weight kRefused = -1;
 
@@ -66,8 +66,8 @@ std::optional<size_t> FindCoding(std::string_view name) {
   return std::nullopt;
 }
 
-// Weights of the codings by index, and the weight of `*` behind them. Nothing = the field does not
-// name it.
+// Weights of the codings by index, then the weight of `*`. Nothing = the field does not name the
+// coding.
 using Weights = std::array<std::optional<Weight>, kContentCodings + 1>;
 
 Weights ReadWeights(std::string_view accept_encoding) {

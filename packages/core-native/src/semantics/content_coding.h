@@ -8,8 +8,8 @@
 
 namespace httpsys::semantics {
 
-// Codings, in the server's order of preference if a client accepts several equally: the smallest
-// output first, identity (no coding) last.
+// Codings, in the order that the server prefers if a client accepts several equally: the one with
+// the smallest output first, identity (no coding) last.
 enum class ContentCoding : uint8_t { kBr, kZstd, kGzip, kIdentity };
 inline constexpr uint8_t kContentCodings = 4;
 
@@ -40,16 +40,16 @@ class CodingSet {
 };
 
 // Chooses among the codings of `available` and identity, which is always available. The coding with
-// the highest q value wins; among equal ones the first one in the order of ContentCoding. Without a
+// the highest q value wins; of several, the first one in the order of ContentCoding. Without a
 // field (nothing) the result is identity: such a client may support no coding. In a field,
 // - `*` stands for all codings that the field does not name, including identity;
-// - `q=0` refuses a coding; a coding that is neither named nor meant by `*` is refused, too,
-//   except identity, which is then the last choice;
+// - `q=0` refuses a coding; a coding that is neither named nor meant by `*` is refused, too, except
+//   identity, which is then the last choice;
 // - `x-gzip` is gzip; of several q values for one coding the smallest counts;
-// - a member that is malformed does not count.
-// Several lines of the field are joined with commas. Returns nothing if the client refuses identity
-// and everything available; a server may send identity then, or answer 406. Allocates nothing, and
-// reads each byte once. Thread: any.
+// - malformed members are ignored.
+// Several lines of the field must be joined with commas. Returns nothing if the client refuses
+// identity and everything available; then a server may send identity or answer 406. Allocates
+// nothing, and reads each byte once. Thread: any.
 [[nodiscard]] std::optional<ContentCoding> ChooseCoding(
     std::optional<std::string_view> accept_encoding, CodingSet available);
 

@@ -18,23 +18,23 @@ struct EntityTag {
 [[nodiscard]] std::optional<EntityTag> ParseEntityTag(std::string_view text);
 
 enum class TagComparison : uint8_t {
-  kStrong,  // Tags match only if neither is weak.
+  kStrong,  // Tags match only if both are strong.
   kWeak,
 };
 
 [[nodiscard]] bool IsSameTag(const EntityTag& a, const EntityTag& b, TagComparison comparison);
 
-// Members of a field value that lists entity tags, from first to last. The value is that of one
-// line, or of several lines that were joined with commas. Empty members are skipped. Allocates
-// nothing, and reads each byte once. Thread: any, one at a time.
+// Members of a field value that lists entity tags, from first to last. Several lines of the field
+// must be joined with commas. Skips empty members. Allocates nothing, and reads each byte once.
+// Thread: any, one at a time.
 class EntityTagList {
  public:
   explicit EntityTagList(std::string_view value);
 
-  // Returns true if the whole value is `*`, which has no members.
+  // Returns true if the whole value is `*`; such a value has no members.
   bool is_any() const { return is_any_; }
   // Moves to the next member. Returns false after the last one, and at a malformed member: neither
-  // it nor the text behind it can match.
+  // that member nor the text after it can match.
   [[nodiscard]] bool Next(EntityTag* tag);
 
  private:
@@ -42,7 +42,7 @@ class EntityTagList {
   bool is_any_;
 };
 
-// Returns true if the list has a member that is the same as `tag`. A list that is `*` has none.
+// Returns true if a member of the list matches `tag`. The list `*` has no members.
 [[nodiscard]] bool HasTag(std::string_view list, const EntityTag& tag, TagComparison comparison);
 
 }  // namespace httpsys::semantics

@@ -1,5 +1,5 @@
 #pragma once
-// Short texts of a known maximum length, in memory of their own.
+// Short texts with a maximum length, stored without an allocation.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace httpsys::semantics {
 // Maximum number of digits of a 64-bit number in base 10 or above.
 inline constexpr size_t kNumberBytesMax = 20;
 
-// A text of at most `bytes_max` bytes. Appending more is a defect of the caller, which ends the
+// A text of at most `bytes_max` bytes. Appending more is a defect of the caller, and ends the
 // process.
 template <size_t bytes_max>
 class FixedText {

@@ -28,7 +28,7 @@ struct DateFields {
   int second = 0;
 };
 
-// Reads the parts of a date in sequence. After a part that does not match, nothing more is read.
+// Reads the parts of a date in sequence. After a part that does not match, reads nothing more.
 class DateReader {
  public:
   DateReader(std::string_view text, DateCase date_case) : left_(text), case_(date_case) {}
@@ -100,7 +100,7 @@ std::optional<int64_t> SecondsOf(const DateFields& fields) {
   const std::chrono::year_month_day date(std::chrono::year(fields.year),
                                          std::chrono::month(static_cast<unsigned>(fields.month)),
                                          std::chrono::day(static_cast<unsigned>(fields.day)));
-  // 60 is a leap second.
+  // Allow 60 for a leap second.
   if (!date.ok() || fields.hour > 23 || fields.minute > 59 || fields.second > 60) {
     return std::nullopt;
   }
@@ -132,8 +132,8 @@ std::optional<int64_t> ParseRfc850Date(DateReader reader, int64_t now_seconds) {
   const int limit_year = static_cast<int>(limit_day.year());
   fields.year = limit_year - (limit_year - fields.year) % 100;
   std::optional<int64_t> seconds = SecondsOf(fields);
-  // Use the century before if the date is too late within the limit's year, or is a 29th of
-  // February that exists only there.
+  // Use the previous century if the date is too late, or is a 29th of February that exists only
+  // there.
   if (!seconds.has_value() || *seconds > limit) {
     fields.year -= 100;
     seconds = SecondsOf(fields);

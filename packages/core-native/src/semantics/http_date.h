@@ -13,7 +13,7 @@ namespace httpsys::semantics {
 // Length of an IMF-fixdate such as `Sun, 06 Nov 1994 08:49:37 GMT`.
 inline constexpr size_t kHttpDateBytes = 29;
 
-// First and last date that an IMF-fixdate can express with four digits for the year, in seconds
+// First and last date that an IMF-fixdate with its four digits for the year can express, in seconds
 // since 1970: the first second of the year 0 and the last one of 9999.
 inline constexpr int64_t kHttpDateSecondsMin = -62'167'219'200;
 inline constexpr int64_t kHttpDateSecondsMax = 253'402'300'799;
@@ -23,12 +23,12 @@ enum class DateCase : uint8_t {
   kAny,    // The case does not matter, as for a cache (RFC 9111, section 4.2).
 };
 
-// Parses one of the three formats that recipients must accept: IMF-fixdate, that of RFC 850 and
-// that of asctime(). Returns seconds since 1970, or nothing for any other text, for white space
-// around the date, and for days and times that do not exist. A leap second counts as the second
-// after it. The name of the day must be valid, but need not fit the date, which is clear without
-// it. `now_seconds` decides about the two digits of a year in the format of RFC 850: a date more
-// than 50 years later than `now_seconds` is in the century before. Allocates nothing. Thread: any.
+// Parses one of the three formats that recipients must accept: IMF-fixdate, the RFC 850 format and
+// the asctime() format. Returns seconds since 1970, or nothing for any other text, for white space
+// around the date, and for days and times that do not exist. A leap second counts as the next
+// second. The name of the day must be valid, but need not fit the date. In the RFC 850 format, with
+// two digits for the year, a date more than 50 years after `now_seconds` is in the previous
+// century. Allocates nothing. Thread: any.
 [[nodiscard]] std::optional<int64_t> ParseHttpDate(std::string_view text, int64_t now_seconds,
                                                    DateCase date_case = DateCase::kExact);
 

@@ -8,10 +8,10 @@
 
 namespace httpsys::semantics {
 
-// Splits a field value at its commas, except at those between quotes. The value is that of one
-// line, or of several lines that were joined with commas. Members have no white space around them;
-// empty ones are skipped. A quote that is not closed reaches to the end. Allocates nothing, and
-// reads each byte once. Thread: any, one at a time.
+// Splits a field value at its commas, except within quotes. Several lines of the field must be
+// joined with commas. Members have no white space around them; empty ones are skipped. A quote that
+// is not closed extends to the end. Allocates nothing, and reads each byte once. Thread: any, one
+// at a time.
 class ListMembers {
  public:
   explicit ListMembers(std::string_view value) : left_(value) {}

@@ -12,22 +12,21 @@
 
 namespace httpsys::semantics {
 
-// Length of a boundary: 128 random bits in hexadecimal, which no file contains by chance or by a
-// guess.
+// Length of a boundary: 128 random bits in hexadecimal, which no file contains by chance, and which
+// no author of a file can guess.
 inline constexpr size_t kBoundaryBytes = 32;
 using Boundary = FixedText<kBoundaryBytes>;
 
 // Makes a boundary from two random numbers.
 [[nodiscard]] Boundary MakeBoundary(uint64_t random_a, uint64_t random_b);
 
-// The texts of one response. Its content is, for each range, the part's head and the bytes of the
-// range, and then the end. The sender adds the bytes itself. `type` and `ranges` must outlive the
-// object. Thread: any.
+// The texts of one multipart response. Its content is the head and the bytes of each range, then
+// the end. The sender adds the bytes itself. `type` and `ranges` must outlive the object. Thread:
+// any.
 class MultipartByteranges {
  public:
-  // `type` is the value of the Content-Type that each part gets, or empty for parts without one; it
-  // is a valid field value. `size` is the size of the whole representation. `ranges` must not be
-  // empty.
+  // `type` is the value of the Content-Type of each part, which must be valid; empty = parts have
+  // no Content-Type. `size` is the size of the whole representation. `ranges` must not be empty.
   MultipartByteranges(const Boundary& boundary, std::string_view type, uint64_t size,
                       std::span<const ByteRange> ranges)
       : boundary_(boundary), type_(type), size_(size), ranges_(ranges) {}
@@ -40,7 +39,7 @@ class MultipartByteranges {
   void AppendEnd(std::string* out) const;
 
   // Returns the value of Content-Length: bytes of all texts and ranges. Cannot overflow with ranges
-  // from ParseByteRanges(), unless `size` is close to the largest number.
+  // from ParseByteRanges(), unless `size` is close to UINT64_MAX.
   [[nodiscard]] uint64_t content_bytes() const;
 
  private:

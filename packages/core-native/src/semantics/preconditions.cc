@@ -52,7 +52,7 @@ PreconditionResult EvaluatePreconditions(ConditionalMethod method, const Conditi
     return {PreconditionOutcome::kPreconditionFailed, false};
   }
   const bool may_be_304 = method != ConditionalMethod::kOther;
-  bool is_known = false;  // The client has this representation.
+  bool is_known = false;  // The client already has this representation.
   if (fields.if_none_match.has_value()) {
     is_known = MatchesTag(*fields.if_none_match, tag, TagComparison::kWeak);
     if (is_known && !may_be_304) return {PreconditionOutcome::kPreconditionFailed, false};

@@ -10,8 +10,8 @@ namespace httpsys::semantics {
 
 enum class ConditionalMethod : uint8_t { kGet, kHead, kOther };
 
-// Field values of a request; nothing = the field is absent. Several lines of one field are joined
-// with commas.
+// Field values of a request; nothing = the field is absent. Several lines of one field must be
+// joined with commas.
 struct ConditionFields {
   std::optional<std::string_view> if_match = std::nullopt;
   std::optional<std::string_view> if_unmodified_since = std::nullopt;
@@ -24,8 +24,8 @@ struct ConditionFields {
   bool is_reload = false;
 };
 
-// Validators of the selected representation, which must exist. A compressed variant has validators
-// of its own.
+// Validators of the selected representation, which must exist. A compressed variant has other
+// validators than the plain representation.
 struct Validators {
   std::string_view etag;  // Value of the ETag field; empty or malformed = no tag.
   // Date of the Last-Modified field, since 1970; nothing = no date.
@@ -43,11 +43,11 @@ struct PreconditionResult {
   bool range_applies = false;  // The Range field counts. Only for GET with kPass.
 };
 
-// Evaluates the fields in the order of RFC 9110, section 13.2.2. A field with an unreadable date,
-// or with a date when the representation has none, counts as absent. If-Range never applies with a
-// weak tag, with a date other than the representation's, or within the second of the last change,
-// in which a further change could follow unnoticed. `now_seconds` is the time in seconds since
-// 1970. Allocates nothing. Thread: any.
+// Evaluates the fields in the order of RFC 9110, section 13.2.2. A field with an unreadable date
+// counts as absent, as does a field with a date if the representation has none. If-Range never
+// applies with a weak tag, with another date than the representation's, or within the second of the
+// last change, in which a further change could go unnoticed. `now_seconds` is the time in seconds
+// since 1970. Allocates nothing. Thread: any.
 [[nodiscard]] PreconditionResult EvaluatePreconditions(ConditionalMethod method,
                                                        const ConditionFields& fields,
                                                        const Validators& validators,

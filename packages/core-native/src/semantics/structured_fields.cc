@@ -26,7 +26,7 @@ bool IsLowerHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
 
 bool IsPrintable(char c) { return c >= 0x20 && c <= 0x7e; }
 
-// Returns how many characters at the beginning of a text are wanted.
+// Returns how many characters at the beginning of a text satisfy `is_wanted`.
 template <typename Predicate>
 size_t CountWhile(std::string_view text, Predicate is_wanted) {
   size_t count = 0;
@@ -67,8 +67,8 @@ void DictionaryScanner::SkipSpaces() {
   rest_.remove_prefix(CountWhile(rest_, [](char c) { return c == ' '; }));
 }
 
-// Reads the separator behind a member. After a comma another member must follow. White space around
-// the comma may have tabs.
+// Reads the separator after a member. After a comma another member must follow. The white space
+// around the comma may include tabs.
 bool DictionaryScanner::ScanSeparator() {
   const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
   rest_.remove_prefix(CountWhile(rest_, is_space));
@@ -169,7 +169,7 @@ bool DictionaryScanner::ScanDate(DictionaryMember* member) {
   return true;
 }
 
-// The bytes behind the percent signs are not checked for UTF-8: nothing here uses them.
+// Does not check that the bytes after the percent signs are UTF-8, because no caller uses them.
 bool DictionaryScanner::ScanDisplayString() {
   rest_.remove_prefix(1);
   if (!Skip('"')) return false;
@@ -189,7 +189,7 @@ bool DictionaryScanner::ScanDisplayString() {
   return false;
 }
 
-// Reads the rest of an inner list behind its opening parenthesis.
+// Reads an inner list from behind its opening parenthesis.
 bool DictionaryScanner::ScanInnerList() {
   DictionaryMember ignored;
   while (true) {

@@ -25,14 +25,14 @@ struct DictionaryMember {
   StructuredType type = StructuredType::kBoolean;
   int64_t integer = 0;    // Value of kInteger and kDate.
   bool boolean = false;   // Value of kBoolean; true for a member that is only a key.
-  std::string_view text;  // Value of kToken, or of kString (without quotes, with backslashes).
+  std::string_view text;  // Value of kToken, or of kString (with backslashes, but without quotes).
 };
 
 // Scans the members of one line of a dictionary, in order. Checks the whole grammar, including
-// parameters and inner lists, although DictionaryMember does not keep these. A field of several
-// lines is a dictionary only if each line is one, and none of them is empty unless all are (RFC
-// 9651, section 4.2, joins the lines by commas). A key may come several times; by RFC 9651 the last
-// one counts. Linear in the bytes, allocates nothing. Thread: any, one at a time.
+// parameters and inner lists, which DictionaryMember does not have. If a field has several lines,
+// each must be a dictionary, and none may be empty unless all are (RFC 9651, section 4.2, joins the
+// lines by commas). A key may occur several times; by RFC 9651 the last one counts. Linear in the
+// bytes, allocates nothing. Thread: any, one at a time.
 class DictionaryScanner {
  public:
   enum class Step : uint8_t { kMember, kEnd, kError };

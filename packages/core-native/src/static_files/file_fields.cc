@@ -21,8 +21,8 @@ std::string LowerText(std::string_view text) {
   return lower;
 }
 
-// Appends the coding to the opaque part of an entity tag: each coding has other bytes, so it needs
-// another tag.
+// Appends the coding's name to the opaque part of an entity tag: each coding has other bytes, and
+// so needs another tag.
 void AppendCoding(ContentCoding coding, std::string* etag) {
   if (coding == ContentCoding::kIdentity || !etag->ends_with('"')) return;
   etag->insert(etag->size() - 1, "-" + std::string(CodingName(coding)));
@@ -32,7 +32,7 @@ bool HasName(const HeaderRule& rule, std::string_view lower_name) {
   return EqualsIgnoringCase(rule.name, lower_name);
 }
 
-// True for fields that describe the content itself: a 304 does not have them.
+// True for fields that describe the content itself, and so are not sent with a 304.
 bool IsOfContent(const HeaderRule& rule) {
   return HasName(rule, "content-type") || HasName(rule, "content-language");
 }
@@ -76,8 +76,8 @@ void AppendField(std::string_view name, std::string_view value, std::string* fie
 }
 
 int64_t ModifiedMs(const files::FileFacts& facts) {
-  // Computes in floating point as Node does, which can round up a time just below half a
-  // millisecond: the tag must equal that of a server in JavaScript.
+  // Compute in floating point as Node does, which can round up a time just below half a
+  // millisecond: the tag must equal the one that a JavaScript server makes.
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   const int64_t ns = ((facts.modified_ns % kNsPerSecond) + kNsPerSecond) % kNsPerSecond;
   const int64_t seconds = (facts.modified_ns - ns) / kNsPerSecond;
@@ -160,7 +160,7 @@ void FileFields::AppendOfContent(std::string* fields) const {
 }
 
 void FileFields::AppendVary(std::string* fields) const {
-  // A Vary of a header rule stays: both lines form one list.
+  // Keep a Vary of a header rule: both lines form one list.
   if (has_siblings_) AppendField("Vary", "Accept-Encoding", fields);
 }
 

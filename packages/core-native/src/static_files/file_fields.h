@@ -22,36 +22,35 @@ void AppendField(std::string_view name, std::string_view value, std::string* fie
 [[nodiscard]] int64_t ModifiedMs(const files::FileFacts& facts);
 
 // Returns false for modification times in the first two seconds of 1970. Nix and tools for
-// reproducible images give these to every file: a file that replaces another one of the same size
-// would have the same validators.
+// reproducible images give these to every file, so a new file of the same size would have the same
+// validators as the old one.
 [[nodiscard]] bool HasRealTime(const files::FileFacts& facts);
 
 // Returns the entity tag that `send` makes for a file: `W/"size-mtime"`, both in hexadecimal. The
 // tag of a coding ends with the coding's name, so it always differs from the tag of the file.
 [[nodiscard]] std::string MakeEtag(const files::FileFacts& facts, semantics::ContentCoding coding);
 
-// The header fields of one file in one coding: the fields of the header rules, and the fields by
-// the options that no rule sets.
+// The header fields of one file in one coding: the fields of the header rules, and the fields that
+// the options add where no rule sets them.
 class FileFields {
  public:
-  // `path` is the path of the plain file, also if a coding is sent. `has_siblings`: the coding
-  // depends on the request. Options and path must outlive this object. A file that was changed
-  // after `now_seconds` counts as changed then, because no Last-Modified may be later than Date
-  // (RFC 9110, section 8.8.2.1).
+  // `path` is the path of the plain file, even if a coding is sent. `has_siblings`: the coding
+  // depends on the request. Options and path must outlive this object. A modification time after
+  // `now_seconds` counts as `now_seconds`, because Last-Modified must not be later than Date (RFC
+  // 9110, section 8.8.2.1).
   FileFields(const StaticOptions* options, std::string_view path, const files::FileFacts& facts,
              semantics::ContentCoding coding, bool has_siblings, int64_t now_seconds);
 
   // Returns the validators with which preconditions are compared. They view this object.
   [[nodiscard]] semantics::Validators validators() const;
-  // The value of Content-Type.
   [[nodiscard]] std::string_view type() const { return type_; }
 
   // Appends the fields of every response with the file or about it, including 304.
   void AppendCommon(std::string* fields) const;
-  // Appends the fields of responses with content only: Content-Encoding and Content-Language. The
+  // Appends the fields for responses with content: Content-Encoding and Content-Language. The
   // caller appends the type and the length.
   void AppendOfContent(std::string* fields) const;
-  // Appends Vary, if the coding depends on the request.
+  // Appends Vary if the coding depends on the request.
   void AppendVary(std::string* fields) const;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace httpsys::static_files {
 
-// ELOOP and EXDEV say that links are refused, or that a link leads out of the root; ENXIO and
-// ENODEV that the path names a pipe, a socket or a device.
+// ELOOP and EXDEV: links are refused, or a link leads out of the root. ENXIO and ENODEV: the path
+// names a pipe, a socket or a device.
 bool IsNotFound(int error) {
   return error == ENOENT || error == ENOTDIR || error == ENAMETOOLONG || error == ELOOP ||
          error == EXDEV || error == ENXIO || error == ENODEV;

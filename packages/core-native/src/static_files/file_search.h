@@ -21,7 +21,7 @@ enum class SearchStatus : uint8_t {
   kFailed,    // 500: the file system refuses, or has an error.
 };
 
-// Returns true if an errno means that the path has nothing that may be served: 404, not 500.
+// Returns true if an errno means that there is no file to serve at the path (404, not 500).
 bool IsNotFound(int error);
 
 // Names one path after another; the caller opens each and reports its kind. The search opens
@@ -30,25 +30,25 @@ bool IsNotFound(int error);
 //   FileSearch search(&options, path);
 //   while (search.status() == SearchStatus::kTry) search.Report(opened.error, opened.facts.kind);
 //
-// A path without a final slash is tried as it is; if it does not exist and has no extension, with
-// each extension of the options. For a path with a final slash the index names are tried in its
+// A path without a final slash is tried unchanged; if it does not exist and has no extension, with
+// each extension of the options. For a path with a final slash, the index names are tried in its
 // folder. Folders with such names are skipped, as in serve-static. Thread: any, one at a time.
 class FileSearch {
  public:
-  // The options must outlive this object. `path` must be kValid.
+  // The options must outlive this object. `path` must have status kValid.
   FileSearch(const StaticOptions* options, const RequestPath& path);
 
   SearchStatus status() const { return status_; }
   const std::string& path() const { return path_; }
 
-  // Reports the result for path(): an errno, or 0 and the file's kind. Only with kTry.
+  // Reports the result of opening path(): an errno, or 0 and the file's kind. Only with kTry.
   void Report(int error, files::FileKind kind);
 
  private:
   enum class Step : uint8_t { kItself, kExtensions, kIndex };
 
   void ReportItself(int error, files::FileKind kind);
-  // Names the next path of the list, or ends with the error of the last one.
+  // Continues with the next path of the list; after the last one, ends with its error.
   void TryNext(int error);
   void Fail(int error);
 
@@ -57,10 +57,10 @@ class FileSearch {
   std::string path_;
   SearchStatus status_ = SearchStatus::kTry;
   Step step_ = Step::kItself;
-  size_t next_ = 0;  // Index in the list of the step.
+  size_t next_ = 0;  // Index in the list of the current step.
 };
 
-// Returns the path for a coding of the file, such as `a.js.br`. Not for kIdentity.
+// Returns the path of the file's sibling for a coding, such as `a.js.br`. Not for kIdentity.
 [[nodiscard]] std::string SiblingPath(std::string_view path, semantics::ContentCoding coding);
 
 }  // namespace httpsys::static_files

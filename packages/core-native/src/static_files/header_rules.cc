@@ -12,8 +12,8 @@ namespace {
 // A set of positions in a text: bit n is the position before byte n.
 using Places = std::bitset<kFilePathBytesMax + 1>;
 
-// Each of the next three functions returns the positions at which a part of a pattern can end if it
-// begins at one of `places`.
+// Each of the next three functions handles one part of a pattern: returns the positions at which
+// the part can end if it begins at one of `places`.
 
 Places AfterByte(const Places& places, std::string_view text, char wanted) {
   Places after;

@@ -1,5 +1,5 @@
 #pragma once
-// Header fields that the application sets for some of the files.
+// Header fields that the application sets for selected files.
 
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@ struct HeaderRule {
   std::string value;  // A valid field value.
 };
 
-// Returns true if the rule is for the file. `path` is relative to the root, and has at most
+// Returns true if the rule applies to the file. `path` is relative to the root, and has at most
 // kFilePathBytesMax bytes. The time is at most proportional to the product of both lengths. Thread:
 // any.
 [[nodiscard]] bool IsRuleFor(const HeaderRule& rule, std::string_view path);

@@ -1,5 +1,5 @@
 #pragma once
-// The small documents that a browser shows for an error or a redirect.
+// Small HTML documents for errors and redirects.
 
 #include <cstdint>
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace httpsys::static_files {
 
-// Returns a document with this title, and a text in which nothing is markup.
+// Returns a document with this title and text; markup in the text is escaped.
 [[nodiscard]] std::string HtmlDocument(std::string_view title, std::string_view text);
 
 // Returns `text` with percent-encoding for bytes that a URL must not contain: bytes beyond ASCII,
 // controls, quotes, angle brackets, braces, and a '%' that begins no %XX.
 [[nodiscard]] std::string EncodeUrl(std::string_view text);
 
-// Returns the reason phrase of one of the errors of static files.
+// Returns the reason phrase for an error status of static files.
 [[nodiscard]] std::string_view ErrorText(int status);
 
 }  // namespace httpsys::static_files

@@ -6,13 +6,12 @@
 
 namespace httpsys::static_files {
 
-// Returns the last segment.
 constexpr std::string_view LastSegment(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Returns the extension of the last segment with its dot, as Node's path.extname(): empty without a
-// dot, and for a name whose only dot is its first byte.
+// Returns the extension of the last segment with its dot, like Node's path.extname(): empty without
+// a dot, and for a name whose only dot is its first byte.
 constexpr std::string_view ExtensionOf(std::string_view path) {
   const std::string_view name = LastSegment(path);
   const size_t dot = name.rfind('.');

@@ -10,8 +10,8 @@ namespace {
 // True for bytes that a path may contain; '%' is checked separately.
 bool IsPlainByte(char c) { return c > ' ' && c < 0x7F && c != '\\'; }
 
-// Returns true if all escapes of the path are valid and none stands for a byte that a file's name
-// must not have.
+// Returns true if all escapes of the path are valid and none stands for a byte that must not be in
+// a file name.
 bool IsWellFormed(std::string_view path) {
   if (!HasOnlyUtf8Escapes(path)) return false;
   for (size_t at = 0; at < path.size(); ++at) {
@@ -47,8 +47,8 @@ bool IsDots(std::string_view segment, size_t dots) {
   return segment.empty();
 }
 
-// Returns true if a `..` has no segment before it to remove. DecodePath() ignores such a `..` (RFC
-// 3986, section 5.2.4), but no honest client sends one.
+// Returns true if a `..` has no segment before it that it could remove. DecodePath() ignores such a
+// `..` (RFC 3986, section 5.2.4), but no honest client sends one.
 bool LeavesRoot(std::string_view path) {
   size_t depth = 0;
   bool leaves = false;
@@ -79,7 +79,7 @@ RequestPath ReadRequestPath(std::string_view path, size_t prefix_bytes) {
   if (LeavesRoot(path)) return Refused(PathStatus::kOutside);
   const std::string decoded = DecodePath(path);
   RequestPath result;
-  // A path without the final slash of the prefix is shorter than the prefix.
+  // The path may be one byte shorter than the prefix: without the prefix's final slash.
   result.has_final_slash = decoded.size() >= prefix_bytes && decoded.ends_with('/');
   const std::string_view below =
       std::string_view(decoded).substr(std::min(prefix_bytes, decoded.size()));

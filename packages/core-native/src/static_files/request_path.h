@@ -9,8 +9,8 @@
 namespace httpsys::static_files {
 
 // Longest file path that is opened, in bytes without a final NUL (PATH_MAX of Linux), and longest
-// request path that can name such a file, with three bytes (%XX) for each byte. A longer request
-// path is not decoded.
+// request path that can name such a file, with three bytes (%XX) for each byte. Longer request
+// paths are not decoded.
 inline constexpr size_t kFilePathBytesMax = 4095;
 inline constexpr size_t kRequestPathBytesMax = 3 * kFilePathBytesMax;
 
@@ -23,27 +23,26 @@ enum class PathStatus : uint8_t {
 
 struct RequestPath {
   PathStatus status = PathStatus::kValid;
-  // Valid with kValid. The path below the served folder: segments with one slash between them;
-  // empty for the folder itself. No segment is empty, `.` or `..`, and none has a slash, backslash
-  // or NUL.
+  // Valid with kValid. The path below the served folder, empty for the folder itself. Segments are
+  // separated by single slashes; none is empty, `.` or `..`, or has a slash, backslash or NUL.
   std::string relative;
   bool has_final_slash = false;  // The path ends with a slash: `/sub/`.
   bool has_dotfile = false;      // A segment begins with a dot: `/.well-known/`, `/a/.env`.
 };
 
 // Reads the path of a request that has matched a URL prefix. `path` is SplitTarget(target).path as
-// received, from which UrlPrefixTable::Match() found the prefix. `prefix_bytes` is the length of
+// received, in which UrlPrefixTable::Match() has found the prefix. `prefix_bytes` is the length of
 // the prefix's path, final slash included.
 //
-// The prefix and the file come from the same string: both functions decode the path once, by
-// DecodePath(), which removes dot segments and then has the prefix at its beginning (in another
-// case, which does not change its length). So `/files/../x` names no file below `/files/`, because
-// it does not match that prefix, and `/x/../files/a` names `a`. A path of `/files` without its
-// slash is the folder itself, without a final slash.
+// Match() and this function find prefix and file in the same string: both decode the path once, by
+// DecodePath(), which removes dot segments; the result begins with the prefix (perhaps in another
+// case, which has the same length). So `/files/../x` names no file below `/files/`, because it does
+// not match that prefix, and `/x/../files/a` names `a`. The path `/files` without its slash is the
+// folder itself, without a final slash.
 //
 // Malformed are: a '%' that begins no %XX; %XX that together are no UTF-8, overlong forms and
 // surrogates included; %00; `%2F`, `%5C` and a backslash, which file systems or other programs may
-// take for a separator; and bytes that no request target has. Linear in the length of `path`.
+// read as a separator; and bytes that no request target has. Linear in the length of `path`.
 // Thread: any.
 [[nodiscard]] RequestPath ReadRequestPath(std::string_view path, size_t prefix_bytes);
 

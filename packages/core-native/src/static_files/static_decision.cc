@@ -19,7 +19,7 @@ using semantics::RangeOutcome;
 
 bool IsHead(const StaticRequest& request) { return request.method == ConditionalMethod::kHead; }
 
-// Adds a document to a response, and fields that forbid browsers to run scripts in it.
+// Adds a document to a response, with fields that forbid browsers to run scripts in it.
 void AddDocument(const StaticRequest& request, std::string document, StaticResponse* response) {
   AppendField("Content-Type", "text/html; charset=UTF-8", &response->fields);
   AppendField("Content-Length", std::to_string(document.size()), &response->fields);
@@ -41,8 +41,8 @@ StaticResponse PassedOn() {
   return response;
 }
 
-// Returns the target with a slash behind its path. Several leading slashes become one: after two
-// slashes a browser would read a host.
+// Returns the target with a slash after its path. Several leading slashes become one, because a
+// browser would read a host after two slashes.
 std::string RedirectLocation(std::string_view target) {
   std::string location(SplitTarget(target).path);
   location += '/';
@@ -63,9 +63,9 @@ StaticResponse RedirectResponse(const StaticRequest& request) {
   return response;
 }
 
-// Returns true unless the sibling is older than its file. Some programs, such as brotli 1.0.9, copy
-// only the whole seconds of the file's time to the sibling: with a fraction of 0 only the seconds
-// are compared.
+// Returns true unless the sibling is older than its file. Some programs, such as brotli 1.0.9, give
+// the sibling only the whole seconds of the file's time: if its fraction is 0, only the seconds are
+// compared.
 bool IsAsNew(const files::FileFacts& sibling, const files::FileFacts& file) {
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   if (sibling.modified_ns >= file.modified_ns) return true;
@@ -74,8 +74,8 @@ bool IsAsNew(const files::FileFacts& sibling, const files::FileFacts& file) {
   return sibling.modified_ns % kNsPerSecond == 0 && older_ns < kNsPerSecond;
 }
 
-// Returns the codings whose sibling can be sent instead of the file. A sibling that is older than
-// the file may have other content.
+// Returns the codings with a sibling that can be sent instead of the file: a sibling that is older
+// than the file may have other content.
 CodingSet UsableSiblings(const StaticOptions& options, const FoundFile& file) {
   CodingSet usable;
   for (uint8_t i = 0; i < semantics::kContentCodings; ++i) {
@@ -158,7 +158,7 @@ StaticResponse StaticDecision::WithFile(const StaticRequest& request, const Foun
                                         int64_t now_seconds,
                                         const semantics::Boundary& boundary) const {
   const CodingSet siblings = UsableSiblings(*options_, file);
-  // A client that refuses everything gets the file as it is, rather than 406.
+  // If the client refuses every coding, send the plain file instead of a 406.
   const ContentCoding coding =
       semantics::ChooseCoding(request.accept_encoding, siblings).value_or(ContentCoding::kIdentity);
   const files::FileFacts& facts =

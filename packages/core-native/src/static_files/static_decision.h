@@ -38,7 +38,7 @@ namespace httpsys::static_files {
 struct StaticRequest {
   semantics::ConditionalMethod method = semantics::ConditionalMethod::kGet;
   std::string_view target;  // The target of the request as received.
-  // `has_range` and `is_reload` are not read: they follow from the next fields.
+  // `has_range` and `is_reload` are ignored: they follow from the next fields.
   semantics::ConditionFields conditions;
   // Field values; nothing = the field is absent. Several lines of one field are joined with commas.
   std::optional<std::string_view> range = std::nullopt;
@@ -56,10 +56,11 @@ struct FoundFile {
 };
 
 struct StaticResponse {
-  bool passes_on = false;  // The application answers; nothing else is valid.
+  bool passes_on = false;  // The application must answer; the other members are invalid.
   int status = 0;
-  std::string fields;  // Lines `Name: value`, each with CRLF. No Date, Connection, blank line.
-  std::string body;    // A document; empty with HEAD, or if a file is sent.
+  // Lines `Name: value`, each with CRLF; without Date, Connection and blank line.
+  std::string fields;
+  std::string body;  // A document; empty with HEAD, or if a file is sent.
   // True if a file is sent, in the coding `coding`: as a whole without ranges, otherwise the bytes
   // of the one range, or for several ranges the content of MultipartByteranges with `part_type` and
   // the given boundary.
@@ -69,20 +70,20 @@ struct StaticResponse {
   std::string part_type;
 };
 
-// Answers requests by the options of one folder, which must outlive this object. A response without
-// a file is at most a few times longer than the request's target. Thread: any.
+// Answers requests by the options of one folder. The options must outlive this object. A response
+// without a file is at most a few times longer than the request's target. Thread: any.
 class StaticDecision {
  public:
   explicit StaticDecision(const StaticOptions* options) : options_(options) {}
 
-  // Answers a request that needs no search for its file. Returns nothing if the search must follow.
+  // Answers a request if that needs no file. Returns nothing if a FileSearch must follow.
   [[nodiscard]] std::optional<StaticResponse> BeforeSearch(const StaticRequest& request,
                                                            const RequestPath& path) const;
 
   // Answers after a search that has found no file.
   [[nodiscard]] StaticResponse WithoutFile(const StaticRequest& request, SearchStatus status) const;
 
-  // Answers with a file. `now_seconds` is the time in seconds since 1970. `boundary` is used if
+  // Answers with a file. `now_seconds` is the time in seconds since 1970. Uses `boundary` if
   // several ranges are sent.
   [[nodiscard]] StaticResponse WithFile(const StaticRequest& request, const FoundFile& file,
                                         int64_t now_seconds,

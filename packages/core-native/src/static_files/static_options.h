@@ -1,5 +1,5 @@
 #pragma once
-// Options of a served folder: those of serve-static 2, checked and completed by JavaScript.
+// Options of a served folder: the ones of serve-static 2, checked and completed by JavaScript.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@ namespace httpsys::static_files {
 // Largest max-age of a response in seconds: a year, as in serve-static.
 inline constexpr uint64_t kMaxAgeSecondsMax = 365 * 24 * 60 * 60;
 
-// Answer to paths with a segment that begins with a dot, below the root.
+// Answer to paths in which a segment below the root begins with a dot.
 enum class Dotfiles : uint8_t {
   kIgnore,  // 404.
   kDeny,    // 403.
@@ -30,8 +30,8 @@ struct StaticOptions {
   std::vector<std::string> index = {"index.html"};
   // Extensions (without dot) that are tried if a name without extension does not exist.
   std::vector<std::string> extensions;
-  bool redirect = true;       // A folder without its slash is answered with 301.
-  bool cache_control = true;  // Responses have Cache-Control, made from the next two.
+  bool redirect = true;       // A folder without its final slash is answered with 301.
+  bool cache_control = true;  // Responses have Cache-Control, made from the next two members.
   uint64_t max_age_seconds = 0;
   bool immutable = false;
   bool etag = true;
@@ -41,8 +41,8 @@ struct StaticOptions {
   semantics::CodingSet precompressed;
   // Values of Content-Type by extension, in lower case and without dot.
   std::unordered_map<std::string, std::string> types;
-  // Rules for further fields; they replace fields of the same name that a response would have. The
-  // last rule for a name counts.
+  // Rules for further fields. They replace fields of the same name that a response would have. For
+  // each name the last rule counts.
   std::vector<HeaderRule> header_rules;
 };
 

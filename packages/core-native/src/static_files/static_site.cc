@@ -20,13 +20,13 @@ using semantics::ContentCoding;
 
 namespace {
 
-// Returns true for a temporary error: a lack of descriptors or memory, or a folder that other code
-// has closed and that is opened again.
+// Returns true for a temporary error: descriptors or memory are short, or other code has closed the
+// folder, which will be opened again.
 bool IsPassing(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == EBADF;
 }
 
-// Returns how many files of a result stay open as long as the result is known: the table does not
+// Returns how many files stay open as long as the result is known: the table does not make them
 // give up their descriptors, because closing and opening such files may wait.
 size_t CountOpen(const KnownPath& known) {
   const auto is_open = [](const std::shared_ptr<const OpenFile>& file) {
@@ -74,10 +74,10 @@ std::shared_ptr<const KnownPath> StaticSite::Find(const RequestPath& path, uint6
   return entry.known;
 }
 
-// Returns the folder that the root's path names; otherwise nullptr, with the result of the search
-// in `status`: kNotFound if the path names no folder, kFailed if that is unknown. kFailed may be
-// temporary, such as a lack of descriptors: results are kept, and the next search tries again.
-// Lowers `looked_ms` to the time of the last look at the root's path.
+// Returns the folder that the root's path names now. Otherwise returns nullptr, and sets `status`:
+// kNotFound if the path names no folder, kFailed if that is unknown. kFailed may be temporary, such
+// as a lack of descriptors: results are kept, and the next search tries again. Lowers `looked_ms`
+// to the time when the root's path was last checked.
 std::shared_ptr<const RootFolder> StaticSite::CurrentRoot(uint64_t now_ms, SearchStatus* status,
                                                           uint64_t* looked_ms) {
   std::unique_lock lock(mutex_);
@@ -116,8 +116,8 @@ std::shared_ptr<const KnownPath> StaticSite::Last(const std::string& key) {
   return found == by_key_.end() ? nullptr : found->second->known;
 }
 
-// Returns the OpenFile for a file that was opened. Reuses `last`, the file of the last search, if
-// it is the same file and still open.
+// Returns the OpenFile for an opened file: `last`, the file of the last search, if it is the same
+// file and still open.
 std::shared_ptr<const OpenFile> StaticSite::Keep(const std::shared_ptr<const RootFolder>& root,
                                                  const OpenedFile& opened,
                                                  const std::string& relative,
@@ -130,7 +130,8 @@ std::shared_ptr<const OpenFile> StaticSite::Keep(const std::shared_ptr<const Roo
   std::unique_ptr<OpenFile> file = OpenFile::Take(opened.fd, root_path_ + "/" + relative);
   if (file == nullptr) return nullptr;
   if (table_ == nullptr) return file;
-  // Open again below `root`: after a deployment the full path may name a file of another folder.
+  // Open the file again below `root`: after a deployment, the full path may name a file of another
+  // folder.
   file->set_opener([root, relative] {
     const OpenedFile again = root->OpenFile(relative);
     if (again.error != 0) return -again.error;

@@ -24,12 +24,12 @@
 
 namespace httpsys::static_files {
 
-// Maximum number of search results that a site remembers; above it the least recently used one is
-// dropped. Enough for the files of a large site, and some names without a file.
+// Maximum number of search results that a site remembers, enough for the files of a large site and
+// some names without a file. The least recently used results are dropped.
 inline constexpr size_t kKnownPathsMax = 4096;
-// Time in ms for which a search result is used: changes of names are noticed within this time,
-// changes of a file's contents when it is sent. From half of this time on the next request starts a
-// new search.
+// Time in ms for which a search result is used. Changes of names are noticed within this time,
+// changes of a file's contents whenever it is sent. After half of this time, the next request
+// starts a new search.
 inline constexpr uint64_t kKnownMs = 1000;
 
 // The result of the search for one request path. Immutable.
@@ -45,40 +45,40 @@ struct KnownPath {
   files::FileFacts facts;
   std::shared_ptr<const files::OpenFile> file;
   std::array<std::optional<Sibling>, semantics::kContentCodings> siblings;
-  // When the search began, or when the folder itself was checked for it, if that was earlier.
+  // Time when the search began, or when the folder itself was checked for it, whichever is earlier.
   uint64_t looked_ms = 0;
 };
 
-// Serves files below the folder that its path names. If the path names another folder later, as
-// after a deployment, all results are dropped. Thread: any.
+// Serves files below the folder that a path names. If the path names another folder later, as after
+// a deployment, drops all results. Thread: any.
 class StaticSite {
  public:
-  // `root` is an absolute path. `table` keeps the files open; nullptr = a file is open as long as
-  // its result is known.
+  // `root` is an absolute path. `table` keeps the files open; nullptr = a file is open while its
+  // result is known.
   StaticSite(StaticOptions options, std::string root, files::LinkPolicy links,
              std::shared_ptr<files::OpenFiles> table);
   StaticSite(const StaticSite&) = delete;
   StaticSite& operator=(const StaticSite&) = delete;
 
   const StaticOptions& options() const { return options_; }
-  // Returns the place at which a search waits: the device of the folder, which is known once the
+  // Returns the place where a search waits: the device of the folder, which is known once the
   // folder was opened. Sites on one device share a place, and so do sites that were never opened.
   files::WaitPlace PlaceOf(files::MountPolicy mounts) const;
 
-  // Returns the key of a path's search result: paths with the same key have the same result.
+  // Returns the key under which the search result of a path is stored.
   static std::string KeyOf(const RequestPath& path);
   // Returns the known result for a path, or nullptr. Sets `is_due` if the path should be searched
-  // again, at most once for each result.
+  // again, once for each result.
   std::shared_ptr<const KnownPath> Find(const RequestPath& path, uint64_t now_ms, bool* is_due);
-  // Searches for a path, and remembers the result unless descriptors or memory were lacking. May
-  // wait for a disk or a server. With MountPolicy::kRefuse, returns nullptr if the path leads to a
-  // file system that is mounted below the folder: the caller must search again at the place for
-  // that.
+  // Searches for a path, and remembers the result unless descriptors or memory were short. May wait
+  // for a disk or a server. With MountPolicy::kRefuse, returns nullptr if the path leads to a file
+  // system that is mounted below the folder: the caller must search again at that file system's
+  // place.
   std::shared_ptr<const KnownPath> Search(const RequestPath& path, uint64_t now_ms,
                                           files::MountPolicy mounts = files::MountPolicy::kCross);
-  // Drops the result `known` of a path, unless a newer one has replaced it.
+  // Drops `known`, the result of a path, unless a newer one has replaced it.
   void Forget(const RequestPath& path, const std::shared_ptr<const KnownPath>& known);
-  // Drops results that were not used lately. Returns true if results are left.
+  // Drops results that were not used recently. Returns true if results are left.
   bool Sweep(uint64_t now_ms);
 
  private:

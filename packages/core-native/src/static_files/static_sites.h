@@ -17,14 +17,14 @@ namespace httpsys::static_files {
 // Makes the sites of an engine. Thread: any.
 class StaticSites {
  public:
-  // `table` is as in StaticSite.
+  // `table` keeps the files of the sites open; see StaticSite.
   explicit StaticSites(std::shared_ptr<files::OpenFiles> table) : table_(std::move(table)) {}
   StaticSites(const StaticSites&) = delete;
   StaticSites& operator=(const StaticSites&) = delete;
 
   std::shared_ptr<StaticSite> Make(StaticOptions options, std::string root,
                                    files::LinkPolicy links);
-  // Drops results of all sites that were not used lately. Returns true if results are left.
+  // Drops results of all sites that were not used recently. Returns true if results are left.
   bool Sweep(uint64_t now_ms);
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 bool IsHexDigit(char c) { return IsDigit(c) || (LowerCase(c) >= 'a' && LowerCase(c) <= 'f'); }
 
-// Bytes of a registered name, beside escapes: `unreserved` and `sub-delims` of RFC 3986.
+// Bytes of a registered name, except escapes: `unreserved` and `sub-delims` of RFC 3986.
 constexpr std::array<bool, 256> kNameBytes = [] {
   std::array<bool, 256> table{};
   for (int c = 0; c < 128; ++c) {
@@ -53,8 +53,8 @@ size_t AddressBytes(std::string_view text) {
   return is_ipv6 ? bracket + 1 : 0;
 }
 
-// Returns true for an empty text, and for a colon with any number of digits; in `a.test:` the port
-// is the default one.
+// Returns true for an empty text, and for a colon with any number of digits. (In `a.test:`, the
+// port is the default one.)
 bool IsPortOrNothing(std::string_view text) {
   if (text.empty()) return true;
   return text[0] == ':' && std::all_of(text.begin() + 1, text.end(), IsDigit);

@@ -1,7 +1,7 @@
 #pragma once
 // Reads host names of Host fields, authorities and TLS server names. All rules about hosts (URL
-// prefixes, 421, the choice of a certificate) use this one function: with two readings of one
-// value, a request could reach the handler of one host by the rules of another.
+// prefixes, 421, the choice of a certificate) must use this one function: otherwise one rule could
+// read another host than the next one, and a request could reach the wrong handler.
 
 #include <string_view>
 
@@ -15,13 +15,13 @@ struct HostName {
 };
 
 // Reads `uri-host [ ":" port ]` (RFC 9110, section 7.2): a registered name, an IPv4 address or an
-// IPv6 literal without a zone. An empty `authority` is valid and names no host. It is invalid with
-// user information, a port that is no number, a port alone, or bytes that no name may have. `name`
-// is a part of `authority`. Linear in the length, allocates nothing. Thread: any.
+// IPv6 literal without a zone. An empty `authority` is valid and names no host. Invalid are user
+// information, a port that is no number, a port alone, and bytes that no name can have. `name` is a
+// part of `authority`. Linear in the length, allocates nothing. Thread: any.
 [[nodiscard]] HostName ReadHost(std::string_view authority);
 
-// Returns `name` without the final dot, which stands for the DNS root: `a.test.` and `a.test` are
-// the same host. Thread: any.
+// Returns `name` without the final dot for the DNS root: `a.test.` and `a.test` are the same host.
+// Thread: any.
 [[nodiscard]] std::string_view WithoutFinalDot(std::string_view name);
 
 // Returns true if two names of ReadHost() or WithoutFinalDot() are the same host; case does not

@@ -46,7 +46,7 @@ bool IsSecondByte(int lead, int second) {
 // Reads characters of UTF-8 byte by byte.
 class Utf8 {
  public:
-  // Adds a byte. Returns false if it is invalid at this place; no further byte may be added then.
+  // Adds a byte. Returns false if it is invalid here; then no further byte may be added.
   [[nodiscard]] bool Add(int byte) {
     if (left_ == 0) {
       const size_t bytes = SequenceBytes(byte);
@@ -115,8 +115,8 @@ bool IsWindows1252(int byte) {
   return byte != 0x81 && byte != 0x8D && byte != 0x8F && byte != 0x90 && byte != 0x9D;
 }
 
-// Returns the number of UTF-16 units of the first segment of `path`, and sets its end. If the
-// escapes are not UTF-8, each counts as one character of the system's code page.
+// Returns the number of UTF-16 units in the first segment of `path`, and sets `end` to its end. If
+// the escapes are not UTF-8, each counts as one character of the system's code page.
 size_t UnitsOfSegment(std::string_view path, bool is_utf8, size_t* end) {
   size_t units = 0;
   size_t at = 0;
@@ -124,7 +124,7 @@ size_t UnitsOfSegment(std::string_view path, bool is_utf8, size_t* end) {
     const int byte = EscapedByte(path.substr(at));
     if (path[at] != '%' || byte < 0) {
       units += 1;
-      // An escape that is no %XX is %uXXXX, one UTF-16 unit.
+      // The other escapes are %uXXXX, one UTF-16 unit.
       at += path[at] == '%' ? 6 : 1;
       continue;
     }
@@ -139,7 +139,7 @@ size_t UnitsOfSegment(std::string_view path, bool is_utf8, size_t* end) {
 // Returns true if the number of segments and their lengths are within HTTP.SYS' limits. All escapes
 // in `path` must be complete.
 bool HasStrictSegments(std::string_view path, bool is_utf8) {
-  // So short a path, as nearly all are, cannot exceed a limit.
+  // A path that is this short, as nearly all are, cannot exceed a limit.
   if (path.size() <= std::min(kUrlSegmentUnitsMax, kUrlSegmentsMax)) return true;
   size_t segments = 0;
   while (path.starts_with('/')) {
@@ -163,7 +163,7 @@ bool IsStrictPath(std::string_view path) {
     const int byte = EscapedByte(rest);
     const int character = byte >= 0 ? byte : EscapedUnit(rest);
     if (character < 0 || IsControl(character)) return false;
-    // Something else than a %XX escape follows within a character.
+    // A character is incomplete, and no %XX escape follows.
     if (!utf8.is_whole() && (at != end || byte < 0)) is_utf8 = false;
     if (byte >= 0) {
       is_utf8 = is_utf8 && utf8.Add(byte);
@@ -179,7 +179,7 @@ bool IsStrictPath(std::string_view path) {
 // read so far.
 void RemoveDotSegments(std::string* path) {
   std::string& p = *path;
-  size_t kept = 0;  // The end of the result: before the slash of the segment that is looked at.
+  size_t kept = 0;  // The end of the result: before the slash of the current segment.
   for (size_t at = 0; at < p.size();) {
     size_t end = p.find('/', at + 1);
     if (end == std::string::npos) end = p.size();
@@ -272,7 +272,7 @@ TargetParts SplitTarget(std::string_view target) {
 }
 
 bool IsStrictTarget(std::string_view target) {
-  // Text behind an asterisk is checked like a path: HTTP.SYS reads it as part of the URL.
+  // Check text after an asterisk like a path: HTTP.SYS reads it as part of the URL.
   if (target.starts_with('*')) return IsStrictPath(target.substr(0, target.find_first_of("?#")));
   const TargetParts parts = SplitTarget(target);
   return !parts.is_pathless_query && IsStrictPath(parts.path);

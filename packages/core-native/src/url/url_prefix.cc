@@ -18,8 +18,8 @@ bool IsNameCharacter(char c) {
 
 bool IsHostName(std::string_view name) {
   if (name.empty() || name.size() > kHostNameBytesMax) return false;
-  // True while the current label has only digits. If the last label has, the text is a misspelt
-  // IPv4 address and not a name.
+  // True while the current label has only digits. If the last label has only digits, the text is a
+  // misspelt IPv4 address and no name.
   bool only_digits = true;
   size_t label_bytes = 0;
   for (const char c : name) {
@@ -146,7 +146,8 @@ bool ParseHost(std::string_view host, UrlPrefix* prefix) {
 bool ParsePath(std::string_view path, UrlPrefix* prefix) {
   if (!path.starts_with('/') || !path.ends_with('/')) return false;
   for (const char c : path) {
-    // The path of a request never contains '?' or '#', so such a prefix could never match.
+    // Refuse '?' and '#': the path of a request never contains them, so the prefix would never
+    // match.
     if (static_cast<uint8_t>(c) < 0x20 || c == 0x7F || c == '?' || c == '#') return false;
   }
   prefix->path = DecodePath(path);

@@ -24,8 +24,8 @@ struct UrlPrefix {
 
 enum class PrefixError : uint8_t { kNone, kScheme, kHost, kPort, kPath };
 
-// Longest path of a prefix, decoded. Allows matching in a buffer on the stack; HTTP.SYS accepts
-// registrations of about the same size.
+// Longest path of a prefix, decoded. Limited so that a path can be matched in a buffer on the
+// stack; HTTP.SYS accepts about the same length.
 inline constexpr size_t kPrefixPathBytesMax = 2048;
 
 // Longest host name, and longest label in it (RFC 1035, section 2.3.4).
@@ -33,9 +33,9 @@ inline constexpr size_t kHostNameBytesMax = 253;
 inline constexpr size_t kHostLabelBytesMax = 63;
 
 // Parses the canonical form only: scheme in lower case, port, final slash, IDN hosts as punycode
-// (lib/prefixes/url-prefix.js converts what people write). A host in mixed case is accepted and
-// lowered. 0.0.0.0 and [::] are refused: no connection has them as its local address. After an
-// error, which names the first wrong part, `prefix` is incomplete. Thread: any.
+// (lib/prefixes/url-prefix.js makes it from users' input). A host in mixed case is accepted, and
+// becomes lower case. 0.0.0.0 and [::] are refused: no connection has them as its local address.
+// The returned error names the first wrong part; `prefix` is then incomplete. Thread: any.
 [[nodiscard]] PrefixError ParseUrlPrefix(std::string_view text, UrlPrefix* prefix);
 
 // Parses dotted-decimal IPv4 (as ::ffff:a.b.c.d) or IPv6 without brackets and zone. Thread: any.

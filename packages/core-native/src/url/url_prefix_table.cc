@@ -24,8 +24,8 @@ std::string_view IpKey(const LocalAddress& local) {
   return {reinterpret_cast<const char*>(local.ip.data()), local.ip.size()};
 }
 
-// The name of a request's host, folded as in prefixes. A name that is longer than any prefix may
-// have is empty: it matches none.
+// The name of a request's host, folded like the hosts of prefixes. A name longer than any prefix
+// can have becomes empty, which matches no prefix.
 class ComparableName {
  public:
   explicit ComparableName(std::string_view name) {
@@ -41,8 +41,8 @@ class ComparableName {
   size_t bytes_ = 0;
 };
 
-// A request's path, decoded and folded as in entries, and cut to the longest path that an entry can
-// have.
+// A request's path, decoded and folded like the paths of entries, and cut to the maximum length of
+// these.
 class ComparablePath {
  public:
   explicit ComparablePath(std::string_view path) {
@@ -135,7 +135,7 @@ bool UrlPrefixTable::Remove(const UrlPrefix& prefix) {
 }
 
 bool UrlPrefixTable::MatchesEverything(uint32_t* id) const {
-  // `+` is searched first: if it catches everything, no request reaches the other kinds.
+  // Check `+` first: if it catches everything, no request reaches the other kinds of hosts.
   const bool strong = !hosts_[kStrong].empty();
   for (const Category category : {kNames, kSubdomains, kAddresses}) {
     if (!strong && !hosts_[category].empty()) return false;
