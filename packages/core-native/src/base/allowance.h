@@ -1,5 +1,5 @@
 #pragma once
-// Limits how often a client may do something that costs the server more than it is useful.
+// Limits how often a client may do things that cost the server more than they are worth.
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@ struct Allowance {
   uint32_t used = 0;
   uint64_t second = 0;
 
-  // Counts one event. Returns false if there were too many: more than `most` at once, or more than
+  // Counts one event. Returns false if there are too many: more than `most` at once, or more than
   // `per_second` on average.
   bool Take(uint64_t now_ms, uint32_t most, uint32_t per_second);
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Locale-independent functions for ASCII letters and digits, of which names in HTTP and URLs
-// consist.
+// Locale-independent functions for ASCII letters and digits, the characters of names in HTTP and
+// URLs.
 
 #include <cstddef>
 #include <string_view>

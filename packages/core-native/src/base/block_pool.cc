@@ -23,12 +23,12 @@ Block BlockPool::Take(size_t bytes) {
 
 void BlockPool::Put(Block block) {
   if (block.capacity < limits::kPooledBlockBytesMin) return;
-  // Blocks that the pool has no room for are freed after the lock is released.
+  // Blocks without room in the pool; freed after the lock is released.
   std::vector<Block> freed;
   const std::lock_guard lock(mutex_);
   if (!is_open_ || block.capacity > limits::kPoolBytesMax) return;
   while (bytes_ > limits::kPoolBytesMax - block.capacity) {
-    // Free the oldest block first: its size has not been needed for longest.
+    // Free the oldest block first: its size was not needed for the longest time.
     bytes_ -= blocks_.front().capacity;
     freed.push_back(std::move(blocks_.front()));
     blocks_.erase(blocks_.begin());

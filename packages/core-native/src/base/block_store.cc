@@ -32,8 +32,8 @@ void ReceiveBlocks::Lend(uint32_t id, uint8_t* memory) {
     fills_read = known_ < limits::kBlocksPerRead && id + 1 >= limits::kBlocksPerRead;
     known_ = std::max(known_, size_t{id} + 1);
   }
-  // From here on, JavaScript frees and lends such memory by megabytes. KeepFreed() must run now,
-  // while malloc() has no free piece of that size yet.
+  // From now on, JavaScript frees and lends blocks of megabytes. KeepFreed() must run before
+  // malloc() has a free piece of that size.
   if (fills_read) KeepFreed(limits::kReceiveBlocksMax * limits::kBlockBytes);
 }
 
@@ -62,7 +62,8 @@ size_t ReceiveBlocks::available() const {
 
 uint32_t LentMemory::Lend(const uint8_t* data, size_t bytes) {
   const std::lock_guard lock(mutex_);
-  // Ids wrap around after four billion blocks, and one of the first blocks may still be lent.
+  // Skip ids in use: ids wrap around after four billion blocks, and one of the first blocks may
+  // still be lent.
   while (next_id_ == kNoBlock || views_.contains(next_id_)) ++next_id_;
   const uint32_t id = next_id_++;
   views_.emplace(id, View{data, bytes});

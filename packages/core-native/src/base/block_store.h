@@ -15,7 +15,7 @@ struct FreeDeleter {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-// Memory from malloc(), because its last owner may be an ArrayBuffer whose finalizer calls free().
+// Memory from malloc(): its last owner may be an ArrayBuffer, whose finalizer calls free().
 struct Block {
   std::unique_ptr<uint8_t, FreeDeleter> memory;
   size_t bytes = 0;
@@ -35,8 +35,8 @@ class BlockStore {
   uint32_t next_id_ = 0;
 };
 
-// Memory of JavaScript into which a lane receives (Engine.lendBlock). V8 frees its own memory with
-// less work than external memory. Thread: any.
+// Memory that JavaScript lends, so that a lane can receive into it (Engine.lendBlock): V8 frees its
+// own memory with less work than external memory. Thread: any.
 class ReceiveBlocks {
  public:
   struct Loan {
@@ -44,31 +44,31 @@ class ReceiveBlocks {
     uint32_t id = 0;
   };
 
-  // Lends limits::kBlockBytes of memory, which must stay valid until a kBodyBlock record gives `id`
-  // back.
+  // Lends limits::kBlockBytes of memory, which must stay valid until a kBodyBlock record returns
+  // `id`.
   void Lend(uint32_t id, uint8_t* memory);
-  // Returns the memory lent last, which is most likely in a CPU cache; an empty loan if there is
-  // none.
+  // Returns the loan made last, whose memory is most likely in a CPU cache; an empty loan if there
+  // is none.
   Loan Take();
-  // Appends loans until `loans` has `count`. Returns false if there are too few and JavaScript
-  // lends no more at a time: it lends the others again when it has read its records.
+  // Appends loans until `loans` has `count`. Returns false if there are too few, and JavaScript
+  // cannot lend more before it has read its records.
   bool TakeUpTo(size_t count, std::vector<Loan>* loans);
-  // The number of loans that can be taken.
+  // The number of loans for Take().
   size_t available() const;
 
  private:
   mutable std::mutex mutex_;
   std::vector<Loan> loans_;
-  // Number of different blocks lent so far. Ids begin at 0, and a block keeps its id.
+  // Number of different blocks lent so far. Ids count from 0, and a block keeps its id.
   size_t known_ = 0;
 };
 
-// Memory of JavaScript from which a lane sends (Engine.sendBlock). An id is reused only after all
-// others: a kBlockDone record that JavaScript has not read yet cannot mean a newer block. Thread:
-// any.
+// Memory that JavaScript lends, so that a lane can send from it (Engine.sendBlock). An id is reused
+// only after all other ids, so that a kBlockDone record that JavaScript has not read yet cannot
+// refer to a newer block. Thread: any.
 class LentMemory {
  public:
-  // An id that no block has.
+  // An id that is never given to a block.
   static constexpr uint32_t kNoBlock = 0xffffffffu;
 
   struct View {
@@ -79,12 +79,12 @@ class LentMemory {
   uint32_t Lend(const uint8_t* data, size_t bytes);
   // Finds a block for the lane. Returns false if there is no such block.
   bool Find(uint32_t id, View* view);
-  // Removes the first `bytes` of a block, at most all: the lane has used them, and Find() returns
+  // Removes the first `bytes` of a block, at most all, which the lane has used. Find() then returns
   // the rest.
   void Skip(uint32_t id, size_t bytes);
   // Forgets a block that the lane does not use any more.
   void Return(uint32_t id);
-  // Makes the next block get this id (for tests of the wrap-around).
+  // Makes the next block get this id, for tests of the wrap-around.
   void set_next_id(uint32_t id) { next_id_ = id; }
 
  private:

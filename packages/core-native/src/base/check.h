@@ -1,5 +1,5 @@
 #pragma once
-// Assertions about our own code, also in release builds. Bytes from the network must never make one
+// Assertions about our own code, also in release builds. No bytes from the network may make one
 // fail.
 
 #include <cstdio>

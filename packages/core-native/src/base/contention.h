@@ -1,5 +1,5 @@
 #pragma once
-// Decides which waits and checks a thread skips while other programs use its CPU: one more wake
+// Decides which waits and checks a thread skips while other programs use its CPU: a further wake-up
 // would then cost more than it gains.
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace httpsys {
 
-// Decides whether the next wait for other threads on this CPU is worthwhile, by the result of the
-// last waits.
+// Decides by the results of the last waits whether the next wait for other threads on this CPU is
+// worthwhile.
 class WaitBackoff {
  public:
   // Returns true if the caller must skip the next wait. Counts the call as one skipped wait.
@@ -35,8 +35,8 @@ class WaitBackoff {
 };
 
 // Decides what a process that is not on duty at a shared port does about waiting connections. The
-// process on duty may only be waiting for the CPU, and accepts more at a time than the others
-// together.
+// process on duty may just be waiting for the CPU, and accepts more connections at a time than the
+// other processes together.
 class Standby {
  public:
   enum class Step : uint8_t {
@@ -45,7 +45,7 @@ class Standby {
     kRest,   // There is no load: wait to be woken.
   };
 
-  // Evaluates one look at an accept queue that has `waiting` connections and room for `room`.
+  // Handles one check of an accept queue that has `waiting` connections and room for `room`.
   Step Look(size_t waiting, size_t room) {
     const bool is_less = waiting < std::exchange(before_, waiting);
     quiet_ = waiting == 0 ? quiet_ + 1 : 0;
@@ -62,8 +62,8 @@ class Standby {
 
  private:
   size_t before_ = 0;
-  int quiet_ = 0;  // The number of looks in a row that found nothing.
-  // The number of looks in a row that found no fewer connections than the look before.
+  int quiet_ = 0;  // The number of successive checks that found no connection.
+  // The number of successive checks that found no fewer connections than the check before.
   int untouched_ = 0;
 };
 

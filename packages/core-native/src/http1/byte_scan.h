@@ -1,6 +1,6 @@
 #pragma once
 // Skips runs of bytes of one class, 16 at a time where the processor has SSE2 (all of x86-64).
-// Nothing is read at or beyond `end`.
+// Never reads at or beyond `end`.
 
 #include "http1/char_class.h"
 
@@ -40,7 +40,7 @@ inline unsigned Mask(__m128i bytes) { return static_cast<unsigned>(_mm_movemask_
 }  // namespace sse2
 
 // Returns the first byte that is not a token character. Names consist mostly of letters, digits and
-// '-'; the rest of the class is looked up.
+// '-'; only for other bytes the class is looked up.
 inline const char* SkipToken(const char* p, const char* end) {
   while (end - p >= 16) {
     const __m128i bytes = sse2::Load(p);

@@ -34,8 +34,8 @@ ParseError ChunkedDecoder::CountExtension() {
                                                       : ParseError::kNone;
 }
 
-// Expects the CR that ends a line with a chunk size. Other bytes are errors: LF is kCrExpected, the
-// rest `otherwise`.
+// Expects the CR that ends a line with a chunk size. For other bytes returns an error: kCrExpected
+// for LF, `otherwise` for the rest.
 ParseError ChunkedDecoder::EndSizeLine(char c, ParseError otherwise) {
   if (c != '\r') return c == '\n' ? ParseError::kCrExpected : otherwise;
   state_ = State::kSizeLineFeed;
@@ -156,7 +156,7 @@ std::string ChunkedDecoder::Position() const {
   }
   const bool has_begun = state_ != State::kExtensionStart && state_ != State::kExtensionName;
   if (extension_bytes_ == 0 && !has_begun) return text + ';';
-  // Only the number of the extension's bytes matters, not their content.
+  // The number of the extension's bytes matters, but not their content.
   const size_t name_bytes = std::clamp<size_t>(extension_bytes_, 1, kChunkExtensionBytesMax);
   const bool is_quoted = state_ == State::kQuoted || state_ == State::kQuotedPair;
   text.append(";").append(name_bytes, 'a');
@@ -176,7 +176,7 @@ ChunkedDecoder::Step ChunkedDecoder::TakeData(std::string_view input, size_t pos
   return {DecodeStatus::kBody, position + bytes, input.substr(position, bytes)};
 }
 
-// Trailers are read line by line: bytes behind them are not copied.
+// Reads trailers line by line, so that bytes after the trailers are not copied.
 ChunkedDecoder::Step ChunkedDecoder::TakeTrailers(std::string_view input, size_t position) {
   while (position < input.size()) {
     const size_t line_feed = std::min(input.find('\n', position), input.size() - 1);

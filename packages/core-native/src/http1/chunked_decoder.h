@@ -13,13 +13,13 @@
 
 namespace httpsys::http1 {
 
-// Maximum bytes of names and values in the extensions of one chunk. Node has the same fixed limit.
-// Extensions are not used, and without a limit a client could send them endlessly.
+// Maximum bytes of names and values in the extensions of one chunk; Node has the same fixed limit.
+// Extensions are ignored, and without a limit a client could send them endlessly.
 inline constexpr size_t kChunkExtensionBytesMax = 16 * 1024;
 
 enum class DecodeStatus : uint8_t { kNeedMore, kBody, kEnd, kError };
 
-// A resumable state machine. It keeps no more than a partial trailer section (bounded by
+// A resumable state machine. Keeps at most a partial trailer section (limited to
 // `trailer_bytes_max`, counted as in a head). Thread: any, one at a time.
 class ChunkedDecoder {
  public:
@@ -37,16 +37,16 @@ class ChunkedDecoder {
   void Reset(size_t trailer_bytes_max, size_t trailer_lines_max = kAnyLines);
 
   // Takes one step. Must be called again with the rest of the input until it returns kNeedMore.
-  // After kEnd or kError, Reset() must be called first.
+  // After kEnd or kError, Reset() must be called before the next step.
   [[nodiscard]] Step Next(std::string_view input);
 
   // The trailer lines, after kEnd. Views into memory of this decoder, valid until Reset().
   const std::vector<HeaderLine>& trailers() const { return trailers_; }
-  // After kEnd: true if a trailer line says `Connection: close`. Node then reads no further
+  // After kEnd: true if a trailer line says `Connection: close`; Node then reads no further
   // message.
   bool closes_connection() const { return fields_.connection().close; }
   ParseError error() const { return error_; }
-  // Returns the shortest body that brings another decoder to the same state. After kError: to the
+  // Returns the shortest body that brings another decoder to the same state; after kError, to the
   // state before the wrong byte, or before the trailers.
   std::string Position() const;
   // The part of the trailers that has arrived.

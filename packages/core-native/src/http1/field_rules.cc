@@ -20,7 +20,7 @@ bool IsWordChar(char c) { return IsAlpha(c) || IsDigit(c) || c == '_'; }
 KnownField FindKnownField(std::string_view name) {
   switch (name.size()) {
     case 4:
-      // Nearly all clients write "Host".
+      // A fast path: nearly all clients write "Host".
       if (name == "Host" || EqualsIgnoringCase(name, "host")) return KnownField::kHost;
       break;
     case 6:
@@ -80,7 +80,7 @@ void ReadConnection(std::string_view value, ConnectionOptions* options) {
     std::string_view option = value.substr(0, comma);
     value.remove_prefix(std::min(comma + 1, value.size()));
     option.remove_prefix(std::min(option.find_first_not_of(" \t"), option.size()));
-    // Keep a tab, because llhttp takes `close<HTAB>` for another word.
+    // Keep a tab: for llhttp, `close<HTAB>` is another word.
     option = option.substr(0, option.find_last_not_of(' ') + 1);
     if (EqualsIgnoringCase(option, "close")) options->close = true;
     if (EqualsIgnoringCase(option, "keep-alive")) options->keep_alive = true;

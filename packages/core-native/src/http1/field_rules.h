@@ -1,6 +1,6 @@
 #pragma once
 // The meaning of the header fields that frame a message, exactly as Node reads them. Values include
-// the white space behind them, which llhttp examines, too.
+// the white space after them, which llhttp examines, too.
 
 #include <cstdint>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace httpsys::http1 {
 
-// Fields that control the parser itself.
+// Fields that control the parser.
 enum class KnownField : uint8_t {
   kOther,
   kConnection,  // Connection or Proxy-Connection.
@@ -22,11 +22,12 @@ enum class KnownField : uint8_t {
 
 KnownField FindKnownField(std::string_view name);
 
-// Parses digits followed by spaces. If `complete` is false, more bytes of the value may follow: an
-// empty `value` is then accepted.
+// Parses digits followed by spaces. If `complete` is false, more bytes of the value may follow, so
+// an empty `value` is accepted.
 ParseError ParseContentLength(std::string_view value, bool complete, uint64_t* length);
 
-// Accepts only `chunked`. Stricter than Node, because the end of another coding could not be found.
+// Accepts only `chunked`. Stricter than Node, because the end of a body in another coding could not
+// be found.
 ParseError CheckTransferEncoding(std::string_view value, bool complete);
 
 struct ConnectionOptions {
@@ -35,7 +36,7 @@ struct ConnectionOptions {
   bool upgrade = false;
 };
 
-// Adds the options of one line.
+// Adds the connection options in one line of the field.
 void ReadConnection(std::string_view value, ConnectionOptions* options);
 
 // Returns true if the value contains the word `100-continue`, as Node checks it.

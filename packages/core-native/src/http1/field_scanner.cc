@@ -5,8 +5,8 @@
 namespace httpsys::http1 {
 namespace {
 
-// If a value is incomplete, at most so many bytes of its beginning are checked again with the next
-// bytes; so the work stays linear.
+// If a value is incomplete, at most this many bytes of its beginning are checked again together
+// with the next bytes, so that the total work stays linear.
 constexpr size_t kRecheckedValueBytesMax = 64;
 
 std::string_view TrimEnd(std::string_view value) {
@@ -33,8 +33,8 @@ void FieldScanner::Reset(Section section, size_t position, HeadBudget budget) {
   expects_continue_ = repeats_host_ = false;
 }
 
-// Refuses a second statement of the body's length, and any in a trailer section, which comes after
-// the body.
+// Handles a complete name. Refuses a second field that gives the body's length, and any such field
+// in a trailer section, which comes after the body.
 ParseError FieldScanner::EndName(std::string_view name) {
   if (!budget_.Take(name.size())) return ParseError::kHeaderOverflow;
   name_bytes_ = name.size();
@@ -110,7 +110,7 @@ ParseError FieldScanner::ScanName(std::string_view text) {
   const char* const p = SkipToken(text.data() + position_, end);
   position_ = static_cast<size_t>(p - text.data());
   if (p != end && (*p != ':' || p == begin)) return ParseError::kInvalidHeaderToken;
-  // A line counts from the first byte of its name, as in Node.
+  // A line counts as soon as its first byte is there, as in Node.
   if (lines_.size() >= budget_.lines_max) return ParseError::kHeaderOverflow;
   if (p == end) {
     return budget_.Fits(position_ - name_begin_) ? ParseError::kNone : ParseError::kHeaderOverflow;
@@ -195,8 +195,8 @@ ParseError FieldScanner::Step(std::string_view text) {
                    : Phase::kLineStart;
       ++position_;
       return ParseError::kNone;
-    // Node refuses an empty length only at the first byte of the next line, which could have
-    // continued the value.
+    // Node refuses an empty length only here, at the first byte of the next line: the line could
+    // have continued the value.
     case Phase::kBehindEmptyLength:
       return ParseError::kInvalidContentLength;
     case Phase::kLastLineFeed:
@@ -207,9 +207,9 @@ ParseError FieldScanner::Step(std::string_view text) {
   return ParseError::kNone;
 }
 
-// Reads whole lines of the common form `Name: value`, each of which would take several calls of
-// Step(). Stops before the first other line: incomplete, against a rule or limit, or about the
-// body's length. Returns true if the section ends behind the lines.
+// Reads whole lines of the common form `Name: value`, because Step() would have to be called
+// several times for each. Stops before the first other line: an incomplete one, one that breaks a
+// rule or limit, or one about the body's length. Returns true if the section ends after the lines.
 bool FieldScanner::TakeCommonLines(std::string_view text) {
   const char* const end = text.data() + text.size();
   const char* line = text.data() + position_;

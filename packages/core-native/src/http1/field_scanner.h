@@ -14,24 +14,25 @@
 namespace httpsys::http1 {
 
 // Maximum white space of a head that does not count in its size: line ends before a request, spaces
-// in the request line, and spaces before values. Node skips them without a limit, and a client
-// could make one head grow endlessly. The limit is Node's default for the counted bytes.
+// in the request line, and spaces before values. Without a limit, as in Node, a client could make
+// one head grow endlessly. Equal to Node's default limit for the counted bytes.
 inline constexpr size_t kPaddingBytesMax = 16 * 1024;
 
-// Largest header limit, 256 MiB; larger ones are reduced to it. Offsets in a head have 32 bits, and
-// a name of one byte takes five bytes in a head.
+// Upper bound of header limits, 256 MiB. Offsets in a head have 32 bits, and a name of one byte
+// takes five bytes in a head.
 inline constexpr size_t kHeaderBytesCeiling = size_t{256} << 20;
 
 // The number of lines is not limited, only their bytes.
 inline constexpr size_t kAnyLines = SIZE_MAX;
 
-// Bytes and lines that a section of a message may still have.
+// The bytes and lines that a section of a message may still use.
 struct HeadBudget {
-  size_t counted_bytes = 0;  // Bytes of target, names and values. Fewer than this may follow.
+  // The section must stay below this number of bytes (target, names and values).
+  size_t counted_bytes = 0;
   size_t padding_bytes = kPaddingBytesMax;
   size_t lines_max = kAnyLines;  // The number of lines in the whole section.
 
-  // Returns true if `bytes` more are allowed. Like Node, refuses a message that reaches the limit.
+  // Returns true if `bytes` more are allowed. As in Node, reaching the limit is not allowed.
   bool Fits(size_t bytes) const { return bytes < counted_bytes; }
   bool Take(size_t bytes) {
     if (!Fits(bytes)) return false;
@@ -47,17 +48,17 @@ struct HeadBudget {
 
 enum class Section : uint8_t { kHead, kTrailers };
 
-// Resumable at every byte, linear in the number of bytes; the text may move in memory between
+// Resumable at every byte; linear in the number of bytes. The text may move in memory between
 // calls. Thread: any, one at a time.
 class FieldScanner {
  public:
   enum class Status : uint8_t { kNeedMore, kDone, kError };
 
-  // Prepares for a section that begins at `position` of the text for Scan().
+  // Prepares for a section that begins at `position` of the text of Scan().
   void Reset(Section section, size_t position, HeadBudget budget);
 
-  // `text` must have all bytes received so far. After kDone or kError, Reset() must be called
-  // first.
+  // Continues to scan. `text` must have all bytes received so far. After kDone or kError, Reset()
+  // must be called before the next call.
   [[nodiscard]] Status Scan(std::string_view text);
 
   // The end of the section, blank line included. Valid after kDone.
@@ -94,7 +95,7 @@ class FieldScanner {
     kLastLineFeed,
   };
 
-  // Offsets, because the text may move between calls. 32 bits suffice: the limits keep heads below
+  // Uses offsets, because the text may move between calls. 32 bits suffice: limits keep heads below
   // 4 GiB.
   struct LineOffsets {
     uint32_t name;

@@ -1,5 +1,5 @@
 #pragma once
-// The methods a server accepts: the running Node's http.METHODS, in its order.
+// The methods that a server accepts: http.METHODS of the running Node, in its order.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ class MethodTable {
 
   // Returns the index of a method, or -1. Methods are case-sensitive (RFC 9110, section 9.1).
   int Find(std::string_view method) const;
-  // Returns true if some method starts with these bytes. So a wrong method is refused at its first
+  // Returns true if any method begins with these bytes: so a wrong method is refused at its first
   // wrong byte.
   bool IsPrefix(std::string_view bytes) const;
   std::string_view Name(uint16_t index) const { return methods_[index]; }
@@ -26,12 +26,13 @@ class MethodTable {
 
  private:
   struct Named {
-    uint64_t number;  // Differs for methods of the same length, of up to 8 bytes.
+    // The bytes of the method as a number, for a comparison with other methods of the same length.
+    uint64_t number;
     uint16_t index;
   };
 
   std::vector<std::string> methods_;
-  // The methods of each length; the index is the length.
+  // The methods by length.
   std::vector<std::vector<Named>> by_length_;
   int connect_ = -1;
   int get_ = -1;

@@ -1,5 +1,5 @@
 #pragma once
-// Why a message was refused. Names follow llhttp's HPE_* codes, which is what Node users know.
+// Why a message was refused. The names follow llhttp's HPE_* codes, which Node's users know.
 
 #include <cstdint>
 
@@ -25,7 +25,7 @@ enum class ParseError : uint8_t {
   kChunkExtensionsOverflow,
 };
 
-// Returns "HPE_INVALID_METHOD" and so on.
+// Returns the name of an error in llhttp, such as "HPE_INVALID_METHOD".
 const char* ParseErrorCode(ParseError error);
 
 }  // namespace httpsys::http1

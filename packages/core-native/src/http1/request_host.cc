@@ -5,8 +5,8 @@
 namespace httpsys::http1 {
 namespace {
 
-// Returns the host of CONNECT's target. A target without a port is invalid and must be refused (RFC
-// 9110, section 9.3.6).
+// Returns the host of CONNECT's target; invalid if the target has no port (RFC 9110, section
+// 9.3.6).
 HostName HostOfTunnel(std::string_view target) {
   const HostName named = ReadHost(target);
   const bool has_port = !target.empty() && target.back() >= '0' && target.back() <= '9' &&
@@ -19,7 +19,7 @@ HostName HostOfTunnel(std::string_view target) {
 HostName HostOf(const RequestHead& head) {
   if (head.repeats_host || (!head.has_host && head.version_minor > 0)) return {};
   const HostName host = ReadHost(head.host);
-  // An invalid Host line is refused even if the target decides.
+  // An invalid Host line makes the request invalid, even if the target names the host.
   if (head.is_connect) return host.is_valid ? HostOfTunnel(head.target) : host;
   if (!host.is_valid || head.target.starts_with('/')) return host;
   const TargetParts parts = SplitTarget(head.target);

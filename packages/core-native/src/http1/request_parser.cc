@@ -14,7 +14,7 @@ constexpr std::string_view kVersion11 = "HTTP/1.1\r\n";
 constexpr size_t kSlashAt = 4;
 constexpr size_t kMinorAt = 7;
 constexpr size_t kLineFeedAt = 9;
-// Longest head that is remembered for Repeat(). Longer heads usually differ from the next one.
+// Longest head that is remembered for Repeat(): longer heads rarely occur twice in a row.
 constexpr size_t kRememberedBytesMax = 1024;
 
 ParseError WrongVersionByte(size_t at) {
@@ -58,8 +58,8 @@ bool RequestParser::SkipPadding(std::string_view message, char first, char secon
 }
 
 ParseError RequestParser::ScanMethod(std::string_view message) {
-  // Look at no more bytes than the longest method and its space: the work stays bounded if the
-  // bytes come in small pieces.
+  // Look at no more bytes than the longest method and its space, so that the work stays bounded if
+  // the bytes come in small pieces.
   const std::string_view bytes = message.substr(position_, methods_->longest_bytes() + 1);
   // Fast path, because most requests have the method GET.
   if (bytes.starts_with(kGetAndSpace) && methods_->get() >= 0) {
@@ -77,7 +77,7 @@ ParseError RequestParser::ScanMethod(std::string_view message) {
   return ParseError::kNone;
 }
 
-// `bytes` is the length of the method and its space.
+// Begins the target after a method. `bytes` is the length of the method and its space.
 void RequestParser::BeginTarget(int method, size_t bytes) {
   head_.method = static_cast<uint16_t>(method);
   target_.Reset(method == methods_->connect());
@@ -93,7 +93,7 @@ ParseError RequestParser::ScanTarget(std::string_view message) {
   if (p == end) {
     return budget_.Fits(target_bytes_) ? ParseError::kNone : ParseError::kHeaderOverflow;
   }
-  // A line end here would mean HTTP/0.9.
+  // A line end here would be HTTP/0.9, which is refused.
   if (*p != ' ' || !target_.may_end()) return ParseError::kInvalidUrl;
   if (!budget_.Take(target_bytes_)) return ParseError::kHeaderOverflow;
   ++position_;
@@ -102,7 +102,7 @@ ParseError RequestParser::ScanTarget(std::string_view message) {
 }
 
 // Leaves position_ at the first letter until the line is complete: comparing ten bytes again is
-// faster than keeping a position within them.
+// faster than remembering a position within them.
 ParseError RequestParser::ScanVersion(std::string_view message) {
   const std::string_view bytes = message.substr(position_, kVersion11.size());
   if (bytes != kVersion11) {

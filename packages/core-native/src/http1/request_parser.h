@@ -22,7 +22,7 @@ enum class Expectation : uint8_t { kNone, kContinue, kOther };
 struct RequestHead {
   uint16_t method = 0;              // Index into the MethodTable.
   uint8_t version_minor = 1;        // HTTP/1.x
-  BodyKind body = BodyKind::kNone;  // kNone for CONNECT, whatever its fields say.
+  BodyKind body = BodyKind::kNone;  // kNone for CONNECT, even if its fields name a length.
   Expectation expect = Expectation::kNone;
   bool keep_alive = true;   // Keep the connection open: the result of llhttp_should_keep_alive().
   bool upgrade = false;     // `Connection: upgrade` with an Upgrade line, or CONNECT.
@@ -37,19 +37,20 @@ struct RequestHead {
 
 enum class ParseStatus : uint8_t { kNeedMore, kDone, kError };
 
-// Resumable: each call gets the message from its first byte on, and continues where the last call
-// stopped. So the work is linear in the number of bytes, however they arrive. Errors are found at
-// the byte that makes them certain. No I/O, no clock. Thread: any, one at a time.
+// A resumable parser: each call gets the message from its first byte on, and continues where the
+// last call has stopped. So the work is linear in the number of bytes, however they arrive. Errors
+// are found at the byte that makes them certain. No I/O, no clock. Thread: any, one at a time.
 class RequestParser {
  public:
   explicit RequestParser(const MethodTable* methods) : methods_(methods) {}
 
-  // Prepares for a new message. `header_bytes_max` counts as Node's maxHeaderSize: target, names
-  // and values (with the white space behind them) must stay below it. kPaddingBytesMax limits the
+  // Prepares for a new message. `header_bytes_max` counts like Node's maxHeaderSize: target, names
+  // and values (with the white space after them) must stay below it. kPaddingBytesMax limits the
   // rest.
   void Reset(size_t header_bytes_max, size_t lines_max = kAnyLines);
 
-  // `message` must start at the first byte of the message and have all bytes received so far.
+  // Continues to parse. `message` must start at the first byte of the message and have all bytes
+  // received so far.
   [[nodiscard]] ParseStatus Parse(std::string_view message);
 
   // Returns the result of the last Parse() again, after the bytes have moved to `message`. Must not
@@ -71,7 +72,7 @@ class RequestParser {
     return is_same;
   }
   // Remembers the head for Repeat(). Must be called after kDone, with the message of the last
-  // Parse(). Bytes behind a head cannot change its meaning.
+  // Parse(). The bytes after a head do not matter.
   void Remember(std::string_view message);
 
   // A number that the owner of the parser assigns to the head after Parse(); Repeat() keeps it.

@@ -25,7 +25,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// Parses a line such as `HTTP/1.1 200 OK`; the space behind the status may be missing.
+// Parses a line such as `HTTP/1.1 200 OK`. The space after the status may be missing.
 bool ParseStatusLine(std::string_view line, ResponseHead* head) {
   if (line.size() + 1 < kReasonAt || !line.starts_with(kProtocol) ||
       !IsDigit(line[kProtocol.size()]) || line[kStatusAt - 1] != ' ') {

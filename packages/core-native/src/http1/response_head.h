@@ -1,6 +1,6 @@
 #pragma once
-// Reads the head of a response that an application wrote as text, for a backend that needs its
-// parts.
+// Reads the head of a response that an application wrote as text. Used by a backend that needs the
+// parts of the head.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ struct ResponseHead {
 size_t ResponseHeadBytes(std::string_view text);
 
 // Parses a complete head. Returns false if it cannot be sent: another protocol, a status that is no
-// number from 100 to 999, or bytes that no name or value may have. Thread: any.
+// number from 100 to 999, or bytes that are not allowed in names or values. Thread: any.
 [[nodiscard]] bool ParseResponseHead(std::string_view text, ResponseHead* head);
 
 }  // namespace httpsys::http1

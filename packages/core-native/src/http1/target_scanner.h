@@ -1,5 +1,5 @@
 #pragma once
-// Checks the bytes of a request target (RFC 9112, section 3.2) as Node's llhttp does. Checks their
+// Checks the bytes of a request target (RFC 9112, section 3.2) as Node's llhttp does: their
 // sequence, not their meaning.
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace httpsys::http1 {
 // Resumable at every byte. Thread: any, one at a time.
 class TargetScanner {
  public:
-  // With `is_authority`, expects the target of CONNECT, which begins with a host.
+  // `is_authority`: expects the target of CONNECT, which begins with a host.
   void Reset(bool is_authority) { state_ = is_authority ? State::kAuthority : State::kStart; }
 
   // Returns the first byte of [p, end) that does not belong to the target, or `end`.
@@ -19,7 +19,7 @@ class TargetScanner {
   bool may_end() const { return state_ >= State::kAuthority; }
 
  private:
-  // States in which a target may end come last.
+  // The states in which a target may end must come last (may_end()).
   enum class State : uint8_t {
     kStart,
     kScheme,
@@ -32,7 +32,7 @@ class TargetScanner {
     kFragment,
   };
 
-  // Returns the state after `c`, or the same state with *accepted = false.
+  // Returns the state after `c`. If `c` is not allowed, sets *accepted to false.
   State Next(char c, bool* accepted) const;
 
   State state_ = State::kStart;

@@ -45,7 +45,7 @@ FrameWalker::Step FrameWalker::Read(std::string_view bytes) {
       return {Kind::kData, at, stream()};
     }
     at += taken;
-    // Only PRIORITY frames of the right length are checked here; nghttp2 refuses others.
+    // Check only PRIORITY frames of the right length: nghttp2 refuses others.
     if (!is_priority && seen_[3] == kPriorityFrame && length() >= kSeenBytes - kHeadBytes) continue;
     if (is_priority && IsBadPriority()) return {Kind::kBadPriority, at, 0};
     left_ = length() - (is_priority ? kSeenBytes - kHeadBytes : 0);

@@ -1,7 +1,7 @@
 #pragma once
 // Finds frames that nghttp2 does not check: DATA for streams that it has forgotten, and PRIORITY
-// frames that are invalid by RFC 7540 (sections 5.3.1, 6.3), which nghttp2 ignores because the
-// server uses the priorities of RFC 9218.
+// frames that RFC 7540 (sections 5.3.1, 6.3) forbids, but nghttp2 ignores, because the server uses
+// the priorities of RFC 9218.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace httpsys::http2 {
 
-// The first bytes of a client that uses HTTP/2 without negotiation (RFC 9113, section 3.4).
+// The first bytes that a client sends if it uses HTTP/2 without negotiation (RFC 9113, section
+// 3.4).
 inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 // Walks from frame to frame without reading their payload. Thread: any, one at a time.
@@ -34,8 +35,8 @@ class FrameWalker {
 
  private:
   static constexpr size_t kHeadBytes = 9;
-  // Maximum bytes of a frame that are looked at: its header, and the dependency in a PRIORITY
-  // frame.
+  // Maximum number of bytes of a frame that are examined: its header, and the dependency in a
+  // PRIORITY frame.
   static constexpr size_t kSeenBytes = kHeadBytes + 4;
 
   int32_t stream() const;

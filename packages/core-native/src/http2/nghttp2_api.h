@@ -1,7 +1,7 @@
 #pragma once
-// The functions of nghttp2 in the running program: node exports its own copy. They are looked up at
-// first use; so the addon compiles without nghttp2's header and loads in programs that lack one of
-// them. Types are declared here; test-native compares them with the header.
+// The functions of nghttp2 in the running program: node exports its own copy. Looked up at first
+// use, so that the addon compiles without nghttp2's header, and loads in programs that lack a
+// function. The types are declared here; test-native compares them with the header.
 
 #include <sys/types.h>
 
@@ -14,7 +14,7 @@ struct NgSession;
 struct NgCallbacks;
 struct NgOption;
 
-// Name and value of a field, by reference.
+// Name and value of a field, as views.
 struct NgField {
   uint8_t* name;
   uint8_t* value;

@@ -13,8 +13,8 @@ namespace {
 using http1::HeaderLine;
 using http1::KnownField;
 
-// A WebSocket key for the request head, because WebSocket servers require one. The answer to it is
-// not sent.
+// The WebSocket key in the request head: WebSocket servers require one, although the client does
+// not get the answer to it.
 constexpr std::string_view kSocketKey = "AAAAAAAAAAAAAAAAAAAAAA==";
 
 // Bytes that count for a field in addition to its text (RFC 9113, section 6.5.2).
@@ -115,8 +115,8 @@ FieldsStatus RequestFields::Finish(const http1::MethodTable& methods, bool ends_
 bool RequestFields::FindTarget(std::string_view* method) {
   *method = method_.bytes;
   const bool is_connect = *method == "CONNECT";
-  // Refuse user information and fragments (RFC 9113, section 8.3.1): a program that accepts them
-  // might read another host or path than this server.
+  // Refuse user information and fragments (RFC 9113, section 8.3.1): an application that accepts
+  // them might read another host or path than this server.
   const bool is_more =
       authority_.bytes.find('@') != std::string::npos || path_.bytes.find('#') != std::string::npos;
   if (is_more) return false;
@@ -165,7 +165,7 @@ bool RequestFields::AddLine(const HeaderLine& line, bool* has_length) {
     case KnownField::kUpgrade:
       return false;
     case KnownField::kHost:
-      // Refuse a second Host line, and one that differs from `:authority`.
+      // Refuse a second Host line, and a Host line that differs from `:authority`.
       if (std::exchange(has_host_line_, true)) return false;
       if (head_.has_host) return line.value == head_.host;
       head_.has_host = true;
@@ -199,7 +199,7 @@ bool RequestFields::AddLine(const HeaderLine& line, bool* has_length) {
   return true;
 }
 
-// Joins the cookie lines. A client may split them for better compression, but applications expect
+// Joins the cookie lines: clients may split them for better compression, but applications expect
 // one line.
 void RequestFields::JoinCookies() {
   has_cookie_ = false;

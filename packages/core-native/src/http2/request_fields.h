@@ -19,22 +19,23 @@ enum class FieldsStatus : uint8_t {
   kTooLarge,       // The answer is 431.
 };
 
-// Keeps copies of the fields. Does not repeat checks of nghttp2, except where a different meaning
-// in HTTP/1.1 would do harm. Thread: any, one at a time.
+// Keeps copies of the fields. Repeats checks of nghttp2 only where HTTP/1.1 would give a field
+// another, harmful meaning. Thread: any, one at a time.
 class RequestFields {
  public:
-  // `bytes_max` counts as in http1::RequestParser; `lines_max` does not count pseudo fields. The
-  // number of lines is also limited by ListBytesMax() and limits::kRequestLinesMax, because one
-  // byte of a compressed section can be a whole field.
+  // Prepares for a new section. `bytes_max` counts as in http1::RequestParser; `lines_max` does not
+  // count pseudo fields. ListBytesMax() and limits::kRequestLinesMax also limit the number of
+  // lines, because one byte of a compressed section can be a whole field.
   void Reset(size_t bytes_max, size_t lines_max);
   // Returns the value of SETTINGS_MAX_HEADER_LIST_SIZE, which counts 32 more bytes for each field.
   static uint32_t ListBytesMax(size_t bytes_max);
 
   void Add(std::string_view name, std::string_view value);
-  // Refuses the section after its request was answered: further fields are counted, but not kept.
+  // Refuses the section, because its request was answered: further fields are counted, but not
+  // kept.
   void Refuse() { is_refused_ = is_too_large_ = true; }
   bool is_refused() const { return is_refused_; }
-  // The bytes of all fields, kept or not: a small block of compressed fields may expand to many.
+  // The bytes of all fields, kept or not: a small compressed block may expand to many bytes.
   size_t total_bytes() const { return total_bytes_; }
 
   // Makes the equivalent head of HTTP/1.1: Host from :authority, one Cookie line, and for an

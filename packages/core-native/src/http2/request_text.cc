@@ -23,7 +23,7 @@ void AppendLine(const HeaderLine& line, std::string* text) {
 BodyKind AppendRequestHead(const http1::MethodTable& methods, const http1::RequestHead& head,
                            std::string* text) {
   const bool is_rechunked = head.body == BodyKind::kLength && HasLine(head, "trailer");
-  // The bytes of a tunnel are no body, even if its client sends a content-length.
+  // The bytes of a tunnel are no body, even if the client sends a content-length.
   const bool has_no_length = is_rechunked || head.upgrade;
   text->append(methods.Name(head.method)).append(" ").append(head.target).append(" HTTP/1.1\r\n");
   for (const HeaderLine& line : head.lines) {

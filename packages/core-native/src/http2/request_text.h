@@ -1,6 +1,5 @@
 #pragma once
-// Writes an HTTP/2 request as text of HTTP/1.1, for another member of a shared port that answers
-// it.
+// Writes an HTTP/2 request as HTTP/1.1 text, for another member of a shared port that answers it.
 
 #include <string>
 #include <string_view>
@@ -11,11 +10,11 @@
 
 namespace httpsys::http2 {
 
-// Appends the head that RequestFields::Finish() has made. Returns the framing for the following
-// body: a body of known length is chunked if its client announces trailers.
+// Appends the head that RequestFields::Finish() has made. Returns the framing of the body that
+// follows: a body of known length is chunked if the client announces trailers.
 http1::BodyKind AppendRequestHead(const http1::MethodTable& methods, const http1::RequestHead& head,
                                   std::string* text);
-// Appends a chunk; nothing if the piece is empty, because an empty chunk would end the body.
+// Appends a chunk. Appends nothing for an empty piece, because an empty chunk would end the body.
 void AppendChunk(std::string_view piece, std::string* text);
 // Appends the last chunk. `trailers` are lines made by AppendLines().
 void AppendLastChunk(std::string_view trailers, std::string* text);

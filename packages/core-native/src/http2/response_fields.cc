@@ -70,7 +70,7 @@ void ResponseFields::Begin(const std::vector<HeaderLine>& lines) {
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
   }
-  // `names_` gets its final length here: views into it stay valid.
+  // `names_` has its final length now, so views into it stay valid.
   names_.resize(bytes);
 }
 

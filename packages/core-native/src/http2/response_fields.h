@@ -1,5 +1,5 @@
 #pragma once
-// Turns a response head of HTTP/1.1 into fields of HTTP/2.
+// Turns an HTTP/1.1 response head into HTTP/2 fields.
 
 #include <string>
 #include <string_view>
@@ -13,8 +13,8 @@ namespace httpsys::http2 {
 // The fields of one head or trailer section; reused for the next one. Thread: any, one at a time.
 class ResponseFields {
  public:
-  // Sets the fields, with names in lower case and without lines about the connection (RFC 9113,
-  // section 8.2.2). The fields point into the lines and into this object.
+  // Sets the fields: names in lower case, and no lines about the connection (RFC 9113, section
+  // 8.2.2). The fields point into the lines and into this object.
   void Fill(int status, const std::vector<http1::HeaderLine>& lines);
   // Sets the fields of the answer to an extended CONNECT: a 101 becomes a 200 without the accept
   // key.
@@ -35,7 +35,7 @@ class ResponseFields {
   bool IsNominated(std::string_view lower_name) const;
 
   std::vector<NgField> fields_;
-  std::string names_;  // The names in lower case.
+  std::string names_;
   std::vector<std::string_view> nominated_;
   char status_[3];
   bool closes_ = false;

@@ -123,7 +123,7 @@ ResponseText::Step ResponseText::Next(std::string_view input) {
   return {Kind::kFailed, 0, {}};
 }
 
-// Reads a section up to its blank line, inclusive. A trailer section may be just the blank line.
+// Reads a section with its final blank line. A trailer section may consist of just that line.
 ResponseText::Step ResponseText::ReadSection(std::string_view input, Kind kind) {
   const bool may_be_blank = kind == Kind::kTrailers;
   const auto end_of = [may_be_blank](std::string_view text, size_t from) {
@@ -171,7 +171,7 @@ void ResponseText::SkipBody(size_t bytes) {
 ResponseText::Step ResponseText::ReadChunkSize(std::string_view input) {
   const size_t line_end = input.find('\n');
   if (line_end == std::string_view::npos || !kept_.empty()) {
-    // Longest line of a chunk size that is accepted: longer than any size with extensions in use.
+    // Maximum length of a chunk size line: longer than any size with extensions in use.
     constexpr size_t kLineBytesMax = 1024;
     const size_t used = line_end == std::string_view::npos ? input.size() : line_end + 1;
     if (kept_.size() + used > kLineBytesMax) return Fail();

@@ -1,5 +1,5 @@
 #pragma once
-// Parses the text that an application has written for HTTP/1.1: heads, body, trailers.
+// Parses the HTTP/1.1 text that an application has written: heads, body, trailers.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,10 +21,10 @@ struct ResponseHead {
 
 // Parses a head with its blank line; the views point into `text`. Returns false if it is malformed.
 bool ParseResponseHead(std::string_view text, ResponseHead* head);
-// Parses lines up to a blank line or the end. Returns false if one of them is malformed.
+// Parses lines up to a blank line or the end of the text. Returns false if a line is malformed.
 bool ParseTrailers(std::string_view text, std::vector<http1::HeaderLine>* lines);
 
-// Reads the text in pieces of any size. Applications are trusted not to attack, but they may make
+// Reads the text in pieces of any size. Applications are trusted not to attack, but may make
 // mistakes: malformed text fails, and memory is limited. Thread: any, one at a time.
 class ResponseText {
  public:
@@ -32,7 +32,7 @@ class ResponseText {
     kNeedMore,  // All bytes were used.
     kHead,      // `bytes` is a head: parse it, then call one of the Begin…() functions.
     kBody,      // `bytes` is a piece of body.
-    kTrailers,  // `bytes` are the lines behind the last chunk; the body is complete.
+    kTrailers,  // `bytes` are the lines after the last chunk; the body is complete.
     kFailed,
   };
   struct Step {
@@ -63,11 +63,11 @@ class ResponseText {
     return phase_ == Phase::kUntilEnd ||
            ((phase_ == Phase::kLength || phase_ == Phase::kChunkData) && left_ >= bytes);
   }
-  // Skips bytes of the body that are not given to Next(). IsNextBody() must be true for them.
+  // Skips bytes of the body that Next() does not get. IsNextBody() must be true for them.
   void SkipBody(size_t bytes);
   bool is_done() const { return phase_ == Phase::kDone; }
   bool is_until_end() const { return phase_ == Phase::kUntilEnd; }
-  // True if the end of the text here leaves a complete message.
+  // True if the message would be complete if the text ended here.
   bool is_whole() const { return phase_ == Phase::kDone || phase_ == Phase::kUntilEnd; }
 
  private:
@@ -79,7 +79,7 @@ class ResponseText {
     kChunkEnd,
     kTrailers,
     kUntilEnd,
-    kDone,  // Further bytes are dropped, as an HTTP/1.1 client would.
+    kDone,  // Further bytes are dropped, as HTTP/1.1 clients do.
     kFailed,
   };
 

@@ -8,8 +8,8 @@
 
 namespace httpsys::http2 {
 
-// The memory is bounded: frames for streams that were forgotten count as correct. Thread: any, one
-// at a time.
+// The memory is bounded, so streams may be forgotten; frames for these count as correct. Thread:
+// any, one at a time.
 class UsedStreams {
  public:
   enum class Verdict : uint8_t {
@@ -18,7 +18,7 @@ class UsedStreams {
     kSkipped,  // The stream was never opened, but a later one was.
   };
 
-  // Judges a HEADERS or DATA frame for a client's stream that nghttp2 does not know.
+  // Judges a HEADERS or DATA frame for a stream of the client that nghttp2 does not know.
   Verdict OnFrame(int32_t id, bool is_headers);
   // Must be called when the lane resets a stream: frames that the client has already sent are then
   // no error.
@@ -31,7 +31,8 @@ class UsedStreams {
   };
 
   int32_t newest_ = -1;
-  int32_t forgotten_ = 0;  // The newest stream that the lane has reset and that left resets_.
+  // The newest stream that the lane has reset and that is no longer in resets_.
+  int32_t forgotten_ = 0;
   std::array<int32_t, 128> resets_{};
   size_t next_reset_ = 0;
   std::array<Range, 8> skipped_{};

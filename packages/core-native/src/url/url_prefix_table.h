@@ -29,11 +29,11 @@ enum class RouteStatus : uint8_t {
   kQueueFull,     // The owner's queue is full: 503.
   kQueueTimeout,  // The owner has not begun the request in time: 503.
   kMisdirected,   // Another server has the certificate for the host: 421.
-  kBadUrl,        // The owner refuses such a URL: 400 "Invalid URL".
-  // The request has not exactly one valid Host, and the owner has prefixes: 400 "Invalid Hostname".
+  kBadUrl,        // The owner refuses such URLs: 400 "Invalid URL".
+  // The request lacks a single valid Host, and the owner has prefixes: 400 "Invalid Hostname".
   kBadHost,
-  kNoRelay,  // Too many requests are relayed to other members already: 503.
-  // The client, or the prefix, has as many connections as its server allows: 503.
+  kNoRelay,  // Too many requests are relayed to other members: 503.
+  // The client or the prefix already has its maximum number of connections: 503.
   kTooManyConnections,
 };
 
@@ -45,35 +45,34 @@ struct Route {
   uint32_t target_id = 0;  // Valid with has_others: the id of the target in the port's routes.
 };
 
-// The prefixes of one scheme and port. To change a published table, change a copy and publish the
-// copy: readers never lock. A copy shares unchanged chunks (SortedChunks): a change costs nearly
-// the same with a hundred prefixes and with many thousands.
+// The prefixes of one scheme and port. A published table must not change, because readers take no
+// lock: change a copy, and publish it. A copy shares unchanged chunks (SortedChunks), so a change
+// costs nearly the same with a hundred prefixes and with many thousands.
 class UrlPrefixTable {
  public:
   // Adds a prefix. Returns false if an identical one exists, apart from the case of host and path.
   [[nodiscard]] bool Add(const UrlPrefix& prefix, uint32_t id);
   // Returns the id of an identical prefix; nothing if there is none, or only a reservation.
   std::optional<uint32_t> IdOf(const UrlPrefix& prefix) const;
-  // Adds a reservation: requests whose best match it is are rejected until the same prefix is
-  // added. Returns false if the reservation exists.
+  // Adds a reservation: requests for which it is the best match are rejected until the same prefix
+  // is added. Returns false if the reservation exists.
   [[nodiscard]] bool AddReservation(const UrlPrefix& prefix);
   // Removes a prefix; its reservation stays. Returns false if the prefix does not exist.
   bool Remove(const UrlPrefix& prefix);
 
-  // Returns true if one prefix matches every request: Match() need not be called.
+  // Returns true if one prefix matches every request, so that Match() need not be called.
   bool MatchesEverything(uint32_t* id) const;
 
   // Finds the prefix of a request. `name` is a name of ReadHost(), empty if the request names no
   // host. `target` is the request target as received: origin-form, absolute-form, authority-form or
-  // `*`; the last two have the path `/`. Only its path is used, because http1::HostOf() has read
+  // `*` (the path of the last two is `/`). Only its path is used, because http1::HostOf() has read
   // its authority. Allocates nothing for paths without '%' and dot segments. Linear in the length
   // of `target` and logarithmic in the number of prefixes; never fails, whatever the bytes.
   Route Match(std::string_view name, std::string_view target, const LocalAddress& local) const;
 
-  // Returns the ids of all prefixes of a host, and sets *is_named. If it is true, they are the
-  // prefixes of the host's name, or of the longest subdomain wildcard. Otherwise they are the
-  // prefixes of the address to which the client has connected, or of the wildcards for every host.
-  // `name` is as in Match().
+  // Returns the ids of all prefixes of a host. Sets *is_named to true if they are prefixes of the
+  // host's name, or of the longest subdomain wildcard; to false if they are prefixes of the address
+  // to which the client has connected, or of the wildcards for every host. `name` is as in Match().
   std::vector<uint32_t> IdsOf(std::string_view name, const LocalAddress& local,
                               bool* is_named) const;
 
@@ -94,8 +93,8 @@ class UrlPrefixTable {
 
   using Hosts = SortedChunks<Host, &Host::name>;
 
-  // The kinds of hosts. Subdomain wildcards are separate from other names, because the search for
-  // them is different.
+  // The kinds of hosts. Subdomain wildcards are separate from other names, because they are
+  // searched differently.
   enum Category : uint8_t { kStrong, kNames, kSubdomains, kAddresses, kWeak, kCategories };
 
   static Category CategoryOf(const UrlPrefix& prefix);
@@ -105,7 +104,7 @@ class UrlPrefixTable {
   const Host* FindHost(Category category, std::string_view name) const;
   const Entry* FindExplicit(std::string_view name, std::string_view path, bool* host_known) const;
 
-  std::array<Hosts, kCategories> hosts_;  // The hosts of each category.
+  std::array<Hosts, kCategories> hosts_;
 };
 
 }  // namespace httpsys
