@@ -7,123 +7,125 @@
 
 namespace httpsys::limits {
 
-// Maximum bytes that one read from a socket receives, except for long bodies (kBlocksPerRead). A
-// larger buffer would only cost cache.
+// Maximum bytes that one read of a socket receives, except for long bodies (kBlocksPerRead). A
+// larger buffer would only use more of the CPU cache.
 inline constexpr size_t kReadBytes = 64 * 1024;
-// Like kReadBytes, for a chunked body whose consumer has the extra window (kReceiveExtraBytes).
-// With fewer reads, the kernel does less of the client's sending in the time of the lane.
+// Like kReadBytes, for a chunked body whose consumer has the extra window (kReceiveExtraBytes):
+// with fewer reads, the kernel does less of the client's sending on the lane's thread.
 inline constexpr size_t kLargeReadBytes = 256 * 1024;
-// Reads of one connection per readiness event. Limited, because other connections wait meanwhile.
+// Maximum number of reads of one connection per readiness event: other connections wait meanwhile.
 inline constexpr int kReadsPerEvent = 4;
-// A whole body up to this size travels inside its kRequest record: one record, one copy.
-inline constexpr size_t kInlineBodyBytesMax = 16 * 1024;
-// Body pieces above this size become blocks of their own, which JavaScript takes over without a
+// Maximum length of a body that is sent to JavaScript within its kRequest record: one record, one
 // copy.
+inline constexpr size_t kInlineBodyBytesMax = 16 * 1024;
+// Body pieces above this size get a block of their own, which JavaScript takes over without a copy.
 inline constexpr size_t kInlinePieceBytesMax = 8 * 1024;
 // Size of a block into which a body is read directly.
 inline constexpr size_t kBlockBytes = 64 * 1024;
-// Blocks of kBlockBytes that one read of a long body fills. Twice as many would make it 10 %
-// cheaper per byte, half as many 20 % dearer.
+// Number of blocks (of kBlockBytes) that one read of a long body fills. Twice as many would make a
+// byte 10 % cheaper, half as many 20 % more expensive.
 inline constexpr size_t kBlocksPerRead = 16;
 // Maximum number of blocks that JavaScript lends to a lane at a time: enough for 8 reads. V8 counts
-// lent blocks as future garbage: with four times as many, its collections cost more than the
-// additional reads save.
+// lent blocks as future garbage: with four times as many, its collections would cost more than the
+// saved reads.
 inline constexpr size_t kReceiveBlocksMax = 128;
-// Least outstanding body for which a read goes directly into a block. Below, that saves nothing.
+// A read goes directly into a block only if at least this much of the body is missing: for less,
+// that saves nothing.
 inline constexpr size_t kDirectReadBytesMin = 16 * 1024;
 // Receive window of a connection: body and opaque bytes that JavaScript may have received but not
-// consumed. Two socket buffers, enough to keep a reader busy across a thread hop.
+// consumed. Two socket buffers, enough to keep a reader busy while messages cross threads.
 inline constexpr int32_t kReceiveWindowBytes = 128 * 1024;
 // Extra receive window of a connection whose JavaScript consumes its whole window within
 // kKeepsUpMs; a read then fills kBlocksPerRead blocks. Consumers that wait for a disk or a network
-// are rarely as fast.
+// are rarely that fast.
 inline constexpr int32_t kReceiveExtraBytes = kBlocksPerRead * kBlockBytes - kReceiveWindowBytes;
 inline constexpr uint32_t kKeepsUpMs = 10;
-// A consumer with the extra window loses it if it needs longer than this to consume everything.
-// Generous, because the socket of a fast consumer is read all the time: it rarely has nothing left
-// to consume.
+// A consumer with the extra window loses it if consuming everything takes longer than this. A
+// generous limit: the socket of a fast consumer is read all the time, so the consumer rarely has
+// nothing left to consume.
 inline constexpr uint32_t kSlowMs = 100;
-// At most this many connections, and as many HTTP/2 streams, of a lane have kReceiveExtraBytes: 14
+// Maximum number of connections (and of HTTP/2 streams) of a lane that have kReceiveExtraBytes: 14
 // MiB for each kind.
 inline constexpr size_t kReceiveExtraMax = 16;
-// Maximum bytes of a refused message that 'clientError' shows: the size of one read in Node.
+// Maximum bytes of a refused message that a 'clientError' event shows: as much as one read in Node.
 inline constexpr size_t kRawBytesMax = 64 * 1024;
 // Maximum number of unused parsers and decoders that a lane keeps for the next incomplete messages.
 inline constexpr size_t kSpareParsersMax = 64;
 
-// Maximum bytes of free small blocks that a thread keeps for the next streams: the need of a
-// thousand streams.
+// Maximum bytes of free small blocks that a thread keeps for later streams: enough for a thousand
+// streams.
 inline constexpr size_t kSmallBlocksKeptBytes = 2 * 1024 * 1024;
 
-// Maximum number of reply records that a lane handles before it sends their output. The first
-// replies of a busy JavaScript thread must not wait for the last.
+// Maximum number of reply records that a lane handles before it sends their output, so that the
+// first replies of a busy JavaScript thread do not wait for the last ones.
 inline constexpr int kRepliesPerPass = 256;
-// Like kRepliesPerPass, in bytes, including the record that reaches the limit: half of the credit
-// of a fast client (socket-output.js: kSendBytesFastMax). JavaScript writes one half while the lane
-// sends the other.
+// Like kRepliesPerPass, in bytes, including the record that reaches the limit. Half of a fast
+// client's credit (socket-output.js: kSendBytesFastMax), so that JavaScript writes one half while
+// the lane sends the other.
 inline constexpr uint32_t kReplyBytesPerPass = 512 * 1024;
-// Reply segments of a lane whose pages stay resident after reading (2 MiB). Further segments,
-// needed only while JavaScript is far ahead of the lane, cost page faults.
+// Number of a lane's reply segments whose pages stay resident after reading (2 MiB). Further
+// segments, which are needed only while JavaScript is far ahead of the lane, cost page faults.
 inline constexpr uint32_t kReplySegmentsKept = 8;
-// Passes of a lane over replies before it polls its sockets again.
+// Maximum number of passes of a lane over replies before it polls its sockets again.
 inline constexpr int kPassesPerPoll = 4;
 // A lane sends a kCredit record when this many bytes of payload were sent: a quarter of the default
 // write credit of JavaScript.
 inline constexpr size_t kCreditBytes = 64 * 1024;
 // Like kCreditBytes, for an HTTP/2 stream that has nothing left to send: half of the unsent bytes
-// that each stream is always allowed (stream-credit.js: kStreamBytesMin, kUntoldBytes).
+// that each stream may always have (stream-credit.js: kStreamBytesMin, kUntoldBytes).
 inline constexpr size_t kStreamCreditBytes = 8 * 1024;
-// Up to this total size, several pieces of output are copied into one buffer, which is cheaper than
-// an iovec.
+// Maximum total size of output pieces that are copied into one buffer, which is cheaper than an
+// iovec.
 inline constexpr size_t kGatherBytesMax = 32 * 1024;
-// Maximum number of pieces that one sendmsg(2) sends, well below IOV_MAX.
+// Maximum number of pieces for one sendmsg(2); well below IOV_MAX.
 inline constexpr int kVectorsMax = 64;
 // Maximum number of prefixes for which an HTTP/2 connection and its client count at a time
-// (maxConnectionsPerPrefix); the connection forgets its oldest prefix. Bounds the memory of a
-// client that requests all prefixes.
+// (maxConnectionsPerPrefix); for a further prefix the connection forgets the oldest one. Bounds the
+// memory of a client that requests all prefixes.
 inline constexpr size_t kCountedGroupsMax = 64;
-// If a connection has more unsent bytes than this, the head of its next request waits. So a client
-// that sends requests and does not read costs this, one answer, and one read of further requests.
+// If a connection has more unsent bytes than this, its next request is not handled yet. So a client
+// that sends requests without reading costs this, one answer, and one read of further requests.
 inline constexpr size_t kUnsentBytesMax = 64 * 1024;
 // Maximum memory of a connection's unsent output: more output ends the connection. JavaScript's
-// credit (socket-output.js) keeps it below an eighth of this. Only forged replies reach it, or an
-// application that ignores that its WebSocket's control frames do not leave.
+// credit (socket-output.js) keeps the output below an eighth of this. Only forged replies reach the
+// limit, or an application that keeps sending control frames on a WebSocket that does not accept
+// them.
 inline constexpr size_t kUnsentRepliesMax = 16 * 1024 * 1024;
-// After this many connections that ended with unsent output, malloc() is asked to return memory to
-// the kernel. Otherwise it would keep the memory of a flood.
+// After this many connections that ended with unsent output, the lane makes malloc() return memory
+// to the kernel. Otherwise malloc() would keep the memory of a flood.
 inline constexpr size_t kTrimAfterDrops = 32;
-// Maximum bytes sent on one connection per writability event. A fast reader must leave time for
+// Maximum bytes sent on one connection per writability event: a fast reader must leave time for
 // other connections.
 inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
 
-// From this size on, output for several connections is queued by reference; copying less is
-// cheaper.
+// Minimum size of output that is queued by reference if several connections send it; copying less
+// is cheaper.
 inline constexpr size_t kSharedBytesMin = 1024;
 
 // -- Files.
 
-// Up to this size, a file or the rest of one is read into the memory of the answers that are sent
-// together. The kernel sends larger files without a copy, which costs one more system call.
+// Maximum size of a file (or of its rest) that is read into memory and sent together with other
+// answers. The kernel sends larger files without a copy, which costs one more system call.
 inline constexpr size_t kFileReadBytesMax = 8 * 1024;
 // Maximum bytes of a file that one system call sends, and the bytes that are read ahead. A disk
 // reads as much at once, and a fast client receives as much in less than a tenth of a millisecond.
 inline constexpr size_t kFileWindowBytes = 256 * 1024;
-// A file that was found completely in memory is taken to be there for this time. Two checks cost a
-// tenth of sending 35 KB; the kernel does not drop pages in use so soon.
+// Time for which a file that was found completely in memory is assumed to stay there. Two checks
+// cost a tenth of sending 35 KB; the kernel does not drop pages in use so soon.
 inline constexpr uint64_t kFileHotMs = 50;
 // Maximum bytes of a file that are encrypted at a time for TLS: four records.
 inline constexpr size_t kFileSealBytes = 64 * 1024;
-// Like kFileSealBytes, if the socket may not accept as much: one record. Encrypted bytes that the
-// socket does not accept stay in memory.
+// Like kFileSealBytes, if the socket may not accept that much: one record, because encrypted bytes
+// that the socket does not accept stay in memory.
 inline constexpr size_t kFileSealBytesMin = 16 * 1024;
 // Maximum number of blocks of kFileWindowBytes that a lane keeps for clients that have not received
 // them yet: 16 MiB. Bytes for further clients are dropped and read again later.
 inline constexpr size_t kFileBlocksKeptMax = 64;
-// Maximum number of files that an engine keeps open for later requests; a quarter of the process'
-// descriptor limit if that is less. More than any page has, and few compared with connections.
+// Maximum number of files that an engine keeps open for later requests, but at most a quarter of
+// the process' descriptor limit. More than any page has, and few compared with connections.
 inline constexpr size_t kOpenFilesMax = 1024;
-// An unused file stays open for this time. Files that are requested every few seconds stay open,
-// and a user who removes a file or unmounts its file system hardly waits.
+// Time for which an unused file stays open: long enough for files that are requested every few
+// seconds, short enough for a user who unmounts a file system.
 inline constexpr uint64_t kFileUnusedMs = 5000;
 // Maximum number of threads that wait for disks and for servers of network file systems. A device
 // gets one thread for reads and one for names: four devices that do not answer leave threads for
@@ -132,29 +134,29 @@ inline constexpr int kFileThreadsMax = 8;
 
 // -- Bandwidth of a prefix (maxBandwidth).
 
-// After a pause, as much output as the rate allows in this time may be sent at once. Longer than
-// delays of a busy lane or its timers, shorter than any usual measurement of a rate.
+// Burst: after a pause, as much output as the rate allows in this time may be sent at once. Longer
+// than delays of a busy lane or its timers, shorter than any usual measurement of a rate.
 inline constexpr uint64_t kBandwidthBurstMs = 100;
-// The least burst, in bytes: a small answer leaves at once with every rate.
+// Minimum burst in bytes: a small answer is sent at once even at the lowest rate.
 inline constexpr uint64_t kBandwidthBurstBytesMin = 4096;
 // Bandwidth share of one connection or stream per turn: the bytes that the rate allows in
-// kBandwidthTurnMs, within these two bounds. Smaller shares cost system calls; with larger ones,
-// each of many waits longer. The maximum is the usual piece for a socket.
+// kBandwidthTurnMs, within these two bounds. Smaller shares cost system calls; larger ones make
+// other connections wait longer. The maximum is the usual piece for a socket.
 inline constexpr uint64_t kBandwidthTurnMs = 20;
 inline constexpr uint64_t kBandwidthTurnBytesMin = 512;
 inline constexpr uint64_t kBandwidthTurnBytesMax = 64 * 1024;
-// Shortest and longest time after which a lane checks output that waits for bandwidth. A check that
-// finds bytes for several shares costs less; a check is needed because the rate grows when another
+// Shortest and longest time after which a lane checks output that waits for bandwidth. Fewer checks
+// find bytes for several shares at once; checks are needed because the rate grows when another
 // owner leaves.
 inline constexpr uint64_t kBandwidthLookMsMin = 5;
 inline constexpr uint64_t kBandwidthLookMsMax = 500;
 
 // -- WebSockets.
 
-// A message up to this size travels inside its record; a longer one in a block of its own, whose
-// memory JavaScript takes over.
+// Maximum length of a message that is sent to JavaScript within its record; a longer one gets a
+// block of its own, whose memory JavaScript takes over.
 inline constexpr size_t kInlineMessageBytesMax = 16 * 1024;
-// Longest message, even if the application allows more: its length is one word of a record.
+// Longest message, even if the application allows more, because its length is one word of a record.
 inline constexpr uint64_t kMessageBytesMax = 0x7fffffff;
 // Maximum bytes of an upgraded connection that a lane keeps until JavaScript decides whether they
 // are a WebSocket or a tunnel.
@@ -164,7 +166,7 @@ inline constexpr size_t kUndecidedBytesMax = 64 * 1024;
 inline constexpr size_t kMessageReadBytesMin = 32 * 1024;
 inline constexpr size_t kMessageReadBytesMax = 1024 * 1024;
 // Smallest block that is kept for the next large message, and the total bytes of kept blocks per
-// lane. Smaller blocks come from memory that malloc() keeps. V8 frees about the total at a time (it
+// lane. Memory for smaller blocks is kept by malloc(). V8 frees about the total at a time (it
 // collects after 32 MiB); with a smaller total, every other block would be fresh memory.
 inline constexpr size_t kPooledBlockBytesMin = 64 * 1024;
 inline constexpr size_t kPoolBytesMax = 36 * 1024 * 1024;
@@ -173,28 +175,31 @@ inline constexpr uint64_t kUnusedMs = 2000;
 
 // -- HTTP/2.
 
-// Longest head or trailer section of a response that is written in pieces: no client accepts more.
+// Longest head or trailer section of a response that is written in pieces; no client accepts longer
+// ones.
 inline constexpr size_t kResponseHeadBytesMax = 1024 * 1024;
-// Bytes of HTTP/2 frames that are gathered for one write: several TLS records. A slow reader costs
-// as much beside the output of its streams. Doubled up to the maximum each time the socket has
-// accepted everything, like kTlsWireBytes.
+// Bytes of HTTP/2 frames that are gathered for one write: several TLS records. Doubled up to the
+// maximum each time the socket has accepted everything, like kTlsWireBytes. A slow reader costs as
+// much memory, in addition to the output of its streams.
 inline constexpr size_t kHttp2WireBytes = 64 * 1024;
 inline constexpr size_t kHttp2WireBytesMax = 256 * 1024;
-// Body bytes of all streams of a connection that its client may send ahead of the streams' windows.
+// Connection window: body bytes that a client may send on all streams of a connection together.
 inline constexpr int32_t kHttp2ConnectionWindowBytes = 1024 * 1024;
-// Maximum output that a connection's socket has not accepted: written frames, frames behind them,
-// and heads of streams that the client has reset meanwhile. Twice the output of one pass, and the
-// heads of some hundred streams. Bytes that wait for an HTTP/2 window do not count.
+// Maximum output that a connection's socket has not accepted: written frames, frames that wait for
+// them, and heads of streams that the client has reset meanwhile. Twice the output of one pass, and
+// the heads of some hundred streams. Bytes that wait for an HTTP/2 window do not count.
 inline constexpr size_t kHttp2UnsentBytesMax = 2 * 1024 * 1024;
-// Estimated memory of nghttp2 for a frame that waits, without its fields.
+// Estimated memory of nghttp2 for a waiting frame, without its fields.
 inline constexpr size_t kHttp2FrameBytes = 256;
 // Maximum number of lines of a request head. A record has 16 bits for their number, and up to 15
-// lines are added: fields that HTTP/2 has in other places, and the validators of a cached response.
+// lines may be added: for fields that HTTP/2 has elsewhere, and for the validators of a cached
+// response.
 inline constexpr size_t kRequestLinesMax = UINT16_MAX - 15;
-// Fields of one section that are accepted even if maxHeaderSize is small: as in node:http2.
+// Number of fields in a section that is always accepted, even if maxHeaderSize is small; as in
+// node:http2.
 inline constexpr size_t kHttp2FieldsMin = 128;
-// Maximum number of acknowledgements of SETTINGS and PING that wait because the client does not
-// read.
+// Maximum number of unsent acknowledgements of SETTINGS and PING; more mean that the client does
+// not read.
 inline constexpr size_t kHttp2UnsentAcksMax = 1000;
 // Maximum number of entries that one SETTINGS frame may have; ten are known.
 inline constexpr size_t kHttp2SettingsMax = 32;
@@ -204,19 +209,20 @@ inline constexpr int kHttp2ContinuationsMax = 6;
 // Maximum decoded bytes of a field section beyond maxHeaderSize. A request up to this size is
 // answered with 431; a longer section is treated as a compression bomb, and the connection ends.
 inline constexpr size_t kHttp2OversizeBytesMax = 256 * 1024;
-// Streams that a client may reset: at once, and per second in the long run. A browser that leaves a
-// page resets some hundred.
+// Number of streams that a client may reset: at once, and per second in the long run. A browser
+// that leaves a page resets some hundred.
 inline constexpr uint32_t kHttp2ResetsMax = 1000;
 inline constexpr uint32_t kHttp2ResetsPerSecond = 33;
-// Frames without effect (SETTINGS, PING, PRIORITY, empty DATA) that a client may send: at once, and
-// per second in the long run.
+// Number of frames without effect (SETTINGS, PING, PRIORITY, empty DATA) that a client may send: at
+// once, and per second in the long run.
 inline constexpr uint32_t kHttp2IdleFramesMax = 1000;
 inline constexpr uint32_t kHttp2IdleFramesPerSecond = 100;
-// Invalid messages that a client may send, at once and per second in the long run. Each one costs
-// an answering frame.
+// Number of invalid messages that a client may send: at once, and per second in the long run. Each
+// one costs an answering frame.
 inline constexpr uint32_t kHttp2ErrorsMax = 100;
 inline constexpr uint32_t kHttp2ErrorsPerSecond = 10;
-// Time that the first GOAWAY waits for the answer to its PING before the second one is sent.
+// Longest time between the first GOAWAY and the second one, which is sent when the client answers a
+// PING.
 inline constexpr uint64_t kHttp2NoticeMs = 1000;
 // Maximum number of spare objects for field sections that a lane keeps.
 inline constexpr size_t kSpareFieldsMax = 64;
@@ -229,16 +235,17 @@ inline constexpr size_t kTlsReadBytes = 64 * 1024;
 inline constexpr size_t kTlsRecordBytes = 16 * 1024;
 // Encrypted bytes that are gathered for one send(2): four records, doubled up to sixteen each time
 // the socket has accepted all of them; sixteen fit into a CPU's own cache. Bytes that the socket
-// does not accept are kept: beyond four records, at most twice as many as it has just accepted.
+// does not accept stay in memory: beyond four records, at most twice as many as it has just
+// accepted.
 inline constexpr size_t kTlsWireBytes = 64 * 1024;
 inline constexpr size_t kTlsWireBytesMax = 256 * 1024;
-// Maximum bytes that a client may send without one byte for the application: an incomplete record,
-// and some new keys.
+// Maximum bytes that a client may send without a byte of application data: an incomplete record,
+// and some key updates.
 inline constexpr size_t kTlsBarrenBytesMax = 32 * 1024;
-// TLS messages of a client after the handshake, at once and per second in the long run: key updates
-// (TLS 1.3) and refused renegotiation requests (earlier versions). OpenSSL answers each one during
-// a read, even if the client does not read the answers, and derives keys for 10 us. Ciphers need a
-// new key after 2^24 records at the earliest.
+// Number of TLS messages that a client may send after the handshake, at once and per second in the
+// long run: key updates (TLS 1.3) and refused renegotiation requests (earlier versions). OpenSSL
+// answers each one during a read, even if the client does not read the answers, and derives keys
+// for 10 us. Ciphers need a new key after 2^24 records at the earliest.
 inline constexpr uint32_t kTlsRekeysMax = 100;
 inline constexpr uint32_t kTlsRekeysPerSecond = 10;
 // Maximum bytes that a client may send before the handshake is done. OpenSSL accepts up to 128 KiB
@@ -253,8 +260,8 @@ inline constexpr size_t kTlsKeyLogBytesMax = 8 * 1024;
 inline constexpr size_t kTlsKeyingBytesMax = 64 * 1024;
 // Longest time that JavaScript waits for a lane's answer about a TLS connection.
 inline constexpr uint64_t kTlsAskMs = 1000;
-// Time for which one key encrypts session tickets, and the number of keys that are kept to decrypt
-// them. Sessions last some minutes: a key that leaks later reveals little.
+// Time for which one key encrypts session tickets, and number of keys that are kept to decrypt
+// tickets. Sessions last some minutes, so a key that leaks later reveals little.
 inline constexpr uint64_t kTicketKeyMs = 3'600'000;
 inline constexpr size_t kTicketKeysKept = 3;
 // Longest delay until all processes of a shared port have a new ticket key. Until then only the
@@ -264,67 +271,68 @@ inline constexpr uint64_t kTicketTellMs = 60'000;
 // Idle timeout of a connection below HTTP.SYS until JavaScript sets one; the default of node:http.
 inline constexpr uint32_t kNativeIdleMs = 5000;
 // Maximum bytes and time for which input is read and discarded after a reply that closes the
-// connection. Otherwise the kernel would answer a late upload with a reset, which destroys the
+// connection. Without that, the kernel would answer a late upload with a reset, which destroys the
 // reply. A sender that has not noticed the end by then never will.
 inline constexpr size_t kLingerBytesMax = 1024 * 1024;
 inline constexpr uint64_t kLingerMs = 2000;
-// Longest time to wait for a disk (a search or a read) on behalf of a client that has ended its
-// direction. A client that still reads gets most files in this time; others would accumulate on the
-// lane. Node ends such a connection at once.
+// Longest time to wait for a disk (a search or a read) for a client that has ended its direction. A
+// client that still reads gets most files in this time; without a limit, others would accumulate on
+// the lane. Node ends such a connection at once.
 inline constexpr uint64_t kLeftMs = 2000;
 // Delay after which a lane checks whether a client that it does not watch has ended its direction:
-// while the lane is awake, and while it sleeps. Waking it costs as much as a request.
+// while the lane is awake, and while it sleeps. Waking the lane costs as much as a request.
 inline constexpr uint64_t kUnwatchedMs = 20;
 inline constexpr uint64_t kUnwatchedWakeMs = 200;
 // Maximum number of distinct idle timeouts at the same time. A connection with a further one uses
 // the next shorter timeout.
 inline constexpr size_t kTimerListsMax = 64;
 
-// Size of a lane's table of header lines with an id: 1024 sets of 4. The lines of some hundred
-// browser variants fit.
+// Size of a lane's table of repeated header lines, which get an id instead of being copied: 1024
+// sets of 4. The lines of some hundred browser variants fit.
 inline constexpr size_t kInternSets = 1024;
 inline constexpr size_t kInternWays = 4;
-// Longest text (name and value of a line, or a target) that gets an id; longer texts rarely repeat.
+// Longest text (name and value of a header line, or a target) that gets an id; longer texts rarely
+// repeat.
 inline constexpr size_t kInternTextBytesMax = 256;
-// Maximum number of new ids per loop iteration. Lines that always change must cost little more than
-// literal ones.
+// Maximum number of header lines that get an id per loop iteration, so that lines that always
+// change cost little more than copied ones.
 inline constexpr uint32_t kInternDefinitionsPerPass = 64;
 
-// Maximum number of connections that the acceptor accepts per wake before it checks its other
-// listeners. A busy port gathers many while its process waits for the CPU; their owners should get
-// them in few pieces.
+// Maximum number of connections that the acceptor accepts per wake-up before it checks its other
+// listeners. A large number: a busy port gathers many while its process waits for the CPU, and
+// their owners should get them in few pieces.
 inline constexpr int kAcceptsPerWake = 1024;
 // Interval at which the deputy, and every other process that is not on duty at a shared port,
 // checks for waiting connections while there is load.
 inline constexpr uint64_t kDeputyLookMs = 20;
 inline constexpr uint64_t kAcceptLookMs = 500;
-// After this many looks in a row that found no fewer connections than the look before, the process
-// on duty counts as stopped. Until then connections are left to it: it may only be waiting for the
-// CPU, and several processes would give the owners more and smaller pieces.
+// After this many successive checks that found no fewer waiting connections than the check before,
+// the process on duty counts as stopped. Until then it is left alone: it may only be waiting for
+// the CPU, and several accepting processes would give the owners more and smaller pieces.
 inline constexpr int kAcceptLooksUntouchedMax = 5;
-// After this many looks in a row that found no connection, there is no load: the process sleeps
+// After this many successive checks that found no connection, there is no load: the process sleeps
 // until it is woken.
 inline constexpr int kAcceptLooksQuietMax = 10;
-// Pause of the acceptor after it ran out of descriptors. Connections wait in the backlog until some
-// open ones end. Each attempt costs a failing call.
+// Pause of the acceptor after the process ran out of descriptors. Connections wait in the backlog
+// until some open ones end. Each attempt costs a failing call.
 inline constexpr int kAcceptBackoffMs = 10;
-// Time for which a lane also watches idle clients for their end after descriptors were low. Under
-// load, many connections come and go in this time.
+// Time for which a lane also watches idle clients for their end after free descriptors ran low.
+// Under load, many connections come and go in this time.
 inline constexpr uint64_t kDescriptorsLowMs = 1000;
 
-// Default of HTTPSYS_QUEUE_BYTES: the bytes of requests in a process that JavaScript has not begun.
-// Further requests are parked. Room for the bursts of 100,000 clients.
+// Default of HTTPSYS_QUEUE_BYTES: the total bytes of a process' requests that JavaScript has not
+// begun. Further requests are parked. Enough for bursts of 100,000 clients.
 inline constexpr uint64_t kQueueBytesMax = 64 * 1024 * 1024;
 // After this many bytes of new requests, a lane checks again how many bytes of requests wait on all
-// lanes. The size of a segment.
+// lanes. Equal to the size of a segment.
 inline constexpr uint64_t kQueueLookBytes = 256 * 1024;
 // Retry-After of a 503 response, in seconds: a burst is over by then.
 inline constexpr int kRetryAfterSeconds = 1;
 // Maximum number of lines of the error log per second: enough to see a problem, too few to fill a
 // disk in a day.
 inline constexpr uint32_t kLogLinesPerSecond = 100;
-// Delay before the number of omitted log lines, or of refused requests (on stderr), is written; and
-// interval of further attempts, which fail within the second of the last line.
+// Delay before the number of omitted log lines, or of refused requests (on stderr), is written, and
+// interval of further attempts: an attempt fails within the second of the last line.
 inline constexpr uint64_t kLogDroppedMs = 1000;
 inline constexpr uint64_t kLogDroppedRetryMs = 100;
 // Longest field in the error log, in bytes.
@@ -334,36 +342,36 @@ inline constexpr size_t kLogFieldBytesMax = 512;
 
 // Maximum number of reads of one link to another process per readiness event.
 inline constexpr int kPeerReadsPerEvent = 64;
-// Maximum number of connections that were handed to one peer and not acknowledged; further ones
+// Maximum number of connections that were handed to one process and not acknowledged; further ones
 // wait. With their bytes they fit into the buffer of a Unix socket.
 inline constexpr size_t kPeerUnackedMax = 256;
 // Maximum unprocessed bytes of connections that are handed over in one message; a connection with
 // more gets its own message.
 inline constexpr size_t kHandOverBytesMax = 64 * 1024;
-// Longest time until a request that was handed to a peer is acknowledged, goes to another owner, or
-// gets 503.
+// Longest time until a request that was handed to another process is acknowledged, goes to another
+// owner, or gets 503.
 inline constexpr uint64_t kPeerAckMs = 5000;
-// Longest time without an acknowledgement before a peer is given up. The rest of kPeerAckMs is for
-// the next steps on a busy machine.
+// Longest time without an acknowledgement before another process is given up. The rest of
+// kPeerAckMs is for the next steps on a busy machine.
 inline constexpr uint64_t kPeerSilentMs = 4500;
-// Longest delay before received acknowledgements are read. Until then only the descriptor of the
+// Longest delay before received acknowledgements are read. Until then only a descriptor of the
 // connection stays open.
 inline constexpr uint64_t kPeerAckLookMs = 5;
-// Maximum bytes of frames that a peer may leave unread. Beyond, it is given up.
+// Maximum bytes of frames that another process may leave unread; with more, it is given up.
 inline constexpr size_t kPeerUnsentBytesMax = 4 * 1024 * 1024;
-// Maximum number of moves of a connection between members with one request. Members disagree about
-// the owner only while a change of routes is on its way.
+// Maximum number of moves of a connection between members for one request. Members disagree about
+// the owner only until all have the new routes.
 inline constexpr uint8_t kHopsMax = 20;
 // Maximum number of times that a request may come back to the relaying member because its owner has
 // just left. Each time it waits for kWaitingRetryMs (doubled after each kReturnsPerWait returns) or
-// until the change of the routes has arrived. That is 3 s in all: enough for a member that gets
-// little CPU on a busy machine.
+// until the new routes have arrived. That is 3 s in total: enough for a member that gets little CPU
+// on a busy machine.
 inline constexpr uint8_t kReturnsMax = 100;
 inline constexpr int kReturnsPerWait = 20;
 // Longest text of an address with its zone.
 inline constexpr size_t kAddressBytesMax = 128;
-// Part of the process' descriptor limit (`ulimit -n`) that relays leave to connections, links and
-// files: one in this many, up to a maximum. If fewer are free, descriptors count as low.
+// Relays leave one in this many of the process' descriptors (`ulimit -n`), up to a maximum, to
+// connections, links and files. If fewer are free, descriptors count as low.
 inline constexpr size_t kDescriptorsSparedPart = 4;
 inline constexpr size_t kDescriptorsSparedMax = 1024;
 // Maximum number of relays of a lane, and maximum request bytes that wait for a member to read
@@ -371,16 +379,16 @@ inline constexpr size_t kDescriptorsSparedMax = 1024;
 inline constexpr size_t kRelaysMax = 4096;
 inline constexpr size_t kRelayUnsentBytesMax = 256 * 1024;
 // SO_SNDBUF of a relayed HTTP/2 stream; the kernel uses twice as much, with its own structures.
-// Without it, a client with a hundred streams that reads nothing would cost 20 MiB of kernel
-// memory.
+// With the default size, a client with a hundred streams that reads nothing would cost 20 MiB of
+// kernel memory.
 inline constexpr int kRelayStreamBufferBytes = 16 * 1024;
-// Maximum bytes of relayed requests that are kept until they are answered, per relay. Longer
-// requests cannot go to another member when the first one leaves.
+// Maximum bytes of relayed requests that a relay keeps until they are answered. Longer requests
+// cannot go to another member if the first one leaves.
 inline constexpr size_t kRelayKeptBytesMax = 64 * 1024;
 // Maximum number of answers per relay that a member has announced but not sent.
 inline constexpr size_t kRelayAnswersMax = 1024;
-// Maximum bytes of a client's certificates that go with a relay. They must fit into one text field
-// of a frame, with the other facts about its TLS.
+// Maximum bytes of a client's certificates that are sent with a relay. With the other facts about
+// its TLS, they must fit into one text field of a frame.
 inline constexpr size_t kRelayCertificateBytesMax = 32 * 1024;
 // Longest ClientHello that is examined for its server name. With post-quantum key shares, browsers
 // send 2 KiB.
@@ -388,35 +396,36 @@ inline constexpr size_t kHelloPeekBytesMax = 16 * 1024;
 // Maximum numbers of members of one port, and of prefixes on it: each change goes to all members.
 inline constexpr size_t kMembersMax = 1024;
 inline constexpr size_t kEntriesMax = 16 * 1024;
-// Maximum number of links on a port, even a full one, that are no members: from programs that query
-// its state, and from peers that have not identified themselves.
+// Maximum number of links on a port, even a full one, that belong to no member: to programs that
+// query its state, and to processes that have not identified themselves.
 inline constexpr size_t kVisitorsMax = 64;
-// Maximum number of files that one search for the names of killed processes examines in a
-// directory.
+// Maximum number of files in a directory that one search for the names of killed processes
+// examines.
 inline constexpr size_t kSweptNamesMax = 4096;
 // Interval at which a member that cannot reach its coordinator asks the kernel which process has
 // the coordinator's name.
 inline constexpr uint64_t kStrangerLookMs = 100;
-// Maximum number of caches of other members that an engine reads, and of readers of the cache of
-// its process. Each costs a descriptor in both processes.
+// Maximum number of other members' caches that an engine reads, and of processes that read this
+// one's cache. Each costs a descriptor in both processes.
 inline constexpr size_t kCacheReadersMax = 128;
 // Bytes of the memory in which a process counts hits on the entries of another process' cache. If
-// there are more entries than counters, entries share a counter.
+// there are more entries than counters, several entries share a counter.
 inline constexpr size_t kCacheHitsBytes = 16 * 1024;
-// Time after which a member asks an owner for its cache again if the owner has not answered.
+// Time after which a member asks an owner for its cache again if it got no answer.
 inline constexpr uint64_t kCacheAskMs = 1000;
 // Interval at which an owner checks whether a reader has received the messages about its cache.
 inline constexpr uint64_t kCacheTellMs = 100;
 // Time for which the cache of a killed process is kept for prefixes that no process has registered
 // again.
 inline constexpr uint64_t kCacheOrphanMs = 60'000;
-// Time for which a member still obeys invalidations from a former owner of the same prefixes. The
-// former owner may still answer requests that make stored responses obsolete.
+// Time for which a member still obeys invalidations from a former owner of the same prefixes,
+// because that owner may still answer requests that make stored responses obsolete.
 inline constexpr uint64_t kCacheFormerMs = 60'000;
-// Maximum number of listening sockets of one port: one per bound address.
+// Maximum number of listening sockets of one port: one for each bound address.
 inline constexpr size_t kSharedSocketsMax = 64;
-// Longest time that a member waits for the coordinator's answer. Enough to find that it is stopped
-// (kDoubtMs, kSilentMs) and to ask the next one, which may have to wait for others (kConfirmMs).
+// Longest time that a member waits for the coordinator's answer. Enough to find that the
+// coordinator is stopped (kDoubtMs, kSilentMs) and to ask the next one, which may have to wait for
+// others (kConfirmMs).
 inline constexpr uint64_t kCoordinatorMs = 3000;
 // Longest silence of a coordinator before a member that waits for it doubts it. A busy coordinator
 // answers in a few milliseconds.
@@ -429,78 +438,76 @@ inline constexpr uint64_t kDoubtLookMs = 100;
 // Interval at which a member informs others of its doubt, and a successor informs members that have
 // not come yet.
 inline constexpr uint64_t kDoubtTellMs = 500;
-// Number of names of a port's meeting place, one per rank. So at most one coordinator less than
-// this can be stopped at a time.
+// Number of names of a port's meeting place, one per rank. So at most kRanksMax - 1 coordinators
+// can be stopped at a time.
 inline constexpr uint32_t kRanksMax = 4;
-// Time for which the kernel's answer about the owner of a rank is reused when too many connections
-// wait at its meeting place. The kernel lists all Unix sockets, which may take milliseconds, and
+// Time for which the kernel's answer about the owner of a rank is reused while too many connections
+// wait at that name. The kernel lists all Unix sockets, which may take milliseconds, and
 // coordinators check before each input.
 inline constexpr uint64_t kRankOwnerMs = 100;
-// Interval at which a coordinator of a rank above 0 tries to take a free lower rank.
+// Interval at which a coordinator at a rank above 0 tries to take a free lower rank.
 inline constexpr uint64_t kDescentMs = 100;
-// Longest time that a program that queries the state of a port waits for the coordinator, and that
-// the coordinator waits for the members.
+// Longest time that a query about the state of a port waits for the coordinator, and that the
+// coordinator waits for the members.
 inline constexpr uint64_t kStateMs = 2000;
-// Longest time that the meeting place of a port in use may be free: its members compete for it at
-// once.
+// Longest time that the meeting place of a port in use may be free: members compete for it at once.
 inline constexpr uint64_t kElectionMs = 200;
 // Longest time that a registration waits for members that do not confirm it.
 inline constexpr uint64_t kConfirmMs = 500;
 // Time for which a member that has removed a prefix, perhaps its last one, repeats the removal to
-// new coordinators if coordinators end one after the other. Two elections take some milliseconds.
+// new coordinators if coordinators end in succession. Two elections take some milliseconds.
 inline constexpr uint64_t kRemovalMs = 2000;
 // Longest time that a new coordinator waits for the known members to come back.
 inline constexpr uint64_t kReunionMs = 1000;
 // Longest time that requests wait for a restarted owner (server.close({ restart: true, waitMs })).
 inline constexpr uint32_t kAbsentMsMax = 300'000;
-// Time for which the prefixes of a process answer 503 if it died, or if its successor has not come
-// in time. Supervisors restart processes sooner. Afterwards the prefixes are free.
+// Time for which requests for a process' prefixes get 503 after it died, or after its successor has
+// not come in time. Supervisors restart processes sooner. Afterwards the prefixes are free.
 inline constexpr uint32_t kOfflineMs = 10'000;
-// JavaScript counts as blocked if it begins no request for this time although one waits: other
+// JavaScript counts as blocked if it begins no request for this time although one waits: then other
 // owners of its queue get new requests. Longer than most handlers run, too short to be noticed.
 inline constexpr uint64_t kBlockedMs = 10;
-// Like kBlockedMs, if the JavaScript thread has a CPU. A thread that waits for a CPU will begin as
-// soon as it gets one.
+// Like kBlockedMs, if the JavaScript thread has a CPU. (A thread that waits for a CPU will begin as
+// soon as it gets one.)
 inline constexpr uint64_t kBusyMs = 6;
 // Like kBlockedMs, if the JavaScript thread sleeps: in a system call, or until another thread wakes
 // it. Short enough for other owners to answer 64 of its requests within 20 ms.
 inline constexpr uint64_t kAsleepMs = 3;
-// If JavaScript has begun nothing for this time and its thread sleeps, its lane runs in haste: it
-// must notice in time that JavaScript is blocked.
+// If JavaScript has begun nothing for this time and its thread sleeps, its lane checks more often
+// (haste), so that it notices a block in time.
 inline constexpr uint64_t kRestlessMs = 1;
-// Time for which JavaScript that waits for a CPU keeps the requests that it has not begun.
+// Time for which JavaScript that waits for a CPU keeps the requests that it has not begun; then
+// other owners may get them.
 inline constexpr uint64_t kStarvedMs = 30;
-// Number of moves of a connection that need an owner blocked for kBusyMs only. Later moves need
-// more, because a short sleep of JavaScript (other threads collect its garbage) can look like a
-// block.
+// Number of moves of a connection for which an owner blocked for kBusyMs is enough. Later moves
+// need more, because a short sleep of JavaScript (other threads collect its garbage) can look like
+// a block.
 inline constexpr int kBusyMoves = 3;
-// Maximum number of moves of a connection between blocked owners; then it waits where it is. For
-// each further move the owner must have been blocked for twice as long as before (20 ms to 2.6 s).
-// Otherwise connections would move to and fro between owners that are blocked in turn.
+// Maximum number of moves of a connection between blocked owners; then it stays. For each further
+// move the owner must have been blocked for twice as long as before (20 ms to 2.6 s). Otherwise
+// connections would move to and fro between owners that are blocked in turn.
 inline constexpr uint8_t kBlockedHopsMax = 12;
 static_assert(kBlockedHopsMax < kHopsMax);
 // Maximum number of times that a request is taken back from the same JavaScript although its new
-// owner then cannot be reached; afterwards it stays. The largest value of the connection's
-// three-bit counter.
+// owner then cannot be reached; then it stays. The largest value of the connection's three-bit
+// counter.
 inline constexpr uint8_t kReclaimsMax = 7;
-// Maximum number of requests that a lane takes back per loop iteration: it also has to serve
-// others.
+// Maximum number of requests that a lane takes back per loop iteration, because it also has to
+// serve other connections.
 inline constexpr size_t kReclaimedMax = 128;
-// Number of requests that were taken back and go to other members in one flush.
+// Number of requests that are sent to other members in one flush after they were taken back.
 inline constexpr size_t kReclaimedPerFlush = 8;
 // Longest request (head and body) that is kept until JavaScript begins it, so that another owner of
-// the queue can get it: the size of a browser's form. Longer requests stay.
+// the queue can get it: the size of a form in a browser. Longer requests stay.
 inline constexpr size_t kMovableBytesMax = 16 * 1024;
-// Memory that the empty list of unread requests keeps: this many items, and this many bytes for
-// each.
+// Memory that the empty list of unread requests keeps: number of items, and bytes for each of them.
 inline constexpr size_t kUnreadItemsKept = 1024;
 inline constexpr size_t kUnreadBytesKept = 2048;
-// An owner that was blocked asks for its connections back after this time if it is not blocked and
-// has passed nothing on since. Much longer than kBlockedMs: an owner that is blocked again and
-// again must not ask.
+// Time after which an owner that was blocked asks for its connections back, if it has passed on
+// none since. Much longer than kBlockedMs: an owner that is blocked again and again must not ask.
 inline constexpr uint64_t kUnblockedMs = 100;
-// A lane runs in haste for this time after requests that had waited for blocked JavaScript were
-// passed to it, or by it. By then other members have answered them.
+// Time for which a lane runs in haste after it got or passed on requests that had waited for
+// blocked JavaScript. By then other members have answered them.
 inline constexpr uint64_t kHasteMs = 100;
 // Interval at which waiting requests look for their owner again. A look costs some microseconds per
 // request: if more than kWaitingPerRetry wait, the interval grows in proportion.
@@ -510,38 +517,38 @@ inline constexpr size_t kWaitingPerRetry = 1000;
 // -- Waking JavaScript.
 
 // Longest delay before JavaScript learns of the end of a connection that it has ended itself, if
-// nothing wakes it sooner. A wake costs as much as a request, and nothing waits for this record.
+// nothing wakes it sooner. A wake-up costs as much as a request, and nothing waits for this record.
 inline constexpr uint64_t kToldLateMs = 100;
 // Longest delay before JavaScript learns of a new TLS connection. The first request usually arrives
-// within it, and both share one wake.
+// within it, so that both share one wake-up.
 inline constexpr uint64_t kOpenToldLateMs = 2;
 
-// Longest time that a lane lets requests and replies gather while JavaScript works on a batch. Far
-// below what a person notices; some 30 requests of an Express application.
+// Longest time for which a lane lets requests and replies gather while JavaScript works on a batch
+// (a nap). Far below what a person notices; some 30 requests of an Express application.
 inline constexpr uint64_t kNapUs = 500;
 // Maximum number of naps of a lane before it polls its sockets again. The second nap keeps the lane
 // from sending the replies of a long batch one by one while JavaScript writes them.
 inline constexpr int kNapsPerPoll = 2;
 // Maximum number of waits that are skipped after a useless wait (1, then doubled each time). A
-// lane's nap is useless if JavaScript did not even begin: other programs have its CPU, and the end
-// of a nap is one more wake among theirs. An acceptor's GiveWay() is useless if it then found a
-// single connection.
+// lane's nap is useless if JavaScript did not begin anything: other programs have its CPU, and the
+// end of a nap is one more wake-up among theirs. An acceptor's GiveWay() is useless if it then
+// found a single connection.
 inline constexpr int kWaitsSkippedMax = 31;
-// Shortest and longest interval at which a lane checks for replies by itself while JavaScript works
-// on its requests. A reply that is written before a blocking handler leaves within this time,
-// without a wake per reply.
+// Shortest and longest interval at which a lane checks for replies while JavaScript works on its
+// requests. So a reply that is written before a blocking handler is sent within this time, without
+// a wake-up per reply.
 inline constexpr uint64_t kPeekMs = 1;
 inline constexpr uint64_t kPeekMsMax = 8;
-// Longest interval of these checks until JavaScript has begun its batch (doubled each time): the
-// replies are at most as late as JavaScript itself.
+// Longest interval of these checks until JavaScript has begun its batch (doubled each time):
+// replies are then at most as late as JavaScript itself.
 inline constexpr uint64_t kPeekIdleMsMax = 64;
 
-// Longest time that native code may use in one turn of the JavaScript event loop.
+// Longest time that native code may use in one iteration of the JavaScript event loop.
 inline constexpr uint64_t kDrainNs = 10'000'000;
 // Longest time that a terminated worker or a closing environment waits until accepted replies are
 // sent.
 inline constexpr uint64_t kExitDrainMs = 1000;
-// Longest time that the exit of the process waits until the I/O threads stand still. They need
+// Longest time that the exit of the process waits until the I/O threads have stopped. They need
 // microseconds, unless a disk blocks one or the machine is overloaded.
 inline constexpr uint64_t kExitStopMs = 1000;
 

@@ -1,10 +1,10 @@
 #pragma once
 // Moves descriptors of the engine to high numbers.
 //
-// A program that closes a number once too often closes the descriptor that has the number by then.
-// The system assigns the smallest free number, so the engine's new descriptors would be hit.
-// Therefore long-lived descriptors get numbers that programs hardly ever use. Client sockets keep
-// their numbers, as in Node. Thread: any.
+// A program that closes a descriptor twice closes whichever descriptor has got its number
+// meanwhile. The system assigns the smallest free number, so the engine's new descriptors would be
+// affected. Therefore long-lived descriptors get numbers that programs hardly ever use. Client
+// sockets keep their numbers, as in Node. Thread: any.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,9 +13,8 @@
 
 namespace httpsys {
 
-// Smallest number of the engine's own descriptors: above the numbers of other descriptors of a
-// program that has few connections, and cheap for the kernel, whose table reaches to the highest
-// number (8 KiB).
+// Smallest number of the engine's own descriptors: above the other descriptors of a program with
+// few connections, and cheap for the kernel, whose table (8 KiB) extends to the highest number.
 inline constexpr int kOwnDescriptorsFrom = 1024;
 // Replaces kOwnDescriptorsFrom if the limit of the process (ulimit -n) is too low for it.
 inline constexpr int kOwnDescriptorsFromAtLeast = 64;
@@ -30,7 +29,7 @@ inline int DuplicateAsOwn(int fd) {
 }
 
 // Moves a descriptor to a high number. Returns its new number, or `fd` itself if its number is high
-// already, no number is free, or it is negative (an error).
+// already, no number is free, or `fd` is negative (an error).
 inline int MoveToOwn(int fd) {
   if (fd < 0 || fd >= kOwnDescriptorsFrom) return fd;
   const int copy = DuplicateAsOwn(fd);

@@ -1,7 +1,7 @@
 #pragma once
 // State of the whole process or of a whole thread. No other file reads the environment, registers
-// exit functions or has a global variable (tools/check-layers.js): in a process that serves several
-// applications, such state would belong to none of them.
+// exit functions or has a global variable (tools/check-layers.js), because a process may serve
+// several applications, and global state would belong to none of them.
 
 #include <cstdlib>
 

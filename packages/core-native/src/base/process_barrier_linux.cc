@@ -17,8 +17,8 @@ namespace {
 
 long Membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
-// Registers the process, on a separate thread: the system call returns only when every CPU has
-// passed a certain point.
+// Registers the process, on a separate thread because the system call takes some 10 ms: it returns
+// when every CPU has passed a certain point.
 class BarrierRegistration {
  public:
   BarrierRegistration() {
@@ -30,7 +30,7 @@ class BarrierRegistration {
 
  private:
   static void* Register(void* argument) {
-    // The call fails if a container forbids it.
+    // Fails if a container forbids the call.
     if (Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)
       static_cast<BarrierRegistration*>(argument)->is_done_.store(true);
     return nullptr;

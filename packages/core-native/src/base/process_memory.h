@@ -15,7 +15,7 @@ void ReleasePages(std::span<const uint8_t> memory);
 
 // -- Implemented for each system.
 
-// Size of a page in bytes; 0 = the system does not take pages back.
+// Size of a page in bytes; 0 = the system does not take back pages.
 size_t PageBytes();
 // Like ReleasePages(), for memory that begins and ends at page boundaries.
 void ReleaseWholePages(std::span<const uint8_t> pages);
@@ -23,7 +23,7 @@ void ReleaseWholePages(std::span<const uint8_t> pages);
 // for that.
 void TrimHeap();
 // Makes malloc() keep up to twice `bytes`, at most 32 MiB, at the end of its heap after they are
-// freed; for blocks of `bytes` that come and go. By default glibc keeps 128 KiB only, and asks for
+// freed; for blocks of `bytes` that come and go. By default glibc keeps only 128 KiB, and requests
 // the rest again, page by page.
 void KeepFreed(size_t bytes);
 

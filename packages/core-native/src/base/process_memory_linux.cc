@@ -7,7 +7,7 @@
 
 #include "base/process_memory.h"
 
-// Declared weak: glibc has malloc_trim(), musl has not.
+// Declared weak, because glibc has malloc_trim() and musl does not.
 extern "C" __attribute__((weak)) int malloc_trim(size_t) noexcept;
 
 namespace httpsys {
@@ -22,11 +22,12 @@ void TrimHeap() {
   if (malloc_trim != nullptr) malloc_trim(0);
 }
 
-// Freeing a piece with a mapping of its own raises both thresholds of glibc, unless the program has
-// set them: M_MMAP_THRESHOLD to its size and M_TRIM_THRESHOLD to twice that (mallopt(3)).
+// glibc raises two thresholds when a mapped piece is freed, unless the program has set them:
+// M_MMAP_THRESHOLD to its size and M_TRIM_THRESHOLD to twice that (mallopt(3)). So this function
+// allocates and frees such a piece.
 void KeepFreed(size_t bytes) {
   if (malloc_trim == nullptr) return;
-  // Volatile, because compilers remove an allocation that is freed unused.
+  // Volatile: compilers remove an allocation that is freed unused.
   void* volatile piece = std::malloc(bytes);
   std::free(piece);
 }

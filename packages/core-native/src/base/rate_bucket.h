@@ -6,10 +6,10 @@
 
 namespace httpsys {
 
-// A token bucket with a queue. Bytes are granted in the order of the requests: if too few are left,
-// the taker gets a ticket for its next piece, and later takers queue behind it. So a taker's wait
-// depends on the number of the others, not on the bytes that they want. The caller supplies the
-// time, which must never go back. Thread: any.
+// A token bucket with a queue. Grants bytes in the order of the requests: if too few are left, the
+// taker gets a ticket for its next piece, and later takers queue behind it. So a taker's wait
+// depends on the number of the others, not on the bytes that they want. The caller passes the time,
+// which must never go back. Thread: any.
 class RateBucket {
  public:
   // `rate` is in bytes per second, at least 1.
@@ -17,8 +17,8 @@ class RateBucket {
   RateBucket(const RateBucket&) = delete;
   RateBucket& operator=(const RateBucket&) = delete;
 
-  // Sets the number of equal owners; this bucket has one owner's part of the rate and of the burst.
-  // Tickets keep their order, and are due according to the new part.
+  // Sets the number of owners that share the rate equally: this bucket gets one owner's part of the
+  // rate and of the burst. Tickets keep their order, and are due according to the new part.
   void SetOwners(uint64_t owners, uint64_t now_ns);
 
   struct Taken {
@@ -30,7 +30,7 @@ class RateBucket {
   Taken Take(uint64_t want, uint64_t now_ns);
   // Returns the time until the ticket is due at the present rate; 0 = it is due.
   uint64_t WaitNs(uint64_t ticket, uint64_t now_ns);
-  // Gives back bytes that were taken and will not be sent. If they had a ticket, it becomes void.
+  // Returns bytes that were taken and will not be sent. If they had a ticket, it becomes void.
   void Return(uint64_t bytes, uint64_t now_ns);
 
  private:

@@ -19,8 +19,9 @@ uint64_t Load(const char* bytes) {
   return value;
 }
 
-// Loads up to 8 bytes into a number that differs for any two texts of the same size. The loads
-// overlap: copying a number of bytes that the compiler does not know would be a function call.
+// Loads up to 8 bytes into a number that differs for any two texts of the same size. Uses
+// overlapping loads, because copying a number of bytes that the compiler does not know would be a
+// function call.
 inline uint64_t LoadUpTo8(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
@@ -36,7 +37,7 @@ inline uint64_t Mix(uint64_t state, uint64_t value) {
 
 }  // namespace seeded_hash
 
-// Hashes a text. Clients do not know the seed and cannot choose colliding texts. For a text of
+// Hashes a text. Clients do not know the seed, so they cannot choose colliding texts. For a text of
 // several parts, pass the hash of one part as the seed of the next. Not for secrets; where a
 // collision would do harm, compare the texts, too. Thread: any.
 inline uint64_t HashText(std::string_view text, uint64_t seed) {
@@ -45,7 +46,7 @@ inline uint64_t HashText(std::string_view text, uint64_t seed) {
     state = seeded_hash::Mix(state, seeded_hash::LoadUpTo8(text));
     return state ^ state >> 32;
   }
-  // The last load overlaps the one before it if the size is no multiple of 8.
+  // If the size is no multiple of 8, the last load overlaps the one before it.
   const char* const last = text.data() + text.size() - 8;
   for (const char* at = text.data(); at < last; at += 8) {
     state = seeded_hash::Mix(state, seeded_hash::Load<uint64_t>(at));

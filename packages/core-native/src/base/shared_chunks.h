@@ -1,5 +1,5 @@
 #pragma once
-// A sequence of chunks that its copies share: copying a large table for each change is cheap.
+// A sequence of chunks that copies share, so that copying a large table for each change is cheap.
 
 #include <cstddef>
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace httpsys {
 
-// A copy shares all chunks with its origin: it costs a pointer per chunk. The first of the two that
-// changes a chunk copies that chunk. Threads: all changes and copies must be made on one thread at
-// a time; other threads may read objects that do not change any more.
+// A copy shares all chunks with its origin, and costs a pointer per chunk. Whichever of the two
+// changes a chunk first copies that chunk. Threads: all changes and copies must be made on one
+// thread at a time; other threads may read objects that do not change any more.
 template <typename Chunk>
 class SharedChunks {
  public:
@@ -32,7 +32,7 @@ class SharedChunks {
 
   size_t size() const { return chunks_.size(); }
   const Chunk& operator[](size_t index) const { return *chunks_[index]; }
-  // Returns a chunk for changing, copied first if another object shares it.
+  // Returns a chunk that may be changed; copies it first if another object shares it.
   Chunk& Edit(size_t index) {
     if (!is_own_[index]) {
       chunks_[index] = std::make_shared<Chunk>(*chunks_[index]);
@@ -55,8 +55,8 @@ class SharedChunks {
 
  private:
   std::vector<std::shared_ptr<Chunk>> chunks_;
-  // For each chunk: true if no copy shares it. Mutable, because copying changes the flags of the
-  // origin.
+  // For each chunk: true if no other object shares it. Mutable, because copying changes the flags
+  // of the origin.
   mutable std::vector<bool> is_own_;
 };
 

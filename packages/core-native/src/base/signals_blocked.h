@@ -1,6 +1,6 @@
 #pragma once
 // Blocks all signals on the calling thread while the object exists. Threads started meanwhile
-// inherit that, and so signals go to the application's threads.
+// inherit that, so signals go to the application's threads.
 
 #include <pthread.h>
 

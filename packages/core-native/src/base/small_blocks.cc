@@ -10,7 +10,7 @@
 namespace httpsys {
 namespace {
 
-// With AddressSanitizer no block is kept: it must see the end of each block.
+// Do not keep blocks with AddressSanitizer, which must see the end of each block.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kKeeps = false;
 #elif defined(__has_feature)
@@ -34,8 +34,8 @@ struct Kept {
   bool is_over = false;  // True once the thread ends: blocks freed later are not kept.
 };
 
-// Its destructor frees the kept blocks when the thread ends. Kept itself has no destructor and
-// stays usable until the very end of the thread.
+// Frees the kept blocks in its destructor, when the thread ends. Kept itself has no destructor, so
+// that it stays usable until the very end of the thread.
 struct AtThreadEnd {
   bool is_used = false;
 
@@ -72,8 +72,7 @@ void SmallBlocks::Free(void* block, size_t bytes) {
       kept.bytes + rounded > limits::kSmallBlocksKeptBytes) {
     return std::free(block);
   }
-  // Touching the object registers its destructor for the end of this thread; it frees the kept
-  // blocks.
+  // Use AtThreadEnd once: that registers its destructor for the end of this thread.
   if (kept.bytes == 0) OfThread<AtThreadEnd>().is_used = true;
   kept.bytes += rounded;
   auto* freed = static_cast<FreeBlock*>(block);

@@ -1,7 +1,7 @@
 #pragma once
 // A cache of free blocks for the six allocations of every HTTP/2 stream: malloc(3) is fast only
-// while it has a handful of free blocks of each size. Each thread keeps the blocks that it frees,
-// up to limits::kSmallBlocksKeptBytes.
+// while it has a few free blocks of each size. Each thread keeps the blocks that it frees, up to
+// limits::kSmallBlocksKeptBytes.
 
 #include <cstddef>
 

@@ -7,8 +7,8 @@
 
 namespace httpsys {
 
-// Flags for send(2) that prevent SIGPIPE. Where send(2) has no such flag, SuppressSigpipe() sets an
-// option of the socket instead.
+// Flags for send(2) that prevent SIGPIPE. On systems without MSG_NOSIGNAL, SuppressSigpipe() sets
+// an option of the socket instead.
 #ifdef MSG_NOSIGNAL
 inline constexpr int kSendFlags = MSG_NOSIGNAL;
 #else

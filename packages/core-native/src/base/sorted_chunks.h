@@ -13,13 +13,12 @@
 namespace httpsys {
 
 // Items are sorted by their member `kKey`. A copy, and a change of it, cost a pointer per chunk and
-// the items of one or two chunks. Threads: as SharedChunks.
+// the items of one or two chunks. Threads: see SharedChunks.
 template <typename Item, auto kKey>
 class SortedChunks {
  public:
   static constexpr size_t kChunkMax = 64;
-  // Maximum number of items for which few() returns the list: a loop over so few is faster than a
-  // search.
+  // Maximum number of items that few() returns: a loop over so few is faster than a search.
   static constexpr size_t kFewMax = 4;
 
   // A place in the list, valid until the list changes.
@@ -46,7 +45,7 @@ class SortedChunks {
   Position LowerBound(const Key& key, Position from = {}) const {
     const auto is_below = [&](const Item& item) { return item.*kKey < key; };
     size_t first = from.chunk;
-    // The last chunk is searched in any case, so its key is not compared here.
+    // The last chunk is always searched, so its key is not compared here.
     size_t last = chunks_.size() == 0 ? 0 : chunks_.size() - 1;
     while (first < last) {
       const size_t middle = first + (last - first) / 2;
@@ -78,12 +77,13 @@ class SortedChunks {
     }
   }
 
-  // Returns an item for changing, in a chunk that no copy shares. Its key must stay the same.
+  // Returns an item that may be changed, in a chunk that no copy shares. Its key must stay the
+  // same.
   Item& Edit(Position at) { return chunks_.Edit(at.chunk)[at.index]; }
   // Inserts an item before the result of LowerBound() for its key. Returns the item.
   Item& Insert(Position at, Item item) {
     if (chunks_.size() == 0) chunks_.Insert(0);
-    // An item behind all others goes to the end of the last chunk.
+    // An item above all others goes to the end of the last chunk.
     if (at.chunk == chunks_.size()) at = {at.chunk - 1, chunks_[at.chunk - 1].size()};
     Chunk* chunk = &chunks_.Edit(at.chunk);
     if (chunk->size() == kChunkMax) {
@@ -106,8 +106,8 @@ class SortedChunks {
  private:
   using Chunk = std::vector<Item>;
 
-  // Splits a full chunk. Returns the new place of the position. Lists are often filled in order:
-  // then the first chunk stays full.
+  // Splits a full chunk. Returns the new place of the position. At the end of the list, the first
+  // chunk stays full, because lists are often filled in order.
   Position Split(Position at) {
     const bool is_at_end = at.index == kChunkMax;
     const size_t kept = is_at_end ? kChunkMax : kChunkMax / 2;
@@ -119,8 +119,8 @@ class SortedChunks {
     return at.index < kept ? at : Position{at.chunk + 1, at.index - kept};
   }
 
-  // Merges two neighbours that together fill at most half a chunk. Otherwise removals would leave
-  // many small chunks.
+  // Merges two neighbours if they fill at most half a chunk together: otherwise removals would
+  // leave many small chunks.
   void MergeWithNext(size_t index) {
     const Chunk& next = chunks_[index + 1];
     if (chunks_[index].size() + next.size() > kChunkMax / 2) return;

@@ -1,4 +1,4 @@
-// Names of threads on systems without a file of their own, macOS among them.
+// Names of threads on systems without a file of their own, such as macOS.
 
 #include <pthread.h>
 

@@ -1,11 +1,11 @@
 #pragma once
-// Finds out whether another thread works, sleeps, or waits for a CPU.
+// Determines whether another thread works, sleeps, or waits for a CPU.
 
 #include <cstdint>
 
 namespace httpsys {
 
-// Names one thread of this process.
+// Identifies one thread of this process.
 struct ThreadWatch {
   int clock = 0;  // Its CPU clock (clockid_t).
   int id = 0;     // Thread id; 0 = the system has no information about other threads.

@@ -1,4 +1,4 @@
-// Systems on which nothing is known about other threads.
+// For systems that do not report the state of other threads.
 
 #include "base/thread_watch.h"
 

@@ -1,4 +1,4 @@
-// Unix sockets of Linux, which have their flags at once and know the process at the other end.
+// Unix sockets of Linux: opened with all flags in one call, and with credentials of the other end.
 
 #include <sys/socket.h>
 

@@ -12,7 +12,7 @@ namespace {
 using semantics::CodingSet;
 using semantics::ContentCoding;
 
-// A window of 1 MiB has room for the longest entry of a cache.
+// A window of 1 MiB contains the longest entry of a cache.
 constexpr int kBrotliWindowBits = 20;
 constexpr int kBrotliGenericMode = 0;
 // Value of ZSTD_c_compressionLevel.

@@ -20,7 +20,7 @@ inline constexpr int kGzipLevel = 6;
 [[nodiscard]] semantics::CodingSet AvailableCodings();
 
 // Returns the text in this coding. Returns an empty text if the result has more than `bytes_max`
-// bytes, the program lacks the encoder, or there is no memory. Takes milliseconds: not for lanes.
+// bytes, the program lacks the encoder, or memory is short. Takes milliseconds: not for lanes.
 // Thread: any.
 [[nodiscard]] std::string Encode(semantics::ContentCoding coding, std::string_view text,
                                  size_t bytes_max);

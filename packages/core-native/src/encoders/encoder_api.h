@@ -1,7 +1,7 @@
 #pragma once
-// Functions of the Brotli and Zstandard encoders that node exports. They are found by name: the
-// addon builds without their headers, and loads where they are missing (Node 20 has no Zstandard).
-// zlib needs no search, because its header comes with node.
+// Functions of the Brotli and Zstandard encoders that node exports, found by name: so the addon
+// builds without their headers, and loads where they are missing (Node 20 has no Zstandard). zlib
+// needs no search, because its header comes with node.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,12 +20,11 @@ struct EncoderApi {
   ZstdContext* (*ZSTD_createCCtx)() = nullptr;
   size_t (*ZSTD_freeCCtx)(ZstdContext*) = nullptr;
   size_t (*ZSTD_CCtx_setParameter)(ZstdContext*, int parameter, int value) = nullptr;
-  // Returns the size of the result, or a value for which ZSTD_isError() is not 0.
+  // Returns the size of the result, or an error code for which ZSTD_isError() is not 0.
   size_t (*ZSTD_compress2)(ZstdContext*, void* to, size_t to_bytes, const void* from,
                            size_t bytes) = nullptr;
   unsigned (*ZSTD_isError)(size_t) = nullptr;
 
-  // Looks for the functions.
   EncoderApi();
 
   bool has_brotli() const { return BrotliEncoderCompress != nullptr; }

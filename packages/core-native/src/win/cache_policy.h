@@ -7,11 +7,11 @@
 
 namespace httpsys::win {
 
-// How long HTTP.SYS may answer with a stored response by itself. It stores only responses that are
-// sent in one call. Thread: any, one at a time.
+// Decides how long HTTP.SYS may answer with a stored response without this process. HTTP.SYS stores
+// only responses that are sent in one call. Thread: any, one at a time.
 class CachePolicy {
  public:
-  // Sets the policy. Returns false if there is no such policy.
+  // Sets the policy. Returns false if `policy` is unknown.
   bool Set(uint32_t policy, uint32_t seconds) {
     static_assert(int{records::kCacheUserInvalidates} == int{HttpCachePolicyUserInvalidates});
     static_assert(int{records::kCacheTimeToLive} == int{HttpCachePolicyTimeToLive});

@@ -7,10 +7,9 @@
 namespace httpsys::win {
 namespace {
 
-// First guess at the size of a certificate: usual ones have one or two KiB, only unusual ones are
-// longer.
+// First guess at the size of a certificate: most have one or two KiB.
 constexpr size_t kCertificateBytes = 8 * 1024;
-// Longest accepted certificate; a limit, because a client may show anything. OpenSSL has the same
+// Longest accepted certificate; limited, because a client may send anything. OpenSSL has the same
 // limit.
 constexpr size_t kCertificateBytesMax = 100 * 1024;
 

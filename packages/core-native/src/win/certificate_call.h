@@ -10,14 +10,14 @@ namespace httpsys::win {
 
 struct KernelConnection;
 
-// Asks the client of a connection for its certificate. HTTP.SYS does so once per connection, by a
-// renegotiation or after the handshake of TLS 1.3. Must stay alive until is_outstanding() is false.
-// Thread: the lane.
+// Requests a client's certificate. HTTP.SYS can do so once per connection, by a renegotiation or
+// after the handshake of TLS 1.3. Must stay alive until is_outstanding() is false. Thread: the
+// lane.
 class CertificateCall : public Operation {
  public:
   struct Answer {
     uint32_t error = NO_ERROR;  // NO_ERROR also if the client has no certificate.
-    long verify_result = 0;     // OpenSSL's code, as in kOpen.
+    long verify_result = 0;     // OpenSSL's code, as in a kOpen record.
     std::string certificates;   // The client's certificates in the format of kOpen.
   };
 
@@ -26,11 +26,11 @@ class CertificateCall : public Operation {
 
   KernelConnection* const connection;
   bool is_outstanding() const { return is_outstanding_; }
-  // Starts the call. Returns false if it was completed at once: the caller must then call
+  // Starts the call. Returns false if the call was completed at once: the caller must then call
   // OnCompletion() with *result.
   bool Start(KernelQueue* queue, HTTP_CONNECTION_ID id, CallResult* result);
-  // Returns true if it has set *answer. Returns false if the memory was too small for the answer:
-  // Start() must be called again.
+  // If the answer is complete, sets *answer and returns true. Returns false if the memory was too
+  // small: Start() must be called again.
   bool OnCompletion(const CallResult& result, Answer* answer);
 
  private:

@@ -10,7 +10,7 @@ namespace httpsys::win {
 // The completion port for the calls of all request queues. Thread: any.
 class CompletionPort {
  public:
-  // A completion. Without an operation it belongs to no call, but to Wake().
+  // A completed call; nullptr as its operation = Wake() was called.
   struct Completion {
     Operation* operation = nullptr;
     CallResult result;
@@ -27,7 +27,6 @@ class CompletionPort {
   uint32_t Add(HANDLE handle);
   // Waits for a completion. Returns false if there was none within the timeout.
   bool Wait(uint32_t timeout_ms, Completion* completion);
-  // Makes a Wait() return.
   void Wake();
 
  private:

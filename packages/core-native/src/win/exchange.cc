@@ -36,7 +36,7 @@ void Exchange::Write(std::string_view bytes, size_t payload_bytes) {
   ReadHeads();
 }
 
-// Reads heads. Interim heads are not sent, because HTTP.SYS sends `100 Continue` by itself when the
+// Reads heads. Does not send interim heads, because HTTP.SYS itself sends `100 Continue` when the
 // body is requested.
 void Exchange::ReadHeads() {
   while (!has_head_) {
@@ -60,8 +60,8 @@ bool Exchange::TakeHead(std::string text) {
   return true;
 }
 
-// Removes the HTTP/1.1 framing that the application has written: for clients of HTTP/2 and 3 the
-// kernel frames by itself.
+// Removes the HTTP/1.1 framing that the application has written, because the kernel frames the
+// output for clients of HTTP/2 and 3.
 void Exchange::WriteText(std::string_view bytes, size_t payload_bytes) {
   using Kind = http2::ResponseText::Kind;
   uncredited_ += payload_bytes;
@@ -77,7 +77,7 @@ void Exchange::WriteText(std::string_view bytes, size_t payload_bytes) {
 
 void Exchange::BeginBody(std::string_view head_text) {
   if (!TakeHead(std::string(head_text))) return;
-  // The bytes of the head are counted when it is sent.
+  // The bytes of the head are credited when it is sent.
   uncredited_ -= std::min(uncredited_, head_text.size());
   http2::ResponseHead head;
   is_malformed_ = !http2::ParseResponseHead(head_text, &head);
@@ -135,7 +135,7 @@ void Exchange::AppendBlock(Piece piece) {
   if (!has_head_) is_malformed_ = true;
   if (!is_stream || is_malformed_) return;
   if (text_.is_done()) {
-    // The piece comes after the end of the response, for example the body of an answer to HEAD.
+    // Drop a piece after the end of the response, for example the body of an answer to HEAD.
     pieces_.back().bytes = 0;
   } else if (text_.IsNextBody(bytes)) {
     text_.SkipBody(bytes);
@@ -152,8 +152,8 @@ void Exchange::End(bool closes) {
 
 bool Exchange::CanSend() const {
   if (is_sending_ || !has_head_ || is_malformed_ || is_aborted_) return false;
-  // Wine cannot close a connection: wait until the answer to a refused request is complete, because
-  // then it is sent with a length.
+  // Wine cannot close a connection. Wait until the answer to a refused request is complete: only
+  // then it is sent with a length, by which the client finds its end.
   if (is_core_only_ && is_refused && !is_ended_ && pieces_.empty()) return false;
   return !is_head_sent_ || !pieces_.empty() || (is_ended_ && !is_end_told_);
 }
@@ -166,8 +166,8 @@ CallResult Exchange::Send() {
   pieces_.erase(pieces_.begin(), last);
   FillChunks();
   ULONG flags = 0;
-  // If the first call has the complete response, the kernel adds a Content-Length. That must not
-  // happen for a chunked response, whose end is therefore told by another call.
+  // If the first call has the complete response, the kernel adds a Content-Length. A chunked
+  // response must not have one, so another call ends it.
   const bool is_whole = is_head_sent_ || is_stream || !(head_.is_framed() || is_opaque_head);
   is_end_told_ = is_ended_ && pieces_.empty() && is_whole;
   if (is_end_told_ && trailers_ != nullptr) chunks_.push_back(trailers_->chunk());

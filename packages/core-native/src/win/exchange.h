@@ -22,7 +22,7 @@ namespace httpsys::win {
 
 struct KernelConnection;
 
-// One request of HTTP.SYS and its response. The application's bytes come as for a socket. HTTP.SYS
+// One request of HTTP.SYS and its response. The application writes bytes as for a socket. HTTP.SYS
 // gets the head in parts; all other bytes go through unchanged, including chunk framing and opaque
 // bytes. At most one call per direction is outstanding. Must stay alive until has_calls() is false.
 // Thread: the lane.
@@ -31,7 +31,7 @@ class Exchange {
   // A piece of output, waiting or being sent.
   struct Piece {
     std::string copy;
-    const uint8_t* block = nullptr;  // Lent memory. This or a file replaces `copy`.
+    const uint8_t* block = nullptr;  // Lent memory. Used instead of `copy`, like a file.
     std::unique_ptr<SentFile> file;
     uint32_t block_id = 0;
     bool has_block() const { return block != nullptr || file != nullptr; }
@@ -43,8 +43,8 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  // The connection on which the request is answered; nullptr = JavaScript does not need events of
-  // the exchange any more.
+  // The connection on which the request is answered; nullptr = JavaScript needs no more events of
+  // the exchange.
   KernelConnection* connection = nullptr;
   // True if JavaScript gets the body and more of it must be received.
   bool has_more_body = false;
@@ -54,7 +54,6 @@ class Exchange {
   bool is_refused = false;
   // The number of body bytes that JavaScript has got so far.
   uint64_t body_bytes = 0;
-  // The state of an upgrade.
   OpaqueChannel opaque;
   // Must be set before the head is sent.
   CachePolicy cache_policy;
@@ -62,12 +61,11 @@ class Exchange {
   bool is_buffered = false;
   // The log entry of the request; nullptr = it is not logged.
   std::unique_ptr<LogFields> log;
-  // True for a stream of HTTP/2 or 3: chunk framing is removed, and the connection outlives the
-  // stream. Must be set before anything is written.
+  // True for a stream of HTTP/2 or 3: its chunk framing is removed, and the connection outlives it.
+  // Must be set before anything is written.
   bool is_stream = false;
-  // True if the method is HEAD.
   bool is_head_request = false;
-  // For Session: the exchange is in its list of touched, or of discarded, exchanges.
+  // Session's own flags: the exchange is in its list of touched, or of discarded, exchanges.
   bool is_touched = false;
   bool is_discarded = false;
 
@@ -75,7 +73,7 @@ class Exchange {
 
   void Write(std::string_view bytes, size_t payload_bytes);
   void WriteBlock(uint32_t block_id, std::span<const uint8_t> memory);
-  // Sends a part of a file. It uses no credit, because it occupies no memory of JavaScript.
+  // Sends a part of a file. Uses no credit, because the file occupies no memory of JavaScript.
   void WriteFile(uint32_t block_id, std::unique_ptr<SentFile> file);
   // Ends the response. With `closes`, the connection ends after it.
   void End(bool closes);
@@ -83,23 +81,21 @@ class Exchange {
   void CloseBehind() { closes_ = true; }
   bool is_ended() const { return is_ended_; }
   bool closes() const { return closes_; }
-  // True if there is something to send and no call is outstanding.
+  // True if output waits and no call is outstanding.
   bool CanSend() const;
-  // Makes a call that sends waiting output. NO_ERROR: the call was completed at once.
+  // Makes a call that sends waiting output. NO_ERROR: the call is already complete.
   CallResult Send();
   // Returns the pieces that were sent. Must be called once for each completed Send().
   std::vector<Piece> TakeSent();
   // Returns and removes the pieces that no call is sending.
   std::vector<Piece> TakeWaiting() { return std::exchange(pieces_, {}); }
   size_t TakeSentHeadBytes();
-  // True if the end of the response was sent.
   bool is_done() const { return is_done_; }
   bool has_head() const { return has_head_; }
   // True if the response is a 101 to an upgrade that JavaScript has accepted.
   bool is_opaque() const { return has_head_ && opaque.is_accepted() && head_.status() == 101; }
-  // True if a file waits or is being sent.
   bool HasFile() const;
-  // True if the head was sent and nothing waits or is being sent.
+  // True if the head was sent, and no output waits or is being sent.
   bool IsIdle() const { return !is_sending_ && pieces_.empty() && is_head_sent_; }
   // True if the application's output cannot be sent as a response.
   bool is_hopeless() const { return is_malformed_ || (is_ended_ && !has_head_); }
@@ -113,7 +109,7 @@ class Exchange {
   std::string_view OnReceived(size_t bytes);
   void OnReceiveFailed() { is_receiving_ = false; }
 
-  // Cuts the connection. Wine cannot: there it sends the response as far as it was written or, if
+  // Resets the connection. Wine cannot: there, sends the response as far as it was written or, if
   // its head was not sent, an empty response. Returns the waiting output.
   [[nodiscard]] std::vector<Piece> Abort();
 

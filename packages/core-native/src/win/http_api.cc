@@ -12,7 +12,7 @@ bool IsCoreOnly() {
 
 bool SupportsResponseTrailers() {
   using IsFeatureSupported = BOOL(WINAPI*)(int);
-  // Cast by way of void*, because compilers warn about a direct cast between function types.
+  // Cast through void*: compilers warn about a direct cast between function types.
   static const auto ask = reinterpret_cast<IsFeatureSupported>(reinterpret_cast<void*>(
       GetProcAddress(GetModuleHandleA("httpapi.dll"), "HttpIsFeatureSupported")));
   return ask != nullptr && ask(kFeatureResponseTrailers) != 0;

@@ -3,7 +3,7 @@
 // lack or have wrong. Names and values are from Microsoft's documentation; a test compares them
 // with its published metadata.
 
-// The order matters: windows.h would bring in the old winsock.
+// winsock2.h must come first: windows.h would include the old winsock.
 // clang-format off
 #include <winsock2.h>
 #include <ws2tcpip.h>
@@ -124,7 +124,7 @@ struct SslSniSet {
 inline constexpr ULONG kLogFields =
     0x1 | 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x8000 | 0x10000 | 0x40000 | 0x100000;
 
-// The kernel fills in these structures: their layout must be the kernel's.
+// Check the layout of these structures, which the kernel fills in.
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_DATA_CHUNK) == 32);
 static_assert(sizeof(void*) != 8 || sizeof(ChunkTrailers) == 16);
 static_assert(sizeof(void*) != 8 || offsetof(ChunkTrailers, pTrailers) == 8);
@@ -162,11 +162,12 @@ static_assert(HttpServerAuthenticationProperty == 0 && HttpServerLoggingProperty
               HttpServerQueueLengthProperty == 4 && HttpServer503VerbosityProperty == 6 &&
               HttpServerBindingProperty == 7);
 
-// Returns true if only functions that Wine's httpapi.dll implements may be called: any other one
-// would end the process. Set by the environment variable HTTPSYS_HTTPAPI=core. Thread: any.
+// Returns true if only functions that Wine's httpapi.dll implements may be called: a call of any
+// other one would end the process. Set by the environment variable HTTPSYS_HTTPAPI=core. Thread:
+// any.
 bool IsCoreOnly();
 
-// Returns true if a response of HTTP/2 or 3 may have trailers. Uses a function that is newer than
+// Returns true if a response of HTTP/2 or 3 may have trailers. Needs a function that is newer than
 // Windows 8, and returns false without it. Thread: any.
 bool SupportsResponseTrailers();
 

@@ -17,7 +17,7 @@ namespace {
 // Server API (HttpServerQueueLengthProperty, HttpServer503VerbosityProperty).
 constexpr std::pair<uint32_t, Verbosity503> kUsualQueue = {1000, Verbosity503::kBasic};
 
-// Returns an equivalent URL for Wine, which never finds a weak wildcard and compares addresses as
+// Returns an equivalent URL for Wine, which cannot find a weak wildcard and compares addresses as
 // text.
 std::string CoreUrl(const std::string& url) {
   UrlPrefix prefix;
@@ -115,7 +115,7 @@ UrlResult HttpSysBackend::OpenQueue(uint32_t server_id, const std::string& name,
   Server& server = found->second;
   if (!name.empty()) return OpenNamedQueue(&server, server_id, name, mode);
   UrlResult result;
-  // In Wine's mode queues have no properties: all servers share the usual queue.
+  // Wine's queues have no properties: all servers share the usual queue.
   server.queue = FindOrOpenQueue(IsCoreOnly() ? kUsualQueue : server.queue_key, &result);
   return result;
 }
@@ -185,7 +185,7 @@ void HttpSysBackend::Unlisten(uint32_t server_id) {
   if (found == servers_.end()) return;
   if (found->second.has_own_queue) lane_->RemoveQueue(found->second.queue.get());
   servers_.erase(found);
-  // The usual queue stays open for the next server.
+  // Keep the usual queue open for the next server.
   std::erase_if(queues_, [this](const auto& item) {
     const auto& [key, queue] = item;
     const bool is_used = std::any_of(servers_.begin(), servers_.end(), [&](const auto& server) {

@@ -17,9 +17,9 @@
 
 namespace httpsys::win {
 
-// The backend on HTTP.SYS. One lane serves all servers of a JavaScript environment: the kernel
-// parses, routes and sends, so one thread keeps up with JavaScript. Servers share a request queue
-// unless they require a name or other properties.
+// The backend on HTTP.SYS. One lane serves all servers of a JavaScript environment: because the
+// kernel parses, routes and sends, one thread keeps up with JavaScript. Servers share a request
+// queue unless they need a name or other properties.
 class HttpSysBackend final : public UrlBackend {
  public:
   explicit HttpSysBackend(BackendOptions options);
@@ -43,7 +43,7 @@ class HttpSysBackend final : public UrlBackend {
   uint32_t FlushCache(uint32_t server_id, const std::string& url, bool is_recursive) override;
   int64_t SendFile(size_t lane, Descriptor fd, uint32_t kept_id, uint64_t start,
                    uint64_t bytes) override;
-  // Does nothing: HTTP.SYS has its own timeouts for incomplete messages.
+  // Not needed: HTTP.SYS has its own timeouts for incomplete messages.
   void CheckConnections(uint32_t, uint64_t, uint64_t) override {}
   bool Drain(uint64_t timeout_ms, DrainGoal goal) override;
   void Close() override;

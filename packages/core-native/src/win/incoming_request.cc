@@ -62,12 +62,12 @@ constexpr std::array<std::string_view, HttpVerbMaximum> kVerbs = {
     "PUT",      "DELETE",    "TRACE", "CONNECT", "TRACK",  "MOVE",  "COPY",
     "PROPFIND", "PROPPATCH", "MKCOL", "LOCK",    "UNLOCK", "SEARCH"};
 
-// OpenSSL's X509_V_... codes: for a client without a certificate, and for a certificate that
-// SChannel refused.
+// OpenSSL's X509_V_... codes for a client without a certificate, and for a certificate that
+// SChannel has refused.
 constexpr long kNoCertificate = 2;
 constexpr long kRefusedCertificate = 1;
 
-// Returns the TLS version, by SChannel's bit for servers.
+// Returns the TLS version from SChannel's bit for servers.
 int ProtocolOf(const HTTP_REQUEST& request) {
   for (USHORT i = 0; i < request.RequestInfoCount; ++i) {
     const HTTP_REQUEST_INFO& info = request.pRequestInfo[i];
@@ -101,7 +101,7 @@ bool HasToken(std::string_view list, std::string_view token) {
   return false;
 }
 
-// Writes the text and the port of one end. Returns the family, or 0.
+// Writes the address as text and the port of one end. Returns the address family; 0 = unknown.
 uint8_t Describe(const SOCKADDR* address, std::string* text, uint16_t* port) {
   if (address == nullptr) return 0;
   char name[INET6_ADDRSTRLEN] = "";
@@ -147,8 +147,8 @@ bool IncomingRequest::Read(const HTTP_REQUEST& request) {
   head_bytes_ = head_.target.size();
   ReadLines(request.Headers);
   ReadBody(request);
-  // An upgrade request with a body is treated as an ordinary request, because HTTP.SYS makes no
-  // opaque connection from it.
+  // Treat an upgrade request with a body as an ordinary request, because HTTP.SYS makes no opaque
+  // connection from it.
   if (has_upgrade_ && wants_upgrade_ && !is_old && !is_stream_ &&
       (flags_ & records::kFlagHasBody) == 0) {
     flags_ |= records::kFlagUpgrade;
@@ -157,7 +157,7 @@ bool IncomingRequest::Read(const HTTP_REQUEST& request) {
 }
 
 void IncomingRequest::ReadLines(const HTTP_REQUEST_HEADERS& headers) {
-  // Host comes first, as in every client's request.
+  // Put Host first, as clients do.
   const auto read_known = [&](size_t id) {
     const HTTP_KNOWN_HEADER& known = headers.KnownHeaders[id];
     if (known.pRawValue == nullptr) return;
@@ -198,7 +198,7 @@ void IncomingRequest::OnLine(std::string_view name, std::string_view value) {
 
 void IncomingRequest::ReadBody(const HTTP_REQUEST& request) {
   body_ = {};
-  // With COPY_BODY, HTTP.SYS puts the bytes that it has into one chunk.
+  // With COPY_BODY, HTTP.SYS puts the received bytes of the body into one chunk.
   if (request.EntityChunkCount != 0 &&
       request.pEntityChunks[0].DataChunkType == HttpDataChunkFromMemory) {
     const auto& memory = request.pEntityChunks[0].FromMemory;

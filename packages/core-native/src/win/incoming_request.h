@@ -11,8 +11,8 @@
 
 namespace httpsys::win {
 
-// A request of HTTP.SYS, converted for the records. The views point into the memory that received
-// the request. The order of the lines and the original case of known names are unknown, because
+// A request of HTTP.SYS, converted for records. The views point into the memory that received the
+// request. The order of the lines and the original case of known names are unknown, because
 // HTTP.SYS does not report them. Thread: any, one at a time.
 class IncomingRequest {
  public:
@@ -26,7 +26,7 @@ class IncomingRequest {
   std::string_view body() const { return body_; }
   // records::RequestFlags.
   uint32_t flags() const { return flags_; }
-  // The length of the head as Node counts for maxHeaderSize: target, names and values.
+  // The length of the head as Node counts it for maxHeaderSize: target, names and values.
   size_t head_bytes() const { return head_bytes_; }
   bool has_more_body() const { return has_more_body_; }
   // True if the request is on a stream of HTTP/2 or 3.
@@ -50,9 +50,9 @@ class IncomingRequest {
 };
 
 engine::Addresses DescribeAddresses(const HTTP_REQUEST& request);
-// Returns the facts about TLS for a kOpen record; empty without TLS.
+// Returns the TLS facts for a kOpen record; empty without TLS.
 std::string DescribeTls(const HTTP_REQUEST& request);
-// Describes a client's certificate; `client` nullptr = it has none. Returns the result of the
+// Describes a client's certificate; `client` is nullptr if it has none. Returns the result of the
 // verification, and sets `certificates` in the format of kOpen.
 long DescribeCertificate(const HTTP_SSL_CLIENT_CERT_INFO* client, std::string* certificates);
 

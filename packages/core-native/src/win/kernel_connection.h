@@ -15,7 +15,7 @@ namespace httpsys::win {
 
 // A connection as JavaScript sees it: the requests of one TCP connection for one server. HTTP.SYS
 // reports a connection with its first request, and its end only on request. A request of HTTP/2 or
-// 3 has a KernelConnection of its own, whose parent is the TCP connection's. Thread: the lane.
+// 3 has a separate KernelConnection, whose parent is that of the TCP connection. Thread: the lane.
 struct KernelConnection {
   struct DisconnectCall : Operation {
     explicit DisconnectCall(KernelConnection* connection)
@@ -42,7 +42,7 @@ struct KernelConnection {
 
   bool is_watched = false;  // True while disconnect_call is outstanding.
   DisconnectCall disconnect_call{this};
-  // Set once the client was asked for its certificate.
+  // Set once the client's certificate was requested.
   std::unique_ptr<CertificateCall> certificate_call;
 };
 

@@ -15,18 +15,18 @@ namespace httpsys::win {
 // A request queue of the HTTP Server API. Thread: any, but one at a time for each request.
 class KernelQueue {
  public:
-  // Opens a queue. With a name, other processes may receive requests from it; if it exists, `mode`
-  // decides whether it is opened or refused. Returns nullptr, and sets the system's error code, on
-  // failure.
+  // Opens a queue. With a name, other processes may receive requests from it; if a queue with that
+  // name exists, `mode` decides whether it is opened or refused. On failure, returns nullptr and
+  // sets the system's error code.
   static std::unique_ptr<KernelQueue> Open(CompletionPort* port, const std::string& name,
                                            QueueMode mode, uint32_t* error);
   KernelQueue(const KernelQueue&) = delete;
   KernelQueue& operator=(const KernelQueue&) = delete;
-  // Must not be called while a call is outstanding.
+  // All calls must have completed.
   ~KernelQueue();
 
   HANDLE handle() const { return queue_; }
-  // True if another process made the queue: its URLs and properties belong to that process.
+  // True if another process has made the queue: its URLs and properties belong to that process.
   bool is_attached() const { return is_attached_; }
 
   // -- Properties. Each method returns NO_ERROR or the system's error code.
@@ -36,7 +36,7 @@ class KernelQueue {
 
   // -- Calls.
 
-  // Receives a new request or, by its id, one for which the memory of an earlier call was too
+  // Receives a new request or, by its id, a request for which the memory of an earlier call was too
   // small.
   CallResult Receive(HTTP_REQUEST_ID id, HTTP_REQUEST* memory, size_t bytes, Operation* operation);
   CallResult ReceiveBody(HTTP_REQUEST_ID id, std::span<char> memory, Operation* operation);
@@ -45,15 +45,15 @@ class KernelQueue {
                       HTTP_CACHE_POLICY* policy, HTTP_LOG_DATA* log, Operation* operation);
   CallResult SendBody(HTTP_REQUEST_ID id, ULONG flags, std::span<HTTP_DATA_CHUNK> chunks,
                       HTTP_LOG_DATA* log, Operation* operation);
-  // Completes when the connection has ended.
+  // Waits until the connection has ended.
   CallResult WaitForDisconnect(HTTP_CONNECTION_ID id, Operation* operation);
-  // Asks the client of a connection for its certificate. The result is an
-  // HTTP_SSL_CLIENT_CERT_INFO, whose pointers are into `memory`.
+  // Requests a client's certificate. The result is an HTTP_SSL_CLIENT_CERT_INFO, whose pointers
+  // point into `memory`.
   CallResult ReceiveCertificate(HTTP_CONNECTION_ID id, std::span<uint64_t> memory,
                                 Operation* operation);
   // Resets the connection of a request.
   void Cancel(HTTP_REQUEST_ID id);
-  // Cancel one call, or all of them: cancelled calls complete with an error.
+  // Cancel one call, or all calls. Cancelled calls complete with an error.
   void CancelCall(Operation* operation);
   void CancelAll();
   // Removes cached responses for a URL, or for all URLs below it. Returns NO_ERROR or the system's

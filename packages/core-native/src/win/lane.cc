@@ -177,11 +177,10 @@ void Lane::AnswerDrains() {
   reached_.notify_all();
 }
 
-// Returns the time for which the lane may sleep, 0 if there is work, and announces the sleep to
-// other threads.
+// Announces the lane's sleep to other threads, and returns its length; 0 if there is work.
 uint32_t Lane::WaitMs() {
   if (queue_.HasUnread() || signal_->is_draining()) {
-    // JavaScript may publish replies without a wake during this time.
+    // During this time JavaScript may publish replies without a wake-up.
     peek_ms_ =
         peek_ms_ == 0 ? limits::kPeekMs : std::min<uint32_t>(peek_ms_ * 2, limits::kPeekMsMax);
   } else {
@@ -198,13 +197,13 @@ uint32_t Lane::WaitMs() {
 // -- Calls.
 
 void Lane::Complete(const CompletionPort::Completion& completion) {
-  if (completion.operation == nullptr) return;  // From Wake(): no call has completed.
+  if (completion.operation == nullptr) return;  // Wake() was called; no call has completed.
   if (completion.operation->kind != OperationKind::kReceive) {
     session_.OnCompletion(completion.operation, completion.result);
     return;
   }
-  // Run commands first: the command that adds a server may come in the same batch as the server's
-  // first request.
+  // Run commands first: the command that adds a server may arrive together with the server's first
+  // request.
   RunPosted();
   Receiver::Of(completion.operation)->OnCompletion(completion.operation, completion.result);
 }

@@ -30,7 +30,7 @@ namespace httpsys::win {
 // comment says otherwise.
 class Lane {
  public:
-  // All memory must outlive the lane.
+  // The pointers and `memory` must outlive the lane.
   Lane(CompletionPort* port, const LaneMemory& memory, const http1::MethodTable* methods,
        ConsumerSignal* signal);
   Lane(const Lane&) = delete;
@@ -53,12 +53,12 @@ class Lane {
   void Wake();
   void WakeIfSleeping();
 
-  // Commands. They run on the lane before its next request.
+  // -- Commands, which run on the lane before its next request.
   void SetServer(uint32_t server_id, ServerSettings settings);
-  // Begins to receive requests from a queue, for one server; 0 = for the server in the request's
-  // context.
+  // Begins to receive requests from a queue. They are for the server `server_id`; 0 = for the
+  // server in the request's context.
   void AddQueue(std::shared_ptr<KernelQueue> queue, uint32_t server_id);
-  // Stops receiving requests from a queue. The queue is kept until all its requests are answered.
+  // Stops receiving requests from a queue, and keeps the queue until all its requests are answered.
   void RemoveQueue(const KernelQueue* queue);
   void Unlisten(uint32_t server_id);
   bool Drain(uint64_t timeout_ms, DrainGoal goal);
@@ -96,10 +96,10 @@ class Lane {
   std::mutex mutex_;
   std::condition_variable reached_;
   std::vector<std::function<void()>> posted_;  // Guarded by mutex_.
-  // The lane uses these objects. Their members are guarded by mutex_.
+  // Used by the lane; their members are guarded by mutex_.
   std::vector<std::shared_ptr<Barrier>> barriers_;
 
-  // Only the lane uses these members.
+  // Used only by the lane.
   std::vector<std::unique_ptr<Receiver>> receivers_;
   bool is_stopping_ = false;
   bool was_stalled_ = false;

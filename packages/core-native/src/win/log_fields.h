@@ -8,7 +8,7 @@
 
 namespace httpsys::win {
 
-// The data that HTTP.SYS logs about a request. A response without it is not logged. Must stay alive
+// The data that HTTP.SYS logs about a request; without it, HTTP.SYS logs nothing. Must stay alive
 // until the call that uses it has completed. Thread: any, one at a time.
 class LogFields {
  public:

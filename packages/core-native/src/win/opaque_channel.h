@@ -4,16 +4,16 @@
 
 namespace httpsys::win {
 
-// The state of a connection after a 101 response: bytes in both directions that HTTP.SYS does not
-// examine. They are sent and received by the calls for bodies. Thread: the lane.
+// The state of a connection after a 101 response: HTTP.SYS does not examine the bytes in either
+// direction, which are sent and received by the calls for bodies. Thread: the lane.
 class OpaqueChannel {
  public:
   // The flags of the call that sends the 101, which has no body.
   static constexpr ULONG kHeadFlags =
       HTTP_SEND_RESPONSE_FLAG_OPAQUE | HTTP_SEND_RESPONSE_FLAG_MORE_DATA;
 
-  // Must be called when JavaScript accepts the upgrade. With `is_held`, it wants the client's bytes
-  // only after a second call.
+  // Must be called when JavaScript accepts the upgrade. With `is_held`, JavaScript wants the
+  // client's bytes only after a second call.
   void Accept(bool is_held) {
     is_accepted_ = true;
     is_held_ = is_held;

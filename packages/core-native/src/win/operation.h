@@ -9,7 +9,7 @@ namespace httpsys::win {
 
 enum class OperationKind : uint8_t { kReceive, kReceiveBody, kSend, kDisconnect, kCertificate };
 
-// A call that the kernel completes later. The object, and the memory that it refers to, must stay
+// A call that the kernel completes later. The object and the memory that the call uses must stay
 // valid until then.
 struct Operation : OVERLAPPED {
   explicit Operation(OperationKind kind) : OVERLAPPED{}, kind(kind) {}
@@ -23,8 +23,8 @@ struct Operation : OVERLAPPED {
   const OperationKind kind;
 };
 
-// The result of a call: NO_ERROR if it was done at once, without a later completion;
-// ERROR_IO_PENDING if it will be completed later; any other error is final.
+// The result of a call: NO_ERROR if it is complete, without a later completion; ERROR_IO_PENDING if
+// it will be completed later; any other error is final.
 struct CallResult {
   uint32_t error = NO_ERROR;
   uint32_t bytes = 0;

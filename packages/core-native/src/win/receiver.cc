@@ -6,14 +6,14 @@
 namespace httpsys::win {
 namespace {
 
-// Number of outstanding calls for requests: a request that arrives while another one is handled
-// finds a call.
+// Number of outstanding calls, so that a request that arrives while another one is handled finds a
+// call.
 constexpr size_t kCalls = 8;
 // First guess at a request's size; longer requests are received a second time.
 constexpr size_t kReceiveBytes = 16 * 1024;
-// Longest request that is received: HTTP.SYS refuses longer heads in any configuration.
+// Longest request that is received; HTTP.SYS refuses longer heads in any configuration.
 constexpr size_t kReceiveBytesMax = 32 * 1024 * 1024;
-// Maximum number of requests that one call may receive at once before other work gets its turn.
+// Maximum number of requests that one call may receive in succession before other work is done.
 constexpr int kRequestsPerTurn = 64;
 
 }  // namespace
@@ -41,7 +41,7 @@ void Receiver::Stop() {
   }
 }
 
-// Starts a call. Returns true if it was done at once.
+// Starts a call. Returns true if it was completed at once.
 bool Receiver::Receive(Call* call) {
   if (call->id == 0) call->buffer.resize(kReceiveBytes / sizeof(uint64_t));
   const CallResult result =
@@ -57,8 +57,8 @@ void Receiver::OnCompletion(Operation* operation, const CallResult& result) {
   call->is_outstanding = false;
   --outstanding_;
   OnReceived(call, result);
-  // Only this process can receive a request that did not fit: receive it although the receiver is
-  // stopped.
+  // Even if the receiver is stopped, receive a request that did not fit: no other process can
+  // receive it.
   while (is_stopped_ && call->id != 0 && !call->is_outstanding) Receive(call);
 }
 
@@ -70,16 +70,16 @@ bool Receiver::OnReceived(Call* call, const CallResult& result) {
     return true;
   }
   if (result.error == ERROR_MORE_DATA) {
-    // Only the beginning of the request fitted, which includes its id: receive it again with enough
-    // memory.
+    // Only the beginning of the request did fit, with its id: receive the request again, with
+    // enough memory.
     const HTTP_REQUEST_ID id = call->memory()->RequestId;
     const size_t bytes = std::max<size_t>(result.bytes, call->buffer.size() * sizeof(uint64_t) * 2);
     call->id = bytes <= kReceiveBytesMax ? id : 0;
     if (call->id != 0) call->buffer.resize((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
     return true;
   }
-  // A client that left before its request was received for the second time is no error of the
-  // kernel.
+  // If the client left before its request was received for the second time, the kernel has not
+  // refused.
   is_refused_ = call->id == 0 && result.error != ERROR_CONNECTION_INVALID;
   call->id = 0;
   return !is_refused_;

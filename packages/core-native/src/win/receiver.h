@@ -15,10 +15,10 @@ namespace httpsys::win {
 class Receiver {
  public:
   // Handles a request; its memory is reused after the call. Returns false to stop receiving until
-  // Start().
+  // Start() is called.
   using OnRequest = std::function<bool(const Receiver& receiver, const HTTP_REQUEST& request)>;
 
-  // `server_id` is the server for all requests; 0 = the server in the request's context.
+  // `server_id` is the server of all requests; 0 = each request's context names its server.
   Receiver(std::shared_ptr<KernelQueue> queue, uint32_t server_id, OnRequest on_request);
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
@@ -29,8 +29,8 @@ class Receiver {
   // Starts all calls that are not outstanding. Stops early if the kernel refuses requests or
   // OnRequest returns false.
   void Start();
-  // Stops receiving requests; outstanding ones may still arrive. The object must stay alive until
-  // IsQuiet().
+  // Stops receiving requests; requests of outstanding calls may still arrive. The object must stay
+  // alive until IsQuiet() is true.
   void Stop();
   bool is_stopped() const { return is_stopped_; }
   bool IsQuiet() const { return outstanding_ == 0; }

@@ -52,8 +52,8 @@ void ReplyHandler::DropBlock(uint32_t id) {
   records_->BlockDone(id, -UV_ECANCELED);
 }
 
-// Handles replies for an open connection. The types that are missing here are only for sockets, and
-// for WebSockets with native frames.
+// Handles replies for an open connection. Ignores the types for sockets, and for WebSockets with
+// native frames.
 void ReplyHandler::HandleOpen(KernelConnection* connection, const ReplyRecord& reply) {
   switch (reply.type()) {
     case ReplyType::kResponse:
@@ -179,7 +179,7 @@ void ReplyHandler::OnCachePolicy(KernelConnection* connection, const ReplyRecord
   }
 }
 
-// The answer to a refused body is sent although JavaScript destroys the connection right after it,
+// Send the answer to a refused body although JavaScript destroys the connection right after it,
 // unless other requests must be answered before.
 void ReplyHandler::OnRefuseBody(KernelConnection* connection) {
   if (connection->exchanges.size() == 1) connection->exchanges.front()->is_refused = true;

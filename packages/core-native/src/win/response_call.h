@@ -20,10 +20,9 @@ class ResponseCall {
   bool is_interim() const { return head_.is_interim(); }
   // True if the head has a Transfer-Encoding.
   bool is_framed() const;
-  // The length of the head's text.
   size_t bytes() const { return text_.size(); }
-  // Fills the structures. `chunks` are the body, or its first part. The head of a stream gets no
-  // lines about the connection.
+  // Fills the structures. `chunks` are the body, or its first part. For a stream, omits lines about
+  // the connection.
   HTTP_RESPONSE* Fill(std::vector<HTTP_DATA_CHUNK>* chunks, bool is_stream);
 
  private:

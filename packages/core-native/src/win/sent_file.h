@@ -9,12 +9,12 @@
 
 namespace httpsys::win {
 
-// A part of a file that HTTP.SYS reads by itself. Has its own handle: the application may close its
-// descriptor. Thread: any, one at a time.
+// A part of a file that HTTP.SYS reads. Has a separate handle, because the application may close
+// its descriptor. Thread: any, one at a time.
 class SentFile {
  public:
-  // Opens `bytes` bytes of the file of a Node descriptor, from `start` on. Returns nullptr if it is
-  // no file.
+  // Opens a part of the file of a Node descriptor: `bytes` bytes from `start` on. Returns nullptr
+  // if the descriptor is not that of a file.
   static std::unique_ptr<SentFile> Open(int fd, uint64_t start, uint64_t bytes);
   SentFile(const SentFile&) = delete;
   SentFile& operator=(const SentFile&) = delete;
@@ -33,11 +33,12 @@ class SentFile {
   const uint64_t bytes_;
 };
 
-// Files on their way from JavaScript to the lane, by their ids from LentMemory. Thread: any.
+// Files on their way from JavaScript to the lane, by the ids that LentMemory gave them. Thread:
+// any.
 class SentFiles {
  public:
   void Put(uint32_t id, std::unique_ptr<SentFile> file);
-  // Returns the file, and removes it; nullptr if the id is not a file's.
+  // Removes and returns a file; nullptr if the id belongs to none.
   std::unique_ptr<SentFile> Take(uint32_t id);
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 using records::ErrorKind;
 
-// Errors for records: positive errno values of libuv.
+// Errors in records: positive errno values of libuv.
 constexpr int kReset = -UV_ECONNRESET;
 constexpr int kCancelled = -UV_ECANCELED;
 
@@ -73,7 +73,7 @@ void Session::Leave(uint32_t server_id) {
 
 // -- Requests.
 
-// Checks the login of the request's user, and closes the handles of logins, which belong to this
+// Checks the login of the request's user. Closes the handles of logins, which belong to this
 // process.
 bool Session::RefusesUnknownUser(const ServerSettings& settings,
                                  const HTTP_REQUEST& request) const {
@@ -304,7 +304,7 @@ void Session::Touch(Exchange* exchange) {
 }
 
 void Session::Flush() {
-  // Pump() touches only exchanges that it aborts, so the loop ends.
+  // The loop ends, because Pump() touches only exchanges that it aborts.
   while (!touched_.empty()) {
     for (Exchange* exchange : std::exchange(touched_, {})) {
       exchange->is_touched = false;
@@ -323,7 +323,7 @@ void Session::Pump(Exchange* exchange) {
     if (exchange->connection != nullptr) return Destroy(exchange->connection);
     return Discard(exchange);
   }
-  // The application may just have asked for the body (100 Continue).
+  // The application may just have started to wait for the body (100 Continue).
   ReceiveBody(exchange);
   while (!exchange->is_discarded && exchange->CanSend()) {
     const CallResult result = exchange->Send();
@@ -415,7 +415,7 @@ void Session::AskCertificate(KernelConnection* connection) {
     connection->certificate_call = std::make_unique<CertificateCall>(connection);
   }
   CertificateCall* call = connection->certificate_call.get();
-  // An outstanding call answers all requests for the certificate.
+  // The outstanding call answers this request for the certificate, too.
   if (call->is_outstanding()) return;
   CallResult result;
   if (call->Start(connection->queue.get(), connection->id, &result)) {
@@ -452,11 +452,11 @@ void Session::Reset(KernelConnection* connection) {
   for (Exchange* exchange : std::exchange(connection->exchanges, {})) {
     exchange->connection = nullptr;
     if (exchange->is_refused && exchange->has_head()) {
-      // The written answer is still sent, as on a socket.
+      // Send the rest of the answer, as on a socket.
       exchange->End(true);
       Touch(exchange);
     } else if (!exchange->is_ended() || exchange->is_hopeless() || exchange->HasFile()) {
-      // A complete response is still sent, as on a socket. A file is not: it may be very long.
+      // A complete response would still be sent, as on a socket; but a file may be very long.
       Abort(exchange);
     }
   }
@@ -472,8 +472,8 @@ void Session::OnGone(KernelConnection* connection, int error) {
     if (is_core_only_) {
       Drop(exchange->TakeWaiting(), kCancelled);
     } else {
-      // Reset the client: the call may have failed for another reason than the end of the
-      // connection.
+      // Reset the client's connection: the call may have failed although the connection has not
+      // ended.
       Drop(exchange->Abort(), kCancelled);
     }
     Discard(exchange);
@@ -561,7 +561,7 @@ void Session::OnCompletion(Operation* operation, const CallResult& result) {
         static_cast<KernelConnection::DisconnectCall*>(operation)->connection;
     connection->is_watched = false;
     if (!connection->is_open) return ForgetIfUnused(connection);
-    // The connection may still have bytes that the client sent before its end.
+    // The connection may still have bytes that the client sent before it ended.
     const Exchange* current = Current(connection);
     if (current != nullptr && current->opaque.is_open()) return;
     return OnGone(connection, current == nullptr ? 0 : kReset);

@@ -23,8 +23,8 @@
 
 namespace httpsys::win {
 
-// The requests that HTTP.SYS has delivered to this process. Converts its structures to records, and
-// replies to calls. Thread: the lane.
+// The requests that HTTP.SYS has delivered to this process. Converts HTTP.SYS' structures to
+// records, and replies to calls. Thread: the lane.
 class Session {
  public:
   Session(const http1::MethodTable* methods, RequestQueue* queue, engine::RecordWriter* records,
@@ -39,7 +39,7 @@ class Session {
   void Unlisten(uint32_t server_id);
 
   // Handles a request; its memory may be reused afterwards. `server_id` is not 0 for a queue that
-  // another process made: the contexts of its requests have no meaning in this process.
+  // another process has made: the contexts of its requests have no meaning in this process.
   void OnRequest(const std::shared_ptr<KernelQueue>& queue, uint32_t server_id,
                  const HTTP_REQUEST& request);
   // Handles the completion of any operation but kReceive.
@@ -54,7 +54,7 @@ class Session {
   void Touch(Exchange* exchange);
   void OnWindow(KernelConnection* connection, uint32_t bytes);
   void StartIdleTimer(KernelConnection* connection, uint32_t timeout_ms);
-  // Ends the connection for JavaScript: it gets a kClosed record.
+  // Ends the connection for JavaScript, which gets a kClosed record.
   void Close(KernelConnection* connection, int error);
   // Ends the connection for JavaScript and aborts unanswered requests. Opaque bytes are still sent
   // if that is possible at once.
@@ -63,15 +63,15 @@ class Session {
   void Reset(KernelConnection* connection);
   // Must be called when JavaScript accepts an upgrade, or wants the bytes of an accepted one.
   void OnUpgrade(KernelConnection* connection, bool is_held);
-  // Asks the client for a certificate.
+  // Requests the client's certificate.
   void AskCertificate(KernelConnection* connection);
   void Release(uint32_t slot);
 
   // Sends the output of touched exchanges, and frees finished exchanges.
   void Flush();
-  // Continues to receive bodies. Must be called when there is memory for records again.
+  // Continues to receive bodies. Must be called when memory for records is free again.
   void Resume();
-  // Returns the milliseconds until RunTimers() has something to do, at most `most`.
+  // Returns the time in ms until RunTimers() must be called, at most `most`.
   uint32_t TimeoutMs(uint32_t most) const;
   void RunTimers();
 
@@ -132,7 +132,7 @@ class Session {
   std::unordered_map<Exchange*, std::unique_ptr<Exchange>> exchanges_;
   std::vector<Exchange*> touched_;
   std::vector<Exchange*> discarded_;
-  // The deadlines, each with the slot of its connection.
+  // Deadlines, each with the slot of its connection.
   std::set<std::pair<uint64_t, uint32_t>> timers_;
   size_t calls_ = 0;
 };

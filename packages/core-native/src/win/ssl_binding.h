@@ -30,8 +30,8 @@ class Configuration {
 };
 
 // A certificate that HTTP.SYS uses for a port, or for a host name and port, as shown by `netsh http
-// show sslcert`. It belongs to the machine, not to this process. Statuses are NO_ERROR or the
-// system's error code. Thread: any.
+// show sslcert`. Belongs to the machine, not to this process. Statuses are NO_ERROR or the system's
+// error code. Thread: any.
 class SslBinding {
  public:
   std::string host;  // Empty = every address; an IP address; or a host name (SNI).
@@ -44,8 +44,8 @@ class SslBinding {
   uint32_t Read();
   uint32_t Write() const;
   uint32_t Delete() const;
-  // Calls `each` for all bindings; those of host names come last. Returns a system error code; 0 =
-  // none.
+  // Calls `each` for all bindings, first those for addresses, then those for host names. Returns
+  // NO_ERROR or the system's error code.
   static uint32_t List(const std::function<void(const SslBinding&)>& each);
 
  private:

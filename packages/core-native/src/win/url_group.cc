@@ -9,7 +9,7 @@
 namespace httpsys::win {
 namespace {
 
-// Limits a time in seconds to the largest value of the property.
+// Limits a number of seconds to the largest value that the property accepts.
 USHORT Seconds(uint32_t seconds) {
   return static_cast<USHORT>(std::min<uint32_t>(seconds, UINT16_MAX));
 }

@@ -12,12 +12,12 @@ namespace httpsys::win {
 class KernelQueue;
 class ServerSession;
 
-// One URL, and the queue that receives its requests. Each URL has its own group, because Wine
+// One URL, and the queue that receives its requests. Each URL has a separate group, because Wine
 // allows no second URL in a group. The session and the queue must outlive it. Thread: any, one at a
 // time.
 class UrlGroup {
  public:
-  // Makes a group. Returns nullptr, and sets the system's error code, on failure.
+  // Makes a group. On failure, returns nullptr and sets the system's error code.
   static std::unique_ptr<UrlGroup> Open(const ServerSession& session, uint32_t* error);
   UrlGroup(const UrlGroup&) = delete;
   UrlGroup& operator=(const UrlGroup&) = delete;
