@@ -1,6 +1,5 @@
 #pragma once
-// Locale-independent functions for ASCII letters and digits, the characters of names in HTTP and
-// URLs.
+// Locale-independent functions for the ASCII letters and digits of names in HTTP and URLs.
 
 #include <cstddef>
 #include <string_view>

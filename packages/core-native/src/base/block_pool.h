@@ -16,8 +16,7 @@ namespace httpsys {
 // free a Buffer at any time. Thread: any.
 class BlockPool {
  public:
-  // Returns a block that Fits() `bytes`, or an empty one if there is none. The block has its old
-  // content.
+  // Returns a block that Fits() `bytes`, with its old content; an empty one if there is none.
   Block Take(size_t bytes);
   // Takes a block back, or frees it if there is no room.
   void Put(Block block);

@@ -44,11 +44,10 @@ class ReceiveBlocks {
     uint32_t id = 0;
   };
 
-  // Lends limits::kBlockBytes of memory, which must stay valid until a kBodyBlock record returns
-  // `id`.
+  // Lends limits::kBlockBytes of memory, which must stay valid until kBodyBlock returns `id`.
   void Lend(uint32_t id, uint8_t* memory);
-  // Returns the loan made last, whose memory is most likely in a CPU cache; an empty loan if there
-  // is none.
+  // Returns the loan made last, which is most likely in a CPU cache; an empty loan if there is
+  // none.
   Loan Take();
   // Appends loans until `loans` has `count`. Returns false if there are too few, and JavaScript
   // cannot lend more before it has read its records.
@@ -79,8 +78,7 @@ class LentMemory {
   uint32_t Lend(const uint8_t* data, size_t bytes);
   // Finds a block for the lane. Returns false if there is no such block.
   bool Find(uint32_t id, View* view);
-  // Removes the first `bytes` of a block, at most all, which the lane has used. Find() then returns
-  // the rest.
+  // Removes the first `bytes` of a block, which the lane has used. Find() then returns the rest.
   void Skip(uint32_t id, size_t bytes);
   // Forgets a block that the lane does not use any more.
   void Return(uint32_t id);

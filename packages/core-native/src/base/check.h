@@ -1,6 +1,5 @@
 #pragma once
-// Assertions about our own code, also in release builds. No bytes from the network may make one
-// fail.
+// Assertions about our own code, also in release builds. Bytes from the network must not fail any.
 
 #include <cstdio>
 #include <cstdlib>

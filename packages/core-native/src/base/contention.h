@@ -11,8 +11,7 @@
 
 namespace httpsys {
 
-// Decides by the results of the last waits whether the next wait for other threads on this CPU is
-// worthwhile.
+// Decides by the last waits whether another wait for other threads on this CPU is worthwhile.
 class WaitBackoff {
  public:
   // Returns true if the caller must skip the next wait. Counts the call as one skipped wait.

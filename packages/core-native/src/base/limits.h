@@ -1,6 +1,5 @@
 #pragma once
-// Every limit of the I/O threads: name, unit, value, reason. No client or other process can set
-// one.
+// Every limit of the I/O threads: name, unit, value, reason. Clients and processes cannot set any.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +14,7 @@ inline constexpr size_t kReadBytes = 64 * 1024;
 inline constexpr size_t kLargeReadBytes = 256 * 1024;
 // Maximum number of reads of one connection per readiness event: other connections wait meanwhile.
 inline constexpr int kReadsPerEvent = 4;
-// Maximum length of a body that is sent to JavaScript within its kRequest record: one record, one
-// copy.
+// Maximum length of a body within its kRequest record: one record, one copy.
 inline constexpr size_t kInlineBodyBytesMax = 16 * 1024;
 // Body pieces above this size get a block of their own, which JavaScript takes over without a copy.
 inline constexpr size_t kInlinePieceBytesMax = 8 * 1024;
@@ -26,8 +24,7 @@ inline constexpr size_t kBlockBytes = 64 * 1024;
 // byte 10 % cheaper, half as many 20 % more expensive.
 inline constexpr size_t kBlocksPerRead = 16;
 // Maximum number of blocks that JavaScript lends to a lane at a time: enough for 8 reads. V8 counts
-// lent blocks as future garbage: with four times as many, its collections would cost more than the
-// saved reads.
+// lent blocks as future garbage: four times as many would cost more than they save.
 inline constexpr size_t kReceiveBlocksMax = 128;
 // A read goes directly into a block only if at least this much of the body is missing: for less,
 // that saves nothing.
@@ -52,8 +49,7 @@ inline constexpr size_t kRawBytesMax = 64 * 1024;
 // Maximum number of unused parsers and decoders that a lane keeps for the next incomplete messages.
 inline constexpr size_t kSpareParsersMax = 64;
 
-// Maximum bytes of free small blocks that a thread keeps for later streams: enough for a thousand
-// streams.
+// Maximum bytes of free small blocks that a thread keeps: enough for a thousand streams.
 inline constexpr size_t kSmallBlocksKeptBytes = 2 * 1024 * 1024;
 
 // Maximum number of reply records that a lane handles before it sends their output, so that the
@@ -74,8 +70,7 @@ inline constexpr size_t kCreditBytes = 64 * 1024;
 // Like kCreditBytes, for an HTTP/2 stream that has nothing left to send: half of the unsent bytes
 // that each stream may always have (stream-credit.js: kStreamBytesMin, kUntoldBytes).
 inline constexpr size_t kStreamCreditBytes = 8 * 1024;
-// Maximum total size of output pieces that are copied into one buffer, which is cheaper than an
-// iovec.
+// Maximum total size of pieces that are copied into one buffer, which is cheaper than an iovec.
 inline constexpr size_t kGatherBytesMax = 32 * 1024;
 // Maximum number of pieces for one sendmsg(2); well below IOV_MAX.
 inline constexpr int kVectorsMax = 64;
@@ -87,9 +82,8 @@ inline constexpr size_t kCountedGroupsMax = 64;
 // that sends requests without reading costs this, one answer, and one read of further requests.
 inline constexpr size_t kUnsentBytesMax = 64 * 1024;
 // Maximum memory of a connection's unsent output: more output ends the connection. JavaScript's
-// credit (socket-output.js) keeps the output below an eighth of this. Only forged replies reach the
-// limit, or an application that keeps sending control frames on a WebSocket that does not accept
-// them.
+// credit (socket-output.js) keeps the output below an eighth of this. Only forged replies reach it,
+// or an application that keeps sending control frames on a WebSocket that accepts none.
 inline constexpr size_t kUnsentRepliesMax = 16 * 1024 * 1024;
 // After this many connections that ended with unsent output, the lane makes malloc() return memory
 // to the kernel. Otherwise malloc() would keep the memory of a flood.
@@ -98,8 +92,7 @@ inline constexpr size_t kTrimAfterDrops = 32;
 // other connections.
 inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
 
-// Minimum size of output that is queued by reference if several connections send it; copying less
-// is cheaper.
+// Minimum size of output to several connections that is queued by reference instead of copied.
 inline constexpr size_t kSharedBytesMin = 1024;
 
 // -- Files.
@@ -128,8 +121,7 @@ inline constexpr size_t kOpenFilesMax = 1024;
 // seconds, short enough for a user who unmounts a file system.
 inline constexpr uint64_t kFileUnusedMs = 5000;
 // Maximum number of threads that wait for disks and for servers of network file systems. A device
-// gets one thread for reads and one for names: four devices that do not answer leave threads for
-// the others.
+// gets one for reads and one for names: four hanging devices leave threads for the others.
 inline constexpr int kFileThreadsMax = 8;
 
 // -- Bandwidth of a prefix (maxBandwidth).
@@ -146,8 +138,7 @@ inline constexpr uint64_t kBandwidthTurnMs = 20;
 inline constexpr uint64_t kBandwidthTurnBytesMin = 512;
 inline constexpr uint64_t kBandwidthTurnBytesMax = 64 * 1024;
 // Shortest and longest time after which a lane checks output that waits for bandwidth. Fewer checks
-// find bytes for several shares at once; checks are needed because the rate grows when another
-// owner leaves.
+// find bytes for several shares at once; but the rate may grow when another owner leaves.
 inline constexpr uint64_t kBandwidthLookMsMin = 5;
 inline constexpr uint64_t kBandwidthLookMsMax = 500;
 
@@ -175,8 +166,7 @@ inline constexpr uint64_t kUnusedMs = 2000;
 
 // -- HTTP/2.
 
-// Longest head or trailer section of a response that is written in pieces; no client accepts longer
-// ones.
+// Longest head or trailer section of a response written in pieces; no client accepts more.
 inline constexpr size_t kResponseHeadBytesMax = 1024 * 1024;
 // Bytes of HTTP/2 frames that are gathered for one write: several TLS records. Doubled up to the
 // maximum each time the socket has accepted everything, like kTlsWireBytes. A slow reader costs as
@@ -191,20 +181,16 @@ inline constexpr int32_t kHttp2ConnectionWindowBytes = 1024 * 1024;
 inline constexpr size_t kHttp2UnsentBytesMax = 2 * 1024 * 1024;
 // Estimated memory of nghttp2 for a waiting frame, without its fields.
 inline constexpr size_t kHttp2FrameBytes = 256;
-// Maximum number of lines of a request head. A record has 16 bits for their number, and up to 15
-// lines may be added: for fields that HTTP/2 has elsewhere, and for the validators of a cached
-// response.
+// Maximum number of lines of a request head. A record has 16 bits for it, and up to 15 lines may be
+// added: for fields that HTTP/2 has elsewhere, and for the validators of a cached response.
 inline constexpr size_t kRequestLinesMax = UINT16_MAX - 15;
-// Number of fields in a section that is always accepted, even if maxHeaderSize is small; as in
-// node:http2.
+// Number of fields in a section that is accepted even if maxHeaderSize is small; as in node:http2.
 inline constexpr size_t kHttp2FieldsMin = 128;
-// Maximum number of unsent acknowledgements of SETTINGS and PING; more mean that the client does
-// not read.
+// Maximum number of unsent acknowledgements of SETTINGS and PING: more = the client does not read.
 inline constexpr size_t kHttp2UnsentAcksMax = 1000;
 // Maximum number of entries that one SETTINGS frame may have; ten are known.
 inline constexpr size_t kHttp2SettingsMax = 32;
-// Maximum number of CONTINUATION frames of one field section; the largest accepted section needs
-// one or two.
+// Maximum number of CONTINUATION frames of a field section; the largest one needs one or two.
 inline constexpr int kHttp2ContinuationsMax = 6;
 // Maximum decoded bytes of a field section beyond maxHeaderSize. A request up to this size is
 // answered with 431; a longer section is treated as a compression bomb, and the connection ends.
@@ -221,8 +207,7 @@ inline constexpr uint32_t kHttp2IdleFramesPerSecond = 100;
 // one costs an answering frame.
 inline constexpr uint32_t kHttp2ErrorsMax = 100;
 inline constexpr uint32_t kHttp2ErrorsPerSecond = 10;
-// Longest time between the first GOAWAY and the second one, which is sent when the client answers a
-// PING.
+// Longest time between both GOAWAYs; the second is sent when the client answers a PING.
 inline constexpr uint64_t kHttp2NoticeMs = 1000;
 // Maximum number of spare objects for field sections that a lane keeps.
 inline constexpr size_t kSpareFieldsMax = 64;
@@ -235,8 +220,7 @@ inline constexpr size_t kTlsReadBytes = 64 * 1024;
 inline constexpr size_t kTlsRecordBytes = 16 * 1024;
 // Encrypted bytes that are gathered for one send(2): four records, doubled up to sixteen each time
 // the socket has accepted all of them; sixteen fit into a CPU's own cache. Bytes that the socket
-// does not accept stay in memory: beyond four records, at most twice as many as it has just
-// accepted.
+// does not accept stay in memory: beyond four records, at most twice what it has just accepted.
 inline constexpr size_t kTlsWireBytes = 64 * 1024;
 inline constexpr size_t kTlsWireBytesMax = 256 * 1024;
 // Maximum bytes that a client may send without a byte of application data: an incomplete record,
@@ -251,8 +235,7 @@ inline constexpr uint32_t kTlsRekeysPerSecond = 10;
 // Maximum bytes that a client may send before the handshake is done. OpenSSL accepts up to 128 KiB
 // of ClientHello and 100 KiB of certificates.
 inline constexpr size_t kTlsHandshakeBytesMax = 256 * 1024;
-// Longest TLS session that JavaScript gets; longer sessions are not resumed. Node has the same
-// limit.
+// Longest TLS session that JavaScript gets, as in Node; longer sessions are not resumed.
 inline constexpr size_t kTlsSessionBytesMax = 10 * 1024;
 // Longest key log of a handshake; in TLS 1.3 it has five lines of 200 bytes.
 inline constexpr size_t kTlsKeyLogBytesMax = 8 * 1024;
@@ -291,8 +274,7 @@ inline constexpr size_t kTimerListsMax = 64;
 // sets of 4. The lines of some hundred browser variants fit.
 inline constexpr size_t kInternSets = 1024;
 inline constexpr size_t kInternWays = 4;
-// Longest text (name and value of a header line, or a target) that gets an id; longer texts rarely
-// repeat.
+// Longest text (a header line, or a target) that gets an id; longer texts rarely repeat.
 inline constexpr size_t kInternTextBytesMax = 256;
 // Maximum number of header lines that get an id per loop iteration, so that lines that always
 // change cost little more than copied ones.
@@ -328,8 +310,7 @@ inline constexpr uint64_t kQueueBytesMax = 64 * 1024 * 1024;
 inline constexpr uint64_t kQueueLookBytes = 256 * 1024;
 // Retry-After of a 503 response, in seconds: a burst is over by then.
 inline constexpr int kRetryAfterSeconds = 1;
-// Maximum number of lines of the error log per second: enough to see a problem, too few to fill a
-// disk in a day.
+// Maximum number of error log lines per second: enough to see a problem, too few to fill a disk.
 inline constexpr uint32_t kLogLinesPerSecond = 100;
 // Delay before the number of omitted log lines, or of refused requests (on stderr), is written, and
 // interval of further attempts: an attempt fails within the second of the last line.
@@ -374,13 +355,11 @@ inline constexpr size_t kAddressBytesMax = 128;
 // connections, links and files. If fewer are free, descriptors count as low.
 inline constexpr size_t kDescriptorsSparedPart = 4;
 inline constexpr size_t kDescriptorsSparedMax = 1024;
-// Maximum number of relays of a lane, and maximum request bytes that wait for a member to read
-// them.
+// Maximum number of relays of a lane, and of request bytes that a member has not read.
 inline constexpr size_t kRelaysMax = 4096;
 inline constexpr size_t kRelayUnsentBytesMax = 256 * 1024;
-// SO_SNDBUF of a relayed HTTP/2 stream; the kernel uses twice as much, with its own structures.
-// With the default size, a client with a hundred streams that reads nothing would cost 20 MiB of
-// kernel memory.
+// SO_SNDBUF of a relayed HTTP/2 stream; the kernel uses twice as much, with its own structures. By
+// default, a client with a hundred streams that reads nothing would cost 20 MiB of the kernel.
 inline constexpr int kRelayStreamBufferBytes = 16 * 1024;
 // Maximum bytes of relayed requests that a relay keeps until they are answered. Longer requests
 // cannot go to another member if the first one leaves.
@@ -390,8 +369,7 @@ inline constexpr size_t kRelayAnswersMax = 1024;
 // Maximum bytes of a client's certificates that are sent with a relay. With the other facts about
 // its TLS, they must fit into one text field of a frame.
 inline constexpr size_t kRelayCertificateBytesMax = 32 * 1024;
-// Longest ClientHello that is examined for its server name. With post-quantum key shares, browsers
-// send 2 KiB.
+// Longest ClientHello that is searched for its server name. With post-quantum keys, it has 2 KiB.
 inline constexpr size_t kHelloPeekBytesMax = 16 * 1024;
 // Maximum numbers of members of one port, and of prefixes on it: each change goes to all members.
 inline constexpr size_t kMembersMax = 1024;
@@ -399,8 +377,7 @@ inline constexpr size_t kEntriesMax = 16 * 1024;
 // Maximum number of links on a port, even a full one, that belong to no member: to programs that
 // query its state, and to processes that have not identified themselves.
 inline constexpr size_t kVisitorsMax = 64;
-// Maximum number of files in a directory that one search for the names of killed processes
-// examines.
+// Maximum number of files in a directory that one search for killed processes' names examines.
 inline constexpr size_t kSweptNamesMax = 4096;
 // Interval at which a member that cannot reach its coordinator asks the kernel which process has
 // the coordinator's name.
@@ -415,8 +392,7 @@ inline constexpr size_t kCacheHitsBytes = 16 * 1024;
 inline constexpr uint64_t kCacheAskMs = 1000;
 // Interval at which an owner checks whether a reader has received the messages about its cache.
 inline constexpr uint64_t kCacheTellMs = 100;
-// Time for which the cache of a killed process is kept for prefixes that no process has registered
-// again.
+// Time for which a killed process' cache is kept for prefixes that have no owner since.
 inline constexpr uint64_t kCacheOrphanMs = 60'000;
 // Time for which a member still obeys invalidations from a former owner of the same prefixes,
 // because that owner may still answer requests that make stored responses obsolete.
@@ -435,8 +411,7 @@ inline constexpr uint64_t kDoubtMs = 300;
 inline constexpr uint64_t kSilentMs = 1000;
 // Interval at which a member in doubt checks whether another member has succeeded the coordinator.
 inline constexpr uint64_t kDoubtLookMs = 100;
-// Interval at which a member informs others of its doubt, and a successor informs members that have
-// not come yet.
+// Interval at which a member reports its doubt, or a successor informs missing members.
 inline constexpr uint64_t kDoubtTellMs = 500;
 // Number of names of a port's meeting place, one per rank. So at most kRanksMax - 1 coordinators
 // can be stopped at a time.
@@ -480,8 +455,7 @@ inline constexpr uint64_t kRestlessMs = 1;
 // other owners may get them.
 inline constexpr uint64_t kStarvedMs = 30;
 // Number of moves of a connection for which an owner blocked for kBusyMs is enough. Later moves
-// need more, because a short sleep of JavaScript (other threads collect its garbage) can look like
-// a block.
+// need more: a short sleep of JavaScript (other threads collect its garbage) can look like a block.
 inline constexpr int kBusyMoves = 3;
 // Maximum number of moves of a connection between blocked owners; then it stays. For each further
 // move the owner must have been blocked for twice as long as before (20 ms to 2.6 s). Otherwise
@@ -489,8 +463,7 @@ inline constexpr int kBusyMoves = 3;
 inline constexpr uint8_t kBlockedHopsMax = 12;
 static_assert(kBlockedHopsMax < kHopsMax);
 // Maximum number of times that a request is taken back from the same JavaScript although its new
-// owner then cannot be reached; then it stays. The largest value of the connection's three-bit
-// counter.
+// owner then cannot be reached; then it stays. The connection counts them in three bits.
 inline constexpr uint8_t kReclaimsMax = 7;
 // Maximum number of requests that a lane takes back per loop iteration, because it also has to
 // serve other connections.
@@ -545,8 +518,7 @@ inline constexpr uint64_t kPeekIdleMsMax = 64;
 
 // Longest time that native code may use in one iteration of the JavaScript event loop.
 inline constexpr uint64_t kDrainNs = 10'000'000;
-// Longest time that a terminated worker or a closing environment waits until accepted replies are
-// sent.
+// Longest time that a terminated worker or closing environment waits until replies are sent.
 inline constexpr uint64_t kExitDrainMs = 1000;
 // Longest time that the exit of the process waits until the I/O threads have stopped. They need
 // microseconds, unless a disk blocks one or the machine is overloaded.

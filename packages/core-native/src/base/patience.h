@@ -8,8 +8,7 @@ namespace httpsys {
 
 // Turns patience of the calling thread on or off. A patient thread that gets work does not
 // interrupt the thread that runs on the only free CPU, so that more work arrives meanwhile. Has no
-// effect on systems without SCHED_BATCH, or if another scheduling policy was chosen for the
-// process.
+// effect without SCHED_BATCH, or if another scheduling policy was chosen for the process.
 inline void SetPatient([[maybe_unused]] bool is_patient) {
 #ifdef SCHED_BATCH
   int policy = 0;

@@ -6,8 +6,7 @@
 namespace httpsys {
 
 // Returns true if MakeProcessBarrier() works. While it returns false, thread A must execute a
-// barrier, too. The first call begins the process' registration with the system, which takes some
-// 10 ms.
+// barrier, too. The first call registers the process with the system, which takes some 10 ms.
 bool HasProcessBarrier();
 // Executes the barrier, in some microseconds. HasProcessBarrier() must have returned true.
 void MakeProcessBarrier();

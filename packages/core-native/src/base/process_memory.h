@@ -19,8 +19,7 @@ void ReleasePages(std::span<const uint8_t> memory);
 size_t PageBytes();
 // Like ReleasePages(), for memory that begins and ends at page boundaries.
 void ReleaseWholePages(std::span<const uint8_t> pages);
-// Returns freed memory that malloc() keeps to the system. Does nothing if malloc() has no function
-// for that.
+// Makes malloc() return freed memory to the system, if it has a function for that.
 void TrimHeap();
 // Makes malloc() keep up to twice `bytes`, at most 32 MiB, at the end of its heap after they are
 // freed; for blocks of `bytes` that come and go. By default glibc keeps only 128 KiB, and requests

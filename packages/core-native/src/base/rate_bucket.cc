@@ -9,8 +9,7 @@ namespace {
 
 constexpr uint64_t kNsPerSecond = 1'000'000'000;
 constexpr uint64_t kMsPerSecond = 1000;
-// Upper bounds for times and gaps: with them, the products below fit 64 bits at every rate of 32
-// bits.
+// Upper bounds for times and gaps, so that the products below fit 64 bits at every 32-bit rate.
 constexpr uint64_t kSecondsMax = uint64_t{1} << 31;
 constexpr uint64_t kGapBytesMax = uint64_t{1} << 33;
 

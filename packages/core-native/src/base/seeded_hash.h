@@ -19,9 +19,8 @@ uint64_t Load(const char* bytes) {
   return value;
 }
 
-// Loads up to 8 bytes into a number that differs for any two texts of the same size. Uses
-// overlapping loads, because copying a number of bytes that the compiler does not know would be a
-// function call.
+// Loads up to 8 bytes into a number that differs for any two texts of the same size. Overlapping
+// loads are used because copying an unknown number of bytes would be a function call.
 inline uint64_t LoadUpTo8(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();

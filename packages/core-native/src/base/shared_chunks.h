@@ -55,8 +55,7 @@ class SharedChunks {
 
  private:
   std::vector<std::shared_ptr<Chunk>> chunks_;
-  // For each chunk: true if no other object shares it. Mutable, because copying changes the flags
-  // of the origin.
+  // True for chunks that no other object shares. Mutable: copying changes the origin's flags.
   mutable std::vector<bool> is_own_;
 };
 

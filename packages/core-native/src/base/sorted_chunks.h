@@ -77,8 +77,7 @@ class SortedChunks {
     }
   }
 
-  // Returns an item that may be changed, in a chunk that no copy shares. Its key must stay the
-  // same.
+  // Returns an item, in a chunk that no copy shares, for changes that do not affect its key.
   Item& Edit(Position at) { return chunks_.Edit(at.chunk)[at.index]; }
   // Inserts an item before the result of LowerBound() for its key. Returns the item.
   Item& Insert(Position at, Item item) {

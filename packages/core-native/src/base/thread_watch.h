@@ -15,8 +15,7 @@ struct ThreadWatch {
 ThreadWatch WatchThisThread();
 // Returns the CPU time that the thread has used, in ns; 0 if it is unknown. Thread: any.
 uint64_t CpuNsOf(const ThreadWatch& thread);
-// Returns true if the thread runs or waits for a CPU; false if it sleeps or its state is unknown.
-// Thread: any.
+// Returns true if the thread runs or waits for a CPU; false = asleep or unknown. Thread: any.
 bool IsRunnable(const ThreadWatch& thread);
 
 }  // namespace httpsys

@@ -15,8 +15,7 @@ bool OpenUnixPair(int* ends);
 // does not report it. Returns false if the system reports neither.
 bool ReadUnixPeer(int fd, uint32_t* uid, uint32_t* pid);
 
-// Variants for systems that cannot set a socket's flags when they open it. They work on every
-// system.
+// Variants for systems that cannot set flags when they open a socket. They work on every system.
 namespace portable {
 
 int OpenUnixSocket();

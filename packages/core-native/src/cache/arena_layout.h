@@ -1,8 +1,7 @@
 #pragma once
-// The memory of one process' cache, as its writer and all readers see it.
-//
-//   index    one SharedMemory: header, a serial for each chunk, a generation for each segment,
-//   slots chunks   one SharedMemory each, two segments each: entries, one behind the other
+// The memory of one process' cache, as its writer and all readers see it: one SharedMemory for the
+// index (header, a serial for each chunk, a generation for each segment, slots), and one for each
+// chunk (two segments of consecutive entries).
 //
 // An entry is written once and never changed. One store into a slot makes the entry visible, and
 // another one invisible. A segment is reused as a whole: its slots are emptied, its generation
@@ -25,8 +24,7 @@ inline constexpr uint64_t kArenaMagic = 0x3330'6863'6163'7368;  // "hscach03"
 // space, but their memory would become free later.
 inline constexpr uint32_t kSegmentBytes = 2 * 1024 * 1024;
 inline constexpr uint32_t kSegmentsPerChunk = 2;
-// Bounds that a reader accepts in an index of another process. kChunksMax chunks of 4 MiB are 4
-// GiB.
+// Bounds for the index of another process. kChunksMax chunks of 4 MiB are 4 GiB.
 inline constexpr uint32_t kSegmentBytesMin = 4 * 1024;
 inline constexpr uint32_t kSegmentBytesMax = 64 * 1024 * 1024;
 inline constexpr uint32_t kChunksMax = 1024;

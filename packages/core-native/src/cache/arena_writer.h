@@ -35,16 +35,14 @@ class ArenaWriter {
 
   const ArenaShape& shape() const { return shape_; }
   uint64_t seed() const { return seed_; }
-  // Memory for readers: the index, and each chunk with its serial. A chunk without memory is
-  // nullptr.
+  // Memory for readers: the index, and each chunk with its serial; nullptr = the chunk has none.
   std::shared_ptr<const SharedMemory> index() const { return index_; }
   std::shared_ptr<const SharedMemory> chunk(uint32_t chunk) const { return chunks_[chunk]; }
   uint64_t serial(uint32_t chunk) const;
 
   // Makes the memory of a chunk, with retired segments. Returns false if memory is short.
   [[nodiscard]] bool AddChunk(uint32_t chunk);
-  // Releases the memory of a chunk; it is freed once no reader maps it. Both segments must be
-  // retired.
+  // Releases a chunk's memory; freed once no reader maps it. Both segments must be retired.
   void RemoveChunk(uint32_t chunk);
 
   // Opens a retired segment of an existing chunk for new entries.

@@ -26,9 +26,8 @@ std::string_view TakePart(std::string_view* text) {
 bool MakeKey(const KeyScope& scope, const http1::RequestHead& head, std::string* key) {
   std::array<char, std::numeric_limits<uint32_t>::digits10 + 1> digits;
   char* const digits_end = std::to_chars(digits.begin(), digits.end(), scope.port).ptr;
-  // The sum is a letter, the digits of the port, and a line end on each side of the host. The bytes
-  // are written at once, because each call of std::string costs more than the bytes that it
-  // appends.
+  // The sum is a letter, the digits of the port, and a line end on each side of the host. Written
+  // at once, because each call of std::string costs more than the bytes that it appends.
   const auto digit_count = static_cast<size_t>(digits_end - digits.data());
   key->resize(digit_count + head.host.size() + head.target.size() + 3);
   char* to = key->data();

@@ -1,6 +1,5 @@
 #pragma once
-// Keys of the output cache: all parts of a request on which an answer may depend without a Vary
-// field.
+// Keys of the output cache: all parts of a request that an answer depends on without Vary.
 
 #include <cstdint>
 #include <string>

@@ -15,8 +15,7 @@ constexpr uint32_t kPromotingHits = 2;
 // Maximum number of segments that one Store() empties while copying popular entries; the next
 // segment is emptied without copies. Bounds the cost of a Store().
 constexpr int kKeepingRoundsMax = 8;
-// Number of free segments kept in reserve: popular entries of a segment being emptied are copied
-// there.
+// Number of free segments in reserve, for popular entries of a segment that is being emptied.
 constexpr size_t kReserveSegments = 1;
 
 }  // namespace

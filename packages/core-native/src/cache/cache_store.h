@@ -40,8 +40,7 @@ class CacheStore {
 
   // Hits that the lanes of this process have counted.
   HitTable& own_hits() { return own_hits_; }
-  // Lets eviction respect the hits of another process, too. The table must outlive this object, or
-  // be removed.
+  // Lets eviction respect another process' hits. The table must outlive this object, or be removed.
   void AddHits(const HitTable* hits) { other_hits_.push_back(hits); }
   void RemoveHits(const HitTable* hits) { std::erase(other_hits_, hits); }
 
@@ -62,8 +61,7 @@ class CacheStore {
   using Visit = std::function<bool(std::string_view key, const EntryHead& entry)>;
   size_t DropIf(const Visit& visit);
   // State of DropSomeIf(), which does in steps what DropIf() does at once. Entries may come and go
-  // between steps: an entry that is stored meanwhile may be left out, and a moved one may be
-  // visited twice.
+  // between steps: a new entry may be left out, and a moved one may be visited twice.
   struct Walk {
     std::vector<uint64_t> visited;  // By segment: its generation when it was visited, plus 1.
     size_t dropped = 0;

@@ -63,8 +63,7 @@ struct EntryTerms {
     kForbidsMaxStale = 1u << 1,
     // The application must confirm the entry before each use: no-cache.
     kAlwaysRevalidates = 1u << 2,
-    // Requests with cookies may get the entry: the response has `public`, or a policy of the
-    // application.
+    // Requests with cookies may get the entry: it has `public`, or a policy of the application.
     kForCookies = 1u << 3,
     // The entry is good until it is flushed (HttpCachePolicyUserInvalidates).
     kNeverExpires = 1u << 4,

@@ -16,8 +16,7 @@ class GhostTags {
 
   void Add(uint64_t hash) { CellOf(hash) = {TagOf(hash), ++added_}; }
 
-  // If the key is among the last `kept` that were added, forgets it and returns true; returns false
-  // otherwise.
+  // Returns true, and forgets the key, if it is among the last `kept` keys that were added.
   bool Take(uint64_t hash, uint32_t kept) {
     Cell& cell = CellOf(hash);
     // If the counter wraps, a very old key may count as a recent one, once.

@@ -14,8 +14,7 @@ constexpr uint64_t kPlaceSeed = 0x6365'6c61'7073'6821;
 
 }  // namespace
 
-// The hash is a part of the protocol of a port: members of all versions must use the same
-// positions.
+// The hash is a part of the protocol of a port: members of all versions use the same positions.
 size_t InvalidationPlaces::OfTarget(std::string_view target) {
   uint64_t state = kPlaceSeed ^ target.size() * kHashMultiplier;
   while (target.size() > 8) {

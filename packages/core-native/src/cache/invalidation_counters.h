@@ -1,6 +1,5 @@
 #pragma once
-// Shared counters by which a process informs the other owners of its URLs that entries are
-// obsolete.
+// Shared counters by which a process informs other owners of its URLs of obsolete entries.
 
 #include <array>
 #include <atomic>

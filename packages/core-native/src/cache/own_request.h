@@ -10,9 +10,8 @@
 namespace httpsys::cache {
 
 // Both functions return the head of a GET without a body and without fields that concern a single
-// client: its connection, its cached copy, the range that it wants, its credentials. `get_method`
-// is the index of GET in the method table of the server. The result views the texts of `request`.
-// Thread: any.
+// client: its connection, cached copy, wanted range, or credentials. `get_method` is the index of
+// GET in the method table of the server. The result views the texts of `request`. Thread: any.
 
 // Returns the request by which a stored response is refreshed (RFC 9111, section 4.3.1). `request`
 // is one that the response may answer. Only fields on which the response depends are kept: Host,
@@ -24,8 +23,7 @@ namespace httpsys::cache {
                                                                 uint16_t get_method);
 
 // Returns the request that the cache makes in place of `request`, for which nothing is stored.
-// Keeps all other fields of the client, because it is unknown on which of them the response will
-// depend.
+// Keeps all other fields of the client, because the response may depend on any of them.
 [[nodiscard]] http1::RequestHead MakeSubstituteHead(const http1::RequestHead& request,
                                                     uint16_t get_method);
 

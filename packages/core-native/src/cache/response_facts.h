@@ -23,10 +23,9 @@ struct FieldDate {
 
 struct ResponseFacts {
   uint16_t status = 0;
-  // The directives for the rules of RFC 9111; views point into the lines. They come from
-  // CDN-Cache-Control if it can be used (RFC 9213, section 2.2), otherwise from Cache-Control. If a
-  // CDN-Cache-Control names no lifetime, the restrictions of Cache-Control, such as `private`,
-  // count as well.
+  // The directives for the rules of RFC 9111, as views into the lines: from CDN-Cache-Control if it
+  // can be used (RFC 9213, section 2.2), otherwise from Cache-Control. If CDN-Cache-Control names
+  // no lifetime, the restrictions of Cache-Control, such as `private`, count as well.
   semantics::CacheControl control;
   // The directives for the rules of HTTP.SYS: Cache-Control, with the restrictions of a
   // CDN-Cache-Control that can be used (HTTP.SYS itself does not know it).
@@ -46,8 +45,7 @@ struct ResponseFacts {
   bool has_pragma = false;
   bool has_content_type = false;
 
-  // True if a cache can ask the application whether the response is still good (RFC 9110, section
-  // 8.8).
+  // True if the application can confirm that the response is still good (RFC 9110, section 8.8).
   bool has_validator() const { return has_etag || last_modified.is_valid(); }
 };
 

@@ -10,9 +10,8 @@
 
 namespace httpsys::cache {
 
-// All accesses are to whole words and atomic, because another thread or process may write at the
-// same time. A copy made word by word may mix contents of several moments; its reader must detect
-// that.
+// All accesses are atomic and to whole words, because another thread or process may write at the
+// same time. A copy, made word by word, may mix several states; its reader must detect that.
 using SharedWord = std::atomic<uint64_t>;
 static_assert(sizeof(SharedWord) == sizeof(uint64_t) && SharedWord::is_always_lock_free);
 
@@ -35,8 +34,7 @@ class SharedMemory {
   // `fd`. The contents can be anything, at any time.
   [[nodiscard]] static std::shared_ptr<const SharedMemory> Map(int fd, size_t bytes_max);
 
-  // The descriptor for other processes; -1 if the memory was mapped from another process or cannot
-  // be shared.
+  // The descriptor for other processes; -1 = the memory is another process', or cannot be shared.
   int fd() const { return pages_.fd; }
   size_t bytes() const { return pages_.bytes; }
   const SharedWord* words() const { return static_cast<const SharedWord*>(pages_.memory); }

@@ -49,8 +49,7 @@ Refusal RefuseResponse(const ResponseFacts& response, const ResponseShape& shape
   if (shape.has_trailers) return Refusal::kTrailers;
   if (shape.bytes > options.entry_bytes_max) return Refusal::kTooLarge;
   if (response.has_set_cookie) return Refusal::kSetCookie;
-  // Also refuses a qualified `private`: removing the fields that it names would change the
-  // response.
+  // Even a qualified `private`: removing the fields that it names would change the response.
   if (control.is_private.is_present()) return Refusal::kPrivate;
   if (response.vary.is_star()) return Refusal::kVaryStar;
   if (response.vary.has_credentials()) return Refusal::kVaryCredentials;

@@ -77,8 +77,7 @@ struct Received {
 
 // Decides whether a response is stored, and on which terms. The lifetime comes from the policy
 // (even if its time is 0), else from the header, else from the default. Responses with a status
-// that concerns one request, such as 412 and 429, are stored only by a policy under the rules of
-// HTTP.SYS.
+// about one request, such as 412 and 429, are stored only by a policy under the rules of HTTP.SYS.
 [[nodiscard]] StoreDecision MayStore(const RequestFacts& request, const ResponseFacts& response,
                                      const ResponsePolicy& policy, const ResponseShape& shape,
                                      const StoreOptions& options, const Received& received);

@@ -70,8 +70,8 @@ class VaryNames {
 
 // The record under the key of a URL whose responses vary: the field names, and the existing
 // variants. Each variant is a separate entry, under the key that MakeVariantKey() makes. If the
-// response of a variant names further fields, a second record takes the variant's place, with the
-// names of both. Each new record has another epoch, which makes the variants of earlier records
+// response of a variant names further fields, a second record replaces the variant, with the names
+// of both. Each new record has another epoch, which makes the variants of earlier records
 // unreachable: one store into the index invalidates all of them. Allocates nothing. Thread: any,
 // one at a time.
 class VaryRecord {

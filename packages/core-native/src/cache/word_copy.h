@@ -1,7 +1,6 @@
 #pragma once
-// Copies between private memory and shared words. Each word is read and written by one relaxed
-// atomic access: copying memory that another thread is writing gives a wrong copy, but no undefined
-// behaviour.
+// Copies between private memory and shared words, each by one relaxed atomic access: a copy of
+// memory that another thread is writing is wrong, but no undefined behaviour.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,5 @@
 #pragma once
-// Compresses whole texts by the content codings of HTTP (RFC 9110, section 8.4.1; RFC 7932; RFC
-// 8878).
+// Compresses texts by the content codings of HTTP (RFC 9110, 8.4.1; RFC 7932; RFC 8878).
 
 #include <cstddef>
 #include <string>
@@ -19,9 +18,8 @@ inline constexpr int kGzipLevel = 6;
 // Returns the codings whose encoders the running program has, without identity. Thread: any.
 [[nodiscard]] semantics::CodingSet AvailableCodings();
 
-// Returns the text in this coding. Returns an empty text if the result has more than `bytes_max`
-// bytes, the program lacks the encoder, or memory is short. Takes milliseconds: not for lanes.
-// Thread: any.
+// Returns the text in this coding; empty if the result would exceed `bytes_max`, the program lacks
+// the encoder, or memory is short. Takes milliseconds: not for lanes. Thread: any.
 [[nodiscard]] std::string Encode(semantics::ContentCoding coding, std::string_view text,
                                  size_t bytes_max);
 

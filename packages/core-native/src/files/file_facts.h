@@ -17,8 +17,8 @@ struct FileFacts {
   int64_t changed_ns = 0;   // Time of the inode's last change, which no program can set.
 
   bool operator==(const FileFacts&) const = default;
-  // True if both have the same inode. The file may have changed, and the inode of a removed file
-  // may be reused.
+  // True if both have the same inode: a changed file, or a new one with a removed file's inode,
+  // too.
   bool IsSameFile(const FileFacts& other) const {
     return device == other.device && inode == other.inode;
   }

@@ -31,8 +31,7 @@ inline constexpr int kWalkLinksMax = 40;
 [[nodiscard]] int OpenRoot(const std::string& path);
 
 // Returns true if the system can open a file below a folder in one call: Linux since 5.6, unless a
-// filter of system calls (an old one of a container) refuses it. `root` is an open folder. Thread:
-// any.
+// filter of system calls (an old container's) refuses it. `root` is an open folder. Thread: any.
 [[nodiscard]] bool CanOpenBeneath(int root);
 
 // Opens a regular file for reading, or a folder for its facts. `relative` is a path of

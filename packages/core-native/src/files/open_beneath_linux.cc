@@ -35,8 +35,7 @@ int OpenPatiently(int root, const char* relative, uint64_t flags, uint64_t resol
   return fd;
 }
 
-// Opens exactly the file of an O_PATH descriptor for reading. Fails if the process cannot use
-// /proc.
+// Opens the very file of an O_PATH descriptor for reading. Fails if /proc cannot be used.
 int OpenLocated(int located) {
   const std::string path = "/proc/self/fd/" + std::to_string(located);
   int fd = -1;

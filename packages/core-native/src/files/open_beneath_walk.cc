@@ -87,8 +87,7 @@ class Walk {
     if (!is_last && depth_ == folders_.size()) return -ENAMETOOLONG;
     int flags = kSearchFlags | O_DIRECTORY;
     if (is_last) {
-      // Check the type first, so that a pipe or a device is not opened (unless it appears in this
-      // moment).
+      // Check the type first, so that no pipe or device is opened (unless it appears just now).
       struct stat found;
       if (fstatat(folder(), segment.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return -errno;
       if (S_ISLNK(found.st_mode)) return Follow(segment, -ELOOP);

@@ -66,15 +66,13 @@ class OpenFile {
     return has_descriptor() &&
            now_ms - hot_ms_.load(std::memory_order_relaxed) < limits::kFileHotMs;
   }
-  // Sends bytes to a socket as SendFileBytes() does. Fails with EAGAIN also if the descriptor was
-  // given up.
+  // Sends bytes to a socket like SendFileBytes(). EAGAIN also if the descriptor was given up.
   ssize_t SendTo(int socket, uint64_t offset, size_t bytes) const;
 
   // Closes the descriptor if the file has a path and is not being read. Returns true if the file
   // has no descriptor now.
   bool GiveUp() const;
-  // The present number of the descriptor, or -1. Only for display: the descriptor may be closed at
-  // any time.
+  // The descriptor's present number, or -1. Only for display: it may be closed at any time.
   int descriptor() const { return fd_.load(std::memory_order_relaxed); }
   bool has_descriptor() const {
     return users_.load(std::memory_order_relaxed) >= 0 && !is_lost_.load(std::memory_order_relaxed);

@@ -87,8 +87,7 @@ void OpenFiles::MakeRoom() {
   MakeRoomLocked();
 }
 
-// Makes room for one descriptor if possible: files that are being read and pinned files keep their
-// descriptors.
+// Makes room for one descriptor if possible. Files in use and pinned files keep theirs.
 void OpenFiles::MakeRoomLocked() {
   size_t open =
       static_cast<size_t>(std::count_if(entries_.begin(), entries_.end(), [](const Entry& entry) {

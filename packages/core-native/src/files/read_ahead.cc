@@ -141,8 +141,7 @@ class ReadAhead::Pool {
       --reading_;
       busy_.erase(place);
       if (!is_closed_ && task.done != nullptr) task.done();
-      // Destroy the task without the lock: it may hold the last reference to a file, whose release
-      // adds a task.
+      // Destroy the task without the lock: releasing its file may add a task.
       lock.unlock();
       task = {};
       lock.lock();

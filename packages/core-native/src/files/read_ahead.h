@@ -60,8 +60,7 @@ class ReadAhead {
   // Returns a shared file. If closing may take time, the last release closes the file on a thread
   // of this object: the kernel may have to inform a server, or to free the space of a removed file.
   std::shared_ptr<const OpenFile> Share(std::unique_ptr<const OpenFile> file);
-  // After Close() has returned, neither `done` nor `sweep` is called. Does not wait for reads.
-  // Idempotent.
+  // After Close(), neither `done` nor `sweep` is called. Does not wait for reads. Idempotent.
   void Close();
 
  private:

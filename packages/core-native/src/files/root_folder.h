@@ -46,8 +46,7 @@ class RootFolder {
   [[nodiscard]] bool IsCurrent() const;
 
   // Returns false if other code of the process has closed the descriptor, whose number may belong
-  // to another folder by now. The number is then neither used nor closed. Does not wait for a
-  // server.
+  // to another folder by now: it is neither used nor closed then. Does not wait for a server.
   [[nodiscard]] bool IsOpen() const;
 
   // The device of the folder.

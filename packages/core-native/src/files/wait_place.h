@@ -10,8 +10,7 @@ namespace httpsys::files {
 struct WaitPlace {
   enum class Use : uint8_t {
     kBytes,  // Reading bytes.
-    // Opening, closing and looking up names. Usually takes microseconds, so it does not queue
-    // behind reads.
+    // Opening, closing and looking up names. Takes microseconds, so it does not queue behind reads.
     kNames,
     // Names on file systems that are mounted below a folder of the device. All of them share a
     // place, because they are unknown until they have answered.

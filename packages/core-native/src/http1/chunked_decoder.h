@@ -42,8 +42,7 @@ class ChunkedDecoder {
 
   // The trailer lines, after kEnd. Views into memory of this decoder, valid until Reset().
   const std::vector<HeaderLine>& trailers() const { return trailers_; }
-  // After kEnd: true if a trailer line says `Connection: close`; Node then reads no further
-  // message.
+  // After kEnd: true if a trailer line says `Connection: close`; Node then reads no more messages.
   bool closes_connection() const { return fields_.connection().close; }
   ParseError error() const { return error_; }
   // Returns the shortest body that brings another decoder to the same state; after kError, to the

@@ -26,8 +26,7 @@ KnownField FindKnownField(std::string_view name);
 // an empty `value` is accepted.
 ParseError ParseContentLength(std::string_view value, bool complete, uint64_t* length);
 
-// Accepts only `chunked`. Stricter than Node, because the end of a body in another coding could not
-// be found.
+// Accepts only `chunked`. Stricter than Node: the end of another coding could not be found.
 ParseError CheckTransferEncoding(std::string_view value, bool complete);
 
 struct ConnectionOptions {

@@ -95,8 +95,7 @@ class FieldScanner {
     kLastLineFeed,
   };
 
-  // Uses offsets, because the text may move between calls. 32 bits suffice: limits keep heads below
-  // 4 GiB.
+  // Offsets, because the text may move between calls. 32 bits suffice: heads are below 4 GiB.
   struct LineOffsets {
     uint32_t name;
     uint32_t name_bytes;

@@ -16,8 +16,7 @@ class MethodTable {
 
   // Returns the index of a method, or -1. Methods are case-sensitive (RFC 9110, section 9.1).
   int Find(std::string_view method) const;
-  // Returns true if any method begins with these bytes: so a wrong method is refused at its first
-  // wrong byte.
+  // Returns true if any method begins with these bytes: wrong methods are refused early.
   bool IsPrefix(std::string_view bytes) const;
   std::string_view Name(uint16_t index) const { return methods_[index]; }
   int connect() const { return connect_; }

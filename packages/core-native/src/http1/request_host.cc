@@ -5,8 +5,7 @@
 namespace httpsys::http1 {
 namespace {
 
-// Returns the host of CONNECT's target; invalid if the target has no port (RFC 9110, section
-// 9.3.6).
+// Returns the host of CONNECT's target; invalid without a port (RFC 9110, section 9.3.6).
 HostName HostOfTunnel(std::string_view target) {
   const HostName named = ReadHost(target);
   const bool has_port = !target.empty() && target.back() >= '0' && target.back() <= '9' &&

@@ -45,8 +45,7 @@ class RequestParser {
   explicit RequestParser(const MethodTable* methods) : methods_(methods) {}
 
   // Prepares for a new message. `header_bytes_max` counts like Node's maxHeaderSize: target, names
-  // and values (with the white space after them) must stay below it. kPaddingBytesMax limits the
-  // rest.
+  // and values (with the white space after them) must be shorter. kPaddingBytesMax limits the rest.
   void Reset(size_t header_bytes_max, size_t lines_max = kAnyLines);
 
   // Continues to parse. `message` must start at the first byte of the message and have all bytes

@@ -21,8 +21,7 @@ struct ResponseHead {
   bool is_interim() const { return status < 200 && status != 101; }
 };
 
-// Returns the length of the head at the beginning of the text, blank line included; 0 if the head
-// is incomplete.
+// Returns the length of the head at the beginning of the text, blank line included; 0 = incomplete.
 size_t ResponseHeadBytes(std::string_view text);
 
 // Parses a complete head. Returns false if it cannot be sent: another protocol, a status that is no

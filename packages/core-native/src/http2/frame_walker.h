@@ -9,8 +9,7 @@
 
 namespace httpsys::http2 {
 
-// The first bytes that a client sends if it uses HTTP/2 without negotiation (RFC 9113, section
-// 3.4).
+// The first bytes of a client that uses HTTP/2 without negotiation (RFC 9113, section 3.4).
 inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 // Walks from frame to frame without reading their payload. Thread: any, one at a time.

@@ -199,8 +199,7 @@ bool RequestFields::AddLine(const HeaderLine& line, bool* has_length) {
   return true;
 }
 
-// Joins the cookie lines: clients may split them for better compression, but applications expect
-// one line.
+// Joins cookie lines: clients may split them for compression, but applications expect one.
 void RequestFields::JoinCookies() {
   has_cookie_ = false;
   cookies_.clear();

@@ -31,8 +31,7 @@ class RequestFields {
   static uint32_t ListBytesMax(size_t bytes_max);
 
   void Add(std::string_view name, std::string_view value);
-  // Refuses the section, because its request was answered: further fields are counted, but not
-  // kept.
+  // Refuses the section of an answered request: further fields are counted, but not kept.
   void Refuse() { is_refused_ = is_too_large_ = true; }
   bool is_refused() const { return is_refused_; }
   // The bytes of all fields, kept or not: a small compressed block may expand to many bytes.

@@ -16,8 +16,7 @@ class ResponseFields {
   // Sets the fields: names in lower case, and no lines about the connection (RFC 9113, section
   // 8.2.2). The fields point into the lines and into this object.
   void Fill(int status, const std::vector<http1::HeaderLine>& lines);
-  // Sets the fields of the answer to an extended CONNECT: a 101 becomes a 200 without the accept
-  // key.
+  // Sets the fields of the answer to an extended CONNECT: a 101 without its key becomes a 200.
   void FillAccept(const std::vector<http1::HeaderLine>& lines);
   void FillTrailers(const std::vector<http1::HeaderLine>& lines);
 

@@ -20,8 +20,7 @@ class UsedStreams {
 
   // Judges a HEADERS or DATA frame for a stream of the client that nghttp2 does not know.
   Verdict OnFrame(int32_t id, bool is_headers);
-  // Must be called when the lane resets a stream: frames that the client has already sent are then
-  // no error.
+  // Must be called when the lane resets a stream: frames that are on their way are no error then.
   void OnReset(int32_t id);
 
  private:

@@ -16,8 +16,7 @@
 
 namespace httpsys::peer {
 
-// The newest and the oldest protocol version that this process speaks. Versions 1 to 4 were never
-// published.
+// The newest and the oldest protocol version of this process. Versions 1 to 4 were never published.
 inline constexpr uint16_t kProtocol = 5;
 inline constexpr uint16_t kProtocolOldest = 5;
 
@@ -127,16 +126,14 @@ enum EntryFlags : uint8_t {
   // With absent_ms: the owner has died, so that requests get 503 instead of waiting.
   kEntryOffline = 1 << 3,
   kEntryFed = 1 << 4,  // With kEntryPlain: a program that is no member accepts for the server.
-  // The server has an output cache: other members may ask for its memory (kCacheAsk) and answer
-  // from it.
+  // The server has an output cache, which other members may request (kCacheAsk) and answer from.
   kEntryCached = 1 << 5,
 };
 
 struct PrefixItem {
   uint32_t id = 0;  // The server's own number of the prefix.
   std::string text;
-  // A digest of the rules by which clients of the prefix are asked for certificates; empty without
-  // TLS.
+  // A digest of the rules for client certificates of the prefix; empty without TLS.
   std::string terms = {};
 
   template <typename Archive>
@@ -314,8 +311,8 @@ struct CacheGrant {
   }
 };
 
-// kMoving has no payload: the member leaves a stopped coordinator, and comes back if it finds no
-// other one.
+// kMoving has no payload: the member leaves a stopped coordinator; it comes back if there is no
+// other.
 
 // The first frame of a data connection.
 struct Link {
@@ -335,8 +332,7 @@ struct HandOver {
   uint32_t sequence = 0;
   uint16_t port = 0;
   uint8_t hops = 0;  // The number of moves since the connection's last answer.
-  // The idle timeout of a connection between two requests, or kIdleForever; 0 = it is not between
-  // two requests.
+  // The idle timeout of a connection between two requests, or kIdleForever; 0 = not in between.
   uint32_t idle_ms = 0;
   uint32_t bytes = 0;  // The number of bytes that follow.
   // The member that passed the connection on because it was blocked, and wants it back; 0 = none.

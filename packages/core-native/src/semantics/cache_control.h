@@ -1,6 +1,5 @@
 #pragma once
-// Directives of Cache-Control and of its targeted forms (RFC 9111, section 5.2; RFC 5861; RFC
-// 9213).
+// Directives of Cache-Control and its targeted forms (RFC 9111, section 5.2; RFC 5861; RFC 9213).
 
 #include <array>
 #include <cstddef>
@@ -29,8 +28,7 @@ struct DirectiveSeconds {
 
   bool is_absent() const { return state == State::kAbsent; }
   bool is_valid() const { return state == State::kValid; }
-  // Add an argument. Of several, the smallest (or largest) counts, which is stricter than RFC 9111,
-  // section 4.2.1.
+  // Add an argument. The smallest (or largest) counts, which is stricter than RFC 9111, 4.2.1.
   void AddSmallest(std::string_view argument);
   void AddLargest(std::string_view argument);
   void Invalidate() { state = State::kInvalid; }
@@ -94,10 +92,9 @@ struct CacheControl {
   bool only_if_cached = false;
 };
 
-// Adds the directives of one line of Cache-Control. Accepts any text: elements that are no
-// directives are skipped, up to the next comma outside of quotes, and noted in `is_garbled`. A
-// quote that is not closed extends to the end of the line. Linear in the bytes, allocates nothing.
-// Thread: any.
+// Adds the directives of one line of Cache-Control. Accepts any text: skips elements that are no
+// directives, up to the next comma outside of quotes, and notes them in `is_garbled`. An open quote
+// extends to the end of the line. Linear in the bytes, allocates nothing. Thread: any.
 void ReadCacheControl(std::string_view value, CacheControl* directives);
 
 // The directives of a targeted field, CDN-Cache-Control (RFC 9213, section 2.1), which is a
@@ -109,8 +106,7 @@ class TargetedCacheControl {
  public:
   void AddLine(std::string_view line);
 
-  // True if the field counts. False if it must be ignored, because it is absent, malformed or
-  // empty.
+  // True if the field counts; false if it is absent, malformed or empty, and must be ignored.
   bool is_usable() const { return has_members_ && !is_broken_ && !has_empty_line_; }
   // True if a line of the field is no dictionary.
   bool is_broken() const { return is_broken_; }

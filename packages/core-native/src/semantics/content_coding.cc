@@ -55,8 +55,7 @@ std::optional<AcceptedCoding> ParseAcceptedCoding(std::string_view member) {
   return coding;
 }
 
-// Returns the index of a coding by its name, kContentCodings for `*`, or nothing for an unknown
-// name.
+// Returns the index of a coding's name, kContentCodings for `*`, or nothing if it is unknown.
 std::optional<size_t> FindCoding(std::string_view name) {
   if (name == "*") return kContentCodings;
   if (EqualsIgnoringCase(name, "x-gzip")) return static_cast<size_t>(ContentCoding::kGzip);
@@ -66,8 +65,7 @@ std::optional<size_t> FindCoding(std::string_view name) {
   return std::nullopt;
 }
 
-// Weights of the codings by index, then the weight of `*`. Nothing = the field does not name the
-// coding.
+// Weights of the codings by index, then the weight of `*`. Nothing = not in the field.
 using Weights = std::array<std::optional<Weight>, kContentCodings + 1>;
 
 Weights ReadWeights(std::string_view accept_encoding) {

@@ -15,8 +15,7 @@ namespace httpsys::semantics {
 // Maximum number of digits of a 64-bit number in base 10 or above.
 inline constexpr size_t kNumberBytesMax = 20;
 
-// A text of at most `bytes_max` bytes. Appending more is a defect of the caller, and ends the
-// process.
+// A text of at most `bytes_max` bytes. Appending more is a defect, and ends the process.
 template <size_t bytes_max>
 class FixedText {
  public:

@@ -15,8 +15,7 @@ constexpr std::array<std::string_view, 7> kLongDays = {"Sunday",   "Monday", "Tu
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-// Largest distance of a two-digit year into the future: 50 Gregorian years of 365.2425 days, in
-// seconds.
+// Largest distance of a two-digit year into the future: 50 years of 365.2425 days, in seconds.
 constexpr int64_t kSecondsAheadMax = int64_t{50} * 31'556'952;
 
 struct DateFields {
@@ -132,8 +131,7 @@ std::optional<int64_t> ParseRfc850Date(DateReader reader, int64_t now_seconds) {
   const int limit_year = static_cast<int>(limit_day.year());
   fields.year = limit_year - (limit_year - fields.year) % 100;
   std::optional<int64_t> seconds = SecondsOf(fields);
-  // Use the previous century if the date is too late, or is a 29th of February that exists only
-  // there.
+  // The date is too late, or a 29th of February that exists only in the next century.
   if (!seconds.has_value() || *seconds > limit) {
     fields.year -= 100;
     seconds = SecondsOf(fields);
@@ -164,7 +162,7 @@ void PutDigits(int number, size_t digits, char* at) {
 std::optional<int64_t> ParseHttpDate(std::string_view text, int64_t now_seconds,
                                      DateCase date_case) {
   const DateReader reader(text, date_case);
-  // The comma tells the formats apart: fourth byte of IMF-fixdate, later in RFC 850, none in
+  // The formats differ in the comma: fourth byte of IMF-fixdate, later in RFC 850, none in
   // asctime().
   if (text.size() == kHttpDateBytes && text[3] == ',') return ParseFixdate(reader);
   if (text.find(',') != std::string_view::npos) return ParseRfc850Date(reader, now_seconds);

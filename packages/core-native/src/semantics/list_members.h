@@ -9,9 +9,9 @@
 namespace httpsys::semantics {
 
 // Splits a field value at its commas, except within quotes. Several lines of the field must be
-// joined with commas. Members have no white space around them; empty ones are skipped. A quote that
-// is not closed extends to the end. Allocates nothing, and reads each byte once. Thread: any, one
-// at a time.
+// joined with commas. Members have no white space around them; empty ones are skipped. An open
+// quote extends to the end. Allocates nothing, and reads each byte once. Thread: any, one at a
+// time.
 class ListMembers {
  public:
   explicit ListMembers(std::string_view value) : left_(value) {}

@@ -20,9 +20,8 @@ using Boundary = FixedText<kBoundaryBytes>;
 // Makes a boundary from two random numbers.
 [[nodiscard]] Boundary MakeBoundary(uint64_t random_a, uint64_t random_b);
 
-// The texts of one multipart response. Its content is the head and the bytes of each range, then
-// the end. The sender adds the bytes itself. `type` and `ranges` must outlive the object. Thread:
-// any.
+// The texts of one multipart response: for each range a head, to which the sender adds the bytes,
+// then the end. `type` and `ranges` must outlive the object. Thread: any.
 class MultipartByteranges {
  public:
   // `type` is the value of the Content-Type of each part, which must be valid; empty = parts have

@@ -15,8 +15,7 @@ bool MatchesTag(std::string_view list, const std::optional<EntityTag>& tag,
   return tag.has_value() && HasTag(list, *tag, comparison);
 }
 
-// Returns true if the representation's date is later than the field's, or nothing if either is
-// missing.
+// Returns true if the representation is newer than the field's date; nothing = a date is missing.
 std::optional<bool> IsModifiedSince(std::string_view value, const Validators& validators,
                                     int64_t now_seconds) {
   const std::optional<int64_t> since = ParseHttpDate(Trim(value), now_seconds);

@@ -1,6 +1,5 @@
 #pragma once
-// Evaluates the preconditions of a request, such as If-Match and If-None-Match (RFC 9110, section
-// 13).
+// Evaluates preconditions, such as If-Match and If-None-Match (RFC 9110, section 13).
 
 #include <cstdint>
 #include <optional>

@@ -10,8 +10,7 @@
 
 namespace httpsys::sharing {
 
-// Shares out the memory for output caches among the members of a port, as its coordinator. Thread:
-// one at a time.
+// Divides the memory for output caches among the members, as coordinator. Thread: one at a time.
 class CacheGrants {
  public:
   CacheGrants(PortRecord* record, PortEffects* effects) : record_(record), effects_(effects) {}

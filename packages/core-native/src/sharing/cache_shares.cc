@@ -43,8 +43,7 @@ std::vector<CacheShares::Grant> CacheShares::Update(bool keeps) {
     share.used = std::max(share.used, member.bound / kUnitBytes);
   }
   const uint64_t limit = Limit();
-  // Processes with the smallest wishes come first; memory that they do not want is divided among
-  // the others.
+  // Processes with the smallest wishes come first; the others share the rest.
   std::vector<Share*> order;
   order.reserve(shares.size());
   for (auto& [pid, share] : shares) order.push_back(&share);

@@ -13,8 +13,7 @@ namespace httpsys::sharing {
 // A port has one listening socket for each address.
 std::string BoundAddress(int fd);
 
-// Returns true if a descriptor, which a peer may have sent, is a socket that listens on this TCP
-// port.
+// Returns true if a descriptor, perhaps from a peer, is a socket that listens on this TCP port.
 bool IsListeningOn(int fd, uint16_t port);
 
 // Opens a socket that listens on every address of a port beside the `narrower` ones. The kernel

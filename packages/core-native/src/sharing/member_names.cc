@@ -53,8 +53,7 @@ void SendDoubt(uint64_t member, uint16_t port) {
     const std::string doubt = peer::Encode(peer::Doubt{port});
     const std::string bytes = peer::FrameHeader(peer::FrameType::kLink, link.size(), 0) + link +
                               peer::FrameHeader(peer::FrameType::kDoubt, doubt.size(), 0) + doubt;
-    // The few bytes fit into the empty send buffer of a new connection: send() need not be
-    // repeated.
+    // The few bytes fit into the empty send buffer of a new connection.
     (void)send(fd, bytes.data(), bytes.size(), kSendFlags);
   }
   close(fd);

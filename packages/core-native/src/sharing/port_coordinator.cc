@@ -96,8 +96,8 @@ void PortCoordinator::EndReunion(uint64_t now_ms) {
   caches_.EndReunion();
 }
 
-// Sends kDoubt to missing members: those that wait for a stopped coordinator learn of this one in
-// no other way.
+// Sends kDoubt to missing members: only so a member that waits for a stopped coordinator learns of
+// this one.
 void PortCoordinator::TellSuccession(uint64_t now_ms) {
   if (now_ms < tell_at_ms_) return;
   tell_at_ms_ = now_ms + limits::kDoubtTellMs;
@@ -179,8 +179,7 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
       if (std::exchange(has_unsynced_, false)) SyncAll();
       return true;
     case FrameType::kSocket:
-      // Sockets that are known already are not passed on: each costs a descriptor while a member
-      // does not read.
+      // Do not pass on known sockets: each costs a descriptor while a member does not read.
       if (!address.empty() && record_->AddSocket(address)) {
         TellSocket(address, link);
         record_->EnsureAccepted();
@@ -224,8 +223,8 @@ bool PortCoordinator::OnHello(LinkId link, std::string_view payload, uint64_t no
     return true;
   }
   if (IsHere(hello.id)) return false;
-  // + 1: members() lacks this engine. A member of the last term may always come back, even if the
-  // port is full.
+  // + 1: members() lacks this engine. A member of the last term may come back even if the port is
+  // full.
   const auto& members = record_->state.members();
   if (!members.contains(hello.id) && members.size() + 1 >= limits::kMembersMax) {
     Refuse(effects_, link, peer::RefusalReason::kFull);
@@ -462,8 +461,7 @@ bool PortCoordinator::OnKnown(LinkId link, std::string_view payload, uint64_t no
   const bool is_prefix = ParseEntry(record_->number, entry.prefix, &told);
   // The prefix is not added as absent if it is expected: another member has reported it, or its
   // owner is connected and has registered its prefixes. An owner that is not connected may have
-  // left the prefix: then the absent entry stands beside the owner's entry until the owner has come
-  // back.
+  // left the prefix: then the absent entry stands beside the owner's until the owner has come back.
   const auto has_returned = [&](const StateEntry& there) {
     return HasReturned(there.entry.member) || there.IsOf(entry.member, entry.server_id);
   };
@@ -520,8 +518,7 @@ void PortCoordinator::CheckConfirmations(uint64_t now_ms) {
           return item.second.id == 0 || item.second.synced >= confirmation.serial;
         });
     const bool is_over = is_confirmed && !(confirmation.is_removal && IsAwaiting());
-    // The deadline is for other members, which may hang; the lanes of this engine are always
-    // awaited.
+    // The deadline is for other members, which may hang; this engine's lanes are always awaited.
     const bool is_late = confirmation.is_applied && now_ms >= confirmation.deadline_ms;
     if (!is_over && !is_late) return false;
     FinishConfirmation(confirmation);
@@ -547,8 +544,7 @@ void PortCoordinator::FinishConfirmation(const Confirmation& confirmation) {
 
 void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
   if (link != 0 && link == descent_.watch()) {
-    // Either the stopped coordinator that was succeeded yields, and comes back as a member, or it
-    // has died.
+    // The succeeded coordinator has yielded, and comes back as a member; or its process has ended.
     for (const uint64_t id : MissingMembers()) {
       if (effects_->IsGone(id)) RemoveMember(id, now_ms);
     }

@@ -76,8 +76,7 @@ class PortEffects {
 
   // -- Called at any time.
 
-  // Begins to accept visitors of the meeting place. Idempotent; does nothing without a meeting
-  // place.
+  // Begins to accept visitors. Idempotent; does nothing without a meeting place.
   virtual void OpenMeeting() = 0;
   virtual void LeaveMeeting() = 0;
   // Returns true if another member listens at a higher rank of the meeting place than `rank`. False

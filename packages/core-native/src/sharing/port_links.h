@@ -17,8 +17,7 @@
 namespace httpsys::sharing {
 
 // Frames wait for Flush(), which keeps their order. Thread: any, with the lock of SharedPorts held;
-// Open(), Flush(), UnsentBytes(), HasUnread(), HasEnded(), Remove() and CloseAll() on the thread of
-// the loop only.
+// Open(), Flush(), UnsentBytes(), HasUnread(), HasEnded(), Remove() and CloseAll(): the loop's.
 class PortLinks {
  public:
   PortLinks() = default;

@@ -342,8 +342,7 @@ void PortMembership::AddOwnEntries(uint64_t now_ms) {
   });
 }
 
-// Returns true if another member was given a prefix of the registration during the change of the
-// coordinator.
+// Returns true if another member got a prefix of the registration when the coordinator changed.
 bool PortMembership::IsRefused(peer::Register registered) const {
   registered.again = peer::kAgain;
   return record_->state.Check(record_->self.id, registered).has_value();
@@ -485,8 +484,7 @@ bool PortMembership::OnRegistered(std::string_view payload, uint64_t now_ms) {
     }
   }
   const bool is_asked = record_->asked.contains(answer.token);
-  // An answer to neither a removal nor a new registration belongs to a registration that was sent
-  // again.
+  // If both are false, the answer belongs to a registration that was sent again.
   if (is_removal || is_asked) {
     const size_t left = record_->asked.size() + record_->removals.size();
     const bool is_last = left <= (is_removal ? 0U : 1U);
@@ -550,8 +548,7 @@ bool PortMembership::Part(bool is_gone, uint64_t now_ms) {
   return true;
 }
 
-// Handles the end of a link. If the coordinator has gone, routes stay, and all members compete for
-// its place.
+// Handles the end of a link. Without a coordinator, routes stay, and members compete for its place.
 void PortMembership::OnBroken(LinkId link, uint64_t now_ms) {
   if (link != 0 && link == succession_.ping()) {
     OnFinding(succession_.OnPing(AsMember(), nullptr, now_ms), now_ms);

@@ -59,8 +59,7 @@ class PortMembership {
 
   // -- What this engine wants.
 
-  // Sends the coordinator all registrations that waited for one. PortEffects::Complete() is called
-  // for each.
+  // Sends the coordinator all waiting registrations. PortEffects::Complete() is called for each.
   void AskQueued(uint64_t now_ms);
   // Informs the coordinator of a removal. If `token` is not 0, Complete() is called when every
   // member applies the removal.

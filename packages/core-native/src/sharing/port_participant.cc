@@ -221,9 +221,8 @@ void PortParticipant::ApplyTerms(uint32_t server_id, const TermsOf& terms_of, ui
 // -- Inputs of links and time.
 
 // Steps down if another member has succeeded this coordinator, whose process may have been stopped.
-// Must be called before each input: what a succeeded coordinator decides or confirms does not reach
-// the members of its successor. Members that have not heard of the successor join it when their
-// links close.
+// Must be called before each input: what a succeeded coordinator decides does not reach its
+// successor's members. Members that do not know the successor join it when their links close.
 void PortParticipant::YieldIfSucceeded() {
   if (!is_coordinator_ || !record_.effects->IsSucceeded(coordinator_.rank())) return;
   is_coordinator_ = false;

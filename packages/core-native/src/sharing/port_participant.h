@@ -25,8 +25,7 @@ class PortParticipant {
   // Must be called if this engine is the first on the port and has taken the meeting place, or
   // needs none. Afterwards this engine is the coordinator.
   void Found(uint64_t now_ms);
-  // Registers prefixes. Returns true if `result` is final; otherwise PortEffects::Complete() is
-  // called later.
+  // Registers prefixes. If it returns false, PortEffects::Complete() will report the result.
   bool Register(peer::Register wanted, RegistrationResult* result, uint64_t now_ms);
   // Unregisters prefixes. Returns false if nothing else is on the port. Otherwise returns true; if
   // gone.token is not 0, Complete() is called when every member applies the removal. `stays`: the
@@ -43,8 +42,7 @@ class PortParticipant {
   // Sets how much memory this process wants for its output cache; 0 = none. `limit` is how much all
   // members of the port may use together; 0 = the default.
   void WishCache(uint64_t bytes, uint64_t limit);
-  // Returns the digest of the rules by which a server asks the clients of a prefix for
-  // certificates.
+  // Returns the digest of a server's rules for requesting client certificates for a prefix.
   using TermsOf = std::function<std::string(const std::string& prefix)>;
   // Checks whether a server may have new terms (certificate rules). If not, sets `conflict`.
   void CheckTerms(uint32_t server_id, const TermsOf& terms_of, RegistrationResult* conflict);
@@ -74,8 +72,7 @@ class PortParticipant {
 
   // -- State.
 
-  // True if this engine has left the port: the caller must close the links and call no further
-  // method.
+  // True if this engine has left the port: close the links and call no further method.
   bool is_over() const { return is_over_; }
   bool is_coordinator() const { return is_coordinator_; }
   // True if this engine is the coordinator, or the coordinator has accepted it as a member.

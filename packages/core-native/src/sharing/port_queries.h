@@ -1,6 +1,5 @@
 #pragma once
-// The coordinator's answers to programs that ask for the state of a port: JSON, collected from all
-// members.
+// The coordinator's answers to queries about the state of a port: JSON from all members.
 
 #include <cstdint>
 #include <set>
@@ -17,8 +16,7 @@ class PortQueries {
  public:
   PortQueries(PortRecord* record, PortEffects* effects) : record_(record), effects_(effects) {}
 
-  // Returns the description of this engine: one element of the answer. `query` is the payload of
-  // kStateQuery.
+  // Returns this engine's element of the answer. `query` is the payload of kStateQuery.
   static std::string Describe(const PortRecord& record, PortEffects* effects,
                               std::string_view query);
 

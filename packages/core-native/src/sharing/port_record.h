@@ -40,8 +40,7 @@ class PortRecord {
     bool is_absent = false;
   };
 
-  // A removal of which the present coordinator must be informed. Token 0 = no caller waits for the
-  // answer.
+  // A removal of which the present coordinator must be informed. Token 0 = no caller waits for it.
   struct Untold {
     uint32_t token = 0;
     peer::Unregister gone;
@@ -67,8 +66,8 @@ class PortRecord {
   // Removes entries of a server. If gone.wait_ms is set and no other server has the prefix, the
   // entry stays and is absent: its requests wait that long for a new owner.
   std::vector<Change> RemoveEntries(uint64_t member, const peer::Unregister& gone, uint64_t now_ms);
-  // Returns the removals that the present coordinator (perhaps this engine) does not know of, among
-  // them entries that other members attribute to this engine by mistake. Marks the removals as
+  // Returns the removals that the present coordinator (perhaps this engine) does not know,
+  // including entries that other members attribute to this engine by mistake. Marks the removals as
   // told.
   std::vector<Untold> TakeUntold(uint64_t now_ms);
   // Reports to JavaScript that a removal is complete: every member applies it, or no member is left
@@ -83,8 +82,7 @@ class PortRecord {
   // Must be called when the coordinator sends an entry of this engine: a registration that was lost
   // before is granted again.
   void NoteGranted(const peer::Entry& entry);
-  // Limits the output cache of this process to the `bytes` that the coordinator grants; UINT64_MAX
-  // = no limit.
+  // Limits the output cache of this process to what the coordinator grants; UINT64_MAX = no limit.
   void TakeGrant(uint64_t bytes);
   // Makes sure that a server of this engine accepts from each of the port's sockets: the process
   // that opened one may have died.

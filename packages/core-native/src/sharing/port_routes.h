@@ -93,15 +93,13 @@ class PortRoutes {
   HostOwner FindHost(std::string_view name, const LocalAddress& local,
                      uint32_t preferred_id = 0) const;
 
-  // True if some addresses of the port use TLS and others do not. Then every prefix is bound to one
-  // address.
+  // True if only some addresses of the port use TLS. Then every prefix is bound to one address.
   bool is_mixed() const { return is_mixed_; }
   // One address of a mixed port.
   struct Place {
     std::array<uint8_t, 16> ip{};
     bool is_secure = false;
-    // The other members with a prefix bound to this address, in the order in which they registered
-    // there.
+    // The other members with a prefix bound to this address, in order of registration.
     std::vector<uint64_t> peers;
   };
   // Finds the place of an address on a mixed port; nullptr = nothing is registered there.

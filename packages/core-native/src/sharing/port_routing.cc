@@ -110,8 +110,7 @@ void PortRouting::RemoveTarget(const UrlPrefix& prefix, PortRoutes* next) {
   --next->target_count_;
 }
 
-// Lists servers and members in order of arrival: a connection that any of them may take goes to the
-// first.
+// Lists servers and members in order of arrival: the first one gets connections that any may take.
 void PortRouting::UpdateServers(const EntryIndex& index, PortRoutes* next) const {
   std::set<uint64_t> peers;
   next->peers_.clear();
@@ -165,8 +164,7 @@ void PortRouting::UpdatePlace(const EntryIndex::Address& ip, const EntryIndex& i
   }
 }
 
-// Returns true if only workers of one cluster are on the port: each would serve a connection in the
-// same way.
+// Returns true if only workers of one cluster are on the port: any of them may serve a connection.
 bool PortRouting::IsOneCluster(const EntryIndex& index, const PortRoutes& routes) const {
   if (routes.target_count() != 1 || routes.local_servers().size() != 1) return false;
   constexpr uint8_t kWorker = peer::kEntryPlain | peer::kEntryFed;

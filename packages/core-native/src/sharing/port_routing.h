@@ -13,8 +13,7 @@
 
 namespace httpsys::sharing {
 
-// Each version of the routes is a copy of the last one with what has changed since. Thread: one at
-// a time.
+// Each version of the routes is a changed copy of the last one. Thread: one at a time.
 class PortRouting {
  public:
   // `self` is this engine's id.

@@ -146,8 +146,7 @@ PortRules::Found PortRules::FindConflict(const StateEntry& candidate) {
   return found;
 }
 
-// Returns why an entry that is not absent conflicts with the candidate without regard to paths and
-// host names.
+// Returns why an entry that is not absent conflicts with the candidate, for any path and host name.
 ConflictReason PortRules::ReasonAt(const StateEntry& there, const StateEntry& candidate) const {
   const bool is_own = there.IsOf(member_, wanted_.server_id);
   const bool are_plain = (there.entry.flags & wanted_.flags & peer::kEntryPlain) != 0;

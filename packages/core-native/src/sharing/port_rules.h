@@ -39,8 +39,7 @@ class PortRules {
   // Returns the first conflict. EINVAL: no prefix of this port. ENOENT: the queue to attach to does
   // not exist. EADDRINUSE: any other conflict.
   std::optional<Conflict> Check();
-  // Returns a conflict with another server's prefix that forbids these terms (rules for client
-  // certificates).
+  // Returns a conflict with another server's prefix that forbids these client certificate rules.
   std::optional<Conflict> CheckTerms();
 
  private:

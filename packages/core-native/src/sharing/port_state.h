@@ -1,6 +1,5 @@
 #pragma once
-// The state of one port: its members and registrations. Every member has a copy; the coordinator's
-// is decisive.
+// The state of one port: members and registrations. Every member has a copy of the coordinator's.
 
 #include <cstdint>
 #include <functional>
@@ -20,12 +19,11 @@ class PortState {
  public:
   explicit PortState(uint16_t port) : port_(port) {}
 
-  // Returns why the prefixes cannot be registered, and changes nothing. EINVAL: no prefix of this
-  // port. ENOSPC: too many. ENOENT: the queue to attach to does not exist. EADDRINUSE: any other
+  // Returns why the prefixes cannot be registered, or nothing. EINVAL: no prefix of this port.
+  // ENOSPC: too many. ENOENT: the queue to attach to does not exist. EADDRINUSE: any other
   // conflict.
   std::optional<Conflict> Check(uint64_t member, const peer::Register& wanted) const;
-  // Returns a conflict with another server's prefix that forbids new terms for an existing
-  // registration.
+  // Returns a conflict with another server's prefix that forbids a registration's new terms.
   std::optional<Conflict> CheckTerms(uint64_t member, const peer::Register& changed) const;
   // Returns the entries that a registration adds or changes.
   std::vector<peer::Entry> EntriesOf(uint64_t member, const peer::Register& wanted) const;
@@ -70,8 +68,7 @@ class PortState {
   // The entries for PortRouting, which calls TakeChanges().
   PortEntries* entries_to_follow() { return &entries_; }
   std::optional<uint64_t> NextExpiry() const { return entries_.index().NextExpiry(); }
-  // The addresses whose connections another program distributes (a cluster's primary), as text;
-  // each once.
+  // The addresses whose connections another program (a cluster's primary) distributes, as text.
   std::vector<std::string> FedAddresses() const;
   // Must be called when this state replaces `before`. Counts one more departure, because members
   // may have left unnoticed in between.

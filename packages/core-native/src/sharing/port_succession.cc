@@ -63,8 +63,7 @@ PortSuccession::Finding PortSuccession::Ask(const Member& member, uint64_t now_m
   }
   const Visit visit = effects_->VisitMeeting();
   if (visit.result != Visit::Result::kLinked) {
-    // Either the coordinator has ended, and its link to this member breaks soon; or its backlog is
-    // full.
+    // The coordinator has ended, so its link to this member breaks soon; or its backlog is full.
     OnHeard(now_ms);
     return Finding::kNothing;
   }
@@ -84,8 +83,7 @@ bool PortSuccession::IsReplaced() {
   return visit.who.pid != pinged_.pid || visit.who.uid != pinged_.uid;
 }
 
-// Succeeds the coordinator, unless frames of it are unread: then this engine may have been the
-// stopped one.
+// Succeeds the coordinator. Not if frames of it are unread: then this engine may have been stopped.
 PortSuccession::Finding PortSuccession::Succeed(const Member& member) {
   if (effects_->HasUnread(ping_) || effects_->HasUnread(member.link)) return Finding::kNothing;
   const int rank = IsReplaced() ? -ENOENT : effects_->TakeRankAbove(pinged_rank_);

@@ -10,8 +10,7 @@ namespace {
 
 // Size of the buffer for a line, which has seven columns and a name of at most 108 bytes.
 constexpr int kLineBytes = 512;
-// The flags of a listening socket. An accepted connection has the name of its listener, but not the
-// flag.
+// Flags of a listening socket. Accepted connections have their listener's name, but not the flag.
 constexpr std::string_view kListens = " 00010000 ";
 
 struct CloseFile {

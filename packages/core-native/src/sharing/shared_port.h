@@ -73,8 +73,7 @@ class SharedPort final : private PortEffects {
   std::string Receive(int fd);
   // Closes the sockets that the participant does not have in its record.
   void ForgetStraySockets();
-  // Returns the sockets with this address, or all sockets if `address` is empty. The port still
-  // owns them.
+  // Returns the sockets with this address; empty = all sockets. The port still owns them.
   std::vector<int> SocketsAt(const std::string& address) const;
   // Returns duplicates of the sockets, and the addresses whose connections another program (the
   // primary of a cluster) distributes.

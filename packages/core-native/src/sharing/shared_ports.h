@@ -76,8 +76,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
 
   // -- Thread: JavaScript. No call waits for another process.
 
-  // Sets how reports of a port's state describe this engine. Must be called before the first Meet()
-  // or Register().
+  // Sets how reports describe this engine. Must be called before the first Meet() or Register().
   void Introduce(uint32_t thread, std::string program);
   // See SocketBackend in backend.h. `stranger` may be nullptr.
   int Meet(uint16_t port, Stranger* stranger = nullptr);
@@ -119,8 +118,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   // Must be called when another member reports that the coordinator of a port does not answer
   // (kDoubt). Thread: any.
   void OnDoubt(uint16_t port);
-  // Ends the thread and leaves all ports. Afterwards the Delegate is not called any more.
-  // Idempotent.
+  // Ends the thread and leaves all ports; the Delegate is not called afterwards. Idempotent.
   void Close();
 
   uint64_t id() const { return id_; }

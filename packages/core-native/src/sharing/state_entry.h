@@ -31,8 +31,7 @@ struct StateEntry {
 // address, or registered for the IPv4 wildcard.
 bool IsIpv4(const UrlPrefix& prefix, uint8_t flags);
 
-// Parses a prefix and sets entry's `parsed` and keys. Returns false if the text is no prefix of
-// this port.
+// Parses a prefix and sets entry's `parsed` and keys. Returns false if it is none of this port.
 bool ParseEntry(uint16_t port, const std::string& prefix, StateEntry* entry);
 
 // Returns the key without the scheme: equal for prefixes that are one entry of a UrlPrefixTable.

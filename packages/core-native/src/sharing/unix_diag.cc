@@ -76,8 +76,7 @@ NamedUnixSocket Read(std::string_view attributes, const unix_diag_msg& socket) {
 
 using Use = std::function<void(const NamedUnixSocket& socket)>;
 
-// Calls `use` with each socket. Returns false after the last message, or if the answer is
-// malformed.
+// Calls `use` with each socket. Returns false after the last message or a malformed answer.
 bool ReadMessages(std::string_view bytes, const Use& use) {
   while (bytes.size() >= sizeof(nlmsghdr)) {
     nlmsghdr header;

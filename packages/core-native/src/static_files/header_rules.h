@@ -19,8 +19,7 @@ struct HeaderRule {
 };
 
 // Returns true if the rule applies to the file. `path` is relative to the root, and has at most
-// kFilePathBytesMax bytes. The time is at most proportional to the product of both lengths. Thread:
-// any.
+// kFilePathBytesMax bytes. At worst proportional to the product of both lengths. Thread: any.
 [[nodiscard]] bool IsRuleFor(const HeaderRule& rule, std::string_view path);
 
 }  // namespace httpsys::static_files

@@ -10,8 +10,7 @@ namespace {
 // True for bytes that a path may contain; '%' is checked separately.
 bool IsPlainByte(char c) { return c > ' ' && c < 0x7F && c != '\\'; }
 
-// Returns true if all escapes of the path are valid and none stands for a byte that must not be in
-// a file name.
+// Returns true if all escapes are valid and stand for bytes that may be in a file name.
 bool IsWellFormed(std::string_view path) {
   if (!HasOnlyUtf8Escapes(path)) return false;
   for (size_t at = 0; at < path.size(); ++at) {

@@ -130,8 +130,7 @@ std::shared_ptr<const OpenFile> StaticSite::Keep(const std::shared_ptr<const Roo
   std::unique_ptr<OpenFile> file = OpenFile::Take(opened.fd, root_path_ + "/" + relative);
   if (file == nullptr) return nullptr;
   if (table_ == nullptr) return file;
-  // Open the file again below `root`: after a deployment, the full path may name a file of another
-  // folder.
+  // Open it again below `root`: after a deployment, the path may name another folder's file.
   file->set_opener([root, relative] {
     const OpenedFile again = root->OpenFile(relative);
     if (again.error != 0) return -again.error;

@@ -1,6 +1,5 @@
 #pragma once
-// Facts about TLS connections. Includes no header of OpenSSL, because not every backend has
-// OpenSSL.
+// Facts about TLS connections. Without OpenSSL's headers, which not every backend has.
 
 #include <string>
 #include <string_view>

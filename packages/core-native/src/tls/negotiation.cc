@@ -82,8 +82,8 @@ HandshakeStatus Negotiation::Continue() {
   if (result == 1) {
     is_shaken_ = true;
     if (new_sessions_.empty()) return Finish();
-    // Hold back the last bytes, as Node does: the client must not use a session before JavaScript
-    // has stored it.
+    // Hold back the last bytes, as Node does: JavaScript must store a session before the client
+    // uses it.
     wire_->HoldSealed();
     return HandshakeStatus::kTelling;
   }

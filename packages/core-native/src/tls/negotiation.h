@@ -1,6 +1,5 @@
 #pragma once
-// The handshake of a TLS session: the client's wishes in its ClientHello, and the server's
-// decisions.
+// The handshake of a TLS session: the client's ClientHello, and the server's decisions.
 
 #include <openssl/types.h>
 
@@ -28,8 +27,7 @@ struct HelloAnswer {
   std::shared_ptr<const HostContext> host;
   bool has_alpn = false;
   std::string alpn;  // The chosen protocol; empty = none. Valid if has_alpn.
-  // The stored session with the id hello().session_id, in the format of NewSession::data; empty =
-  // none.
+  // The stored session with the id hello().session_id, as NewSession::data; empty = none.
   std::string session;
   std::string status;  // The OCSP response; empty = none.
 };
@@ -70,8 +68,7 @@ class Negotiation {
   // The host whose certificate is used; nullptr = the server's own certificate.
   const HostContext* host() const { return host_.get(); }
 
-  // Sets callbacks and memory-saving options in a context; needed for every context that a lane
-  // uses.
+  // Sets callbacks and memory-saving options; needed for every context that a lane uses.
   static void PrepareContext(SSL_CTX* context, bool logs_keys);
   static void PrepareServer(SSL_CTX* context, const ContextSettings& settings);
 

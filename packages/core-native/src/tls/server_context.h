@@ -88,7 +88,7 @@ class ServerContext {
   // `host`: a name without a port, an IP address, or an empty text.
   OwnerTerms TermsFor(std::string_view host, const HandshakeTerms& handshake) const;
   // Returns a digest of the rules by which the server requests certificates from clients of a
-  // prefix. Equal for servers with the same rules, and for all servers that request none. `unique`
+  // prefix. Equal for servers with the same rules, and for all that request none. `unique`
   // identifies the server: if JavaScript chooses the certificate by name, no other server has the
   // same digest.
   std::string TermsDigest(const UrlPrefix& prefix, std::string_view unique) const;

@@ -93,8 +93,7 @@ int Session::OnReadResult(int result) {
   }
   const int why = SSL_get_error(ssl_.get(), result);
   if (why == SSL_ERROR_ZERO_RETURN || (wire_.is_at_end() && wire_.error() == 0)) {
-    // The shared buffer may have an alert for this connection: the client has ended without
-    // close_notify.
+    // The shared buffer may have an alert: the client has ended without close_notify.
     if (wire_.has_sealed()) wire_.Flush();
     return 0;
   }

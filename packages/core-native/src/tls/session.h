@@ -1,6 +1,5 @@
 #pragma once
-// The TLS of one connection: plain bytes on the application's side, TLS records on the socket's
-// side.
+// The TLS of one connection: plain bytes for the application, TLS records on the socket.
 
 #include <openssl/types.h>
 #include <sys/types.h>
@@ -68,8 +67,7 @@ class Session {
   // `is_end` announces that Shutdown() follows if everything is accepted; close_notify then goes
   // into the same system call.
   ssize_t Write(const iovec* vectors, int count, bool is_end = false);
-  // True if the socket did not accept all encrypted records. Flush() must be called when it is
-  // writable.
+  // True if the socket did not accept all records: Flush() must be called when it is writable.
   bool has_unsent() const { return wire_.has_unsent(); }
   size_t unsent_bytes() const { return wire_.unsent_bytes(); }
   // True if records from the end of the handshake are held back, to be sent with the next bytes.
@@ -92,8 +90,7 @@ class Session {
   bool is_plain_http() const;
   const ServerContext& context() const { return negotiation_.context(); }
   Facts Describe() const;
-  // Returns true if the server's certificate of this session is valid for `host`, a name or an
-  // address.
+  // Returns true if the session's server certificate is valid for `host`, a name or an address.
   bool CoversHost(std::string_view host) const { return tls::CoversHost(ssl_.get(), host); }
   // Identifies the authorities that the server trusts for client certificates of this session; see
   // ServerContext::TrustOf().

@@ -36,8 +36,7 @@ HandshakeTerms TermsOf(const SSL* ssl, bool has_asked);
 // The protocol chosen by ALPN; empty = none.
 std::string_view ChosenProtocol(const SSL* ssl);
 
-// Returns true if the server's certificate of this session is valid for `host`, a name or an
-// address.
+// Returns true if the session's server certificate is valid for `host`, a name or an address.
 bool CoversHost(const SSL* ssl, std::string_view host);
 
 }  // namespace httpsys::tls

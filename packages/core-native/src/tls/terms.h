@@ -22,8 +22,7 @@ struct OwnerTerms {
   bool is_negotiable = false;  // True if the server would negotiate this version and cipher itself.
   bool asks = false;
   bool rejects_unauthorized = false;
-  // False if JavaScript chooses the certificate by name (SNICallback): the requirements are then
-  // unknown.
+  // False if JavaScript chooses the certificate by name (SNICallback), with unknown requirements.
   bool is_known = true;
   std::string_view trust;  // Identifies the authorities that must have signed a certificate.
 };

@@ -95,7 +95,7 @@ void TicketKeys::Trim(uint64_t now_ms) {
                                       limits::kTicketKeyMs * limits::kTicketKeysKept;
                              }),
               keys_.end());
-  // Twice the limit: a process that has joined a port keeps the port's keys and its own earlier
+  // Twice the limit: after joining a port, a process keeps the port's keys and its own earlier
   // ones.
   if (keys_.size() > 2 * limits::kTicketKeysKept) keys_.resize(2 * limits::kTicketKeysKept);
 }

@@ -11,8 +11,7 @@
 
 namespace httpsys::tls {
 
-// Encrypted records that the socket has not got yet. All connections of a lane use the same buffer,
-// one at a time.
+// Encrypted records that the socket has not got yet. Used by all connections of a lane in turn.
 using WireBuffer = std::string;
 
 // The socket of one TLS session, as OpenSSL sees it. Thread: the lane.
@@ -24,8 +23,7 @@ class Wire {
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
-  // Makes OpenSSL read and write through the wire, which must outlive `ssl`. Returns false if out
-  // of memory.
+  // Makes OpenSSL use the wire, which must outlive `ssl`. Returns false if out of memory.
   bool Attach(SSL* ssl);
 
   // -- Reading.
@@ -55,8 +53,7 @@ class Wire {
   void ReleaseHeld() { is_held_ = false; }
   // Sends the encrypted records. Returns 0 or a positive errno; EAGAIN if some remain unsent.
   int Flush();
-  // True if the socket did not accept all encrypted records. Flush() must be called when it is
-  // writable.
+  // True if the socket did not accept all records: Flush() must be called when it is writable.
   bool has_unsent() const { return !unsent_.empty() && !is_held_; }
   size_t unsent_bytes() const { return is_held_ ? 0 : unsent_.size(); }
   // True if Flush() would send anything, held records included.

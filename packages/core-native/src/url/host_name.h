@@ -20,8 +20,7 @@ struct HostName {
 // part of `authority`. Linear in the length, allocates nothing. Thread: any.
 [[nodiscard]] HostName ReadHost(std::string_view authority);
 
-// Returns `name` without the final dot for the DNS root: `a.test.` and `a.test` are the same host.
-// Thread: any.
+// Returns `name` without the final dot for the DNS root: `a.test.` is `a.test`. Thread: any.
 [[nodiscard]] std::string_view WithoutFinalDot(std::string_view name);
 
 // Returns true if two names of ReadHost() or WithoutFinalDot() are the same host; case does not

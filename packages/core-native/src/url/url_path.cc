@@ -175,8 +175,7 @@ bool IsStrictPath(std::string_view path) {
   return (is_utf8 || is_windows_1252) && HasStrictSegments(path, is_utf8);
 }
 
-// Implements RFC 3986, section 5.2.4, in place: the result so far is never longer than the input
-// read so far.
+// Implements RFC 3986, section 5.2.4, in place: the result is never longer than the input so far.
 void RemoveDotSegments(std::string* path) {
   std::string& p = *path;
   size_t kept = 0;  // The end of the result: before the slash of the current segment.

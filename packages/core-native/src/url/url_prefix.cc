@@ -42,8 +42,7 @@ bool IsUnspecified(const std::array<uint8_t, 16>& ip) {
          std::all_of(ip.begin() + address_at, ip.end(), [](uint8_t b) { return b == 0; });
 }
 
-// Removes a decimal number of at most `digits_max` digits, without leading zero, from the beginning
-// of `text`.
+// Removes a decimal number of at most `digits_max` digits, without leading zero, from `text`.
 bool TakeDecimal(std::string_view* text, size_t digits_max, uint32_t* value) {
   size_t digits = 0;
   *value = 0;
@@ -146,8 +145,7 @@ bool ParseHost(std::string_view host, UrlPrefix* prefix) {
 bool ParsePath(std::string_view path, UrlPrefix* prefix) {
   if (!path.starts_with('/') || !path.ends_with('/')) return false;
   for (const char c : path) {
-    // Refuse '?' and '#': the path of a request never contains them, so the prefix would never
-    // match.
+    // Refuse '?' and '#': the path of a request has none, so the prefix would never match.
     if (static_cast<uint8_t>(c) < 0x20 || c == 0x7F || c == '?' || c == '#') return false;
   }
   prefix->path = DecodePath(path);

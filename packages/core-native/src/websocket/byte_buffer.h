@@ -31,13 +31,11 @@ class ByteBuffer {
   void Append(std::string_view bytes, size_t size_max = SIZE_MAX);
   // Frees the memory beyond size().
   void Fit();
-  // Takes over `capacity` bytes of memory from malloc() as an empty buffer. Frees its previous
-  // memory.
+  // Takes over memory from malloc() as an empty buffer. Frees its previous memory.
   void Adopt(char* memory, size_t capacity);
   void Clear() { size_ = 0; }
   void Reset();
-  // Gives the memory to the caller, who must free it with free(). Returns nullptr if nothing was
-  // ever reserved.
+  // Gives the memory to the caller, who must free() it; nullptr = nothing was ever reserved.
   [[nodiscard]] char* Release();
 
  private:

@@ -29,8 +29,7 @@ bool Run(z_stream* stream, int flush, ByteBuffer* out) {
 bool Deflater::Deflate(std::string_view payload, bool is_last_of_message, ByteBuffer* out) {
   if (payload.empty()) {
     if (!is_last_of_message) return true;
-    // An empty message becomes an empty block (RFC 7692, section 7.2.3.6); zlib would write
-    // nothing.
+    // Write an empty block (RFC 7692, section 7.2.3.6): zlib writes nothing for an empty message.
     out->Append(std::string_view("\0", 1));
     EndMessage(true);
     return true;

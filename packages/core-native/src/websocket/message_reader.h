@@ -71,8 +71,7 @@ class MessageReader {
                          BlockPool* pool = nullptr)
       : options_(options), inflater_(inflater), pool_(pool) {}
 
-  // Switches to the messages of another client. Must be called between messages, or before the
-  // first one.
+  // Switches to the messages of another client. Must be called before or between messages.
   void Serve(const ReaderOptions& options, Inflater* inflater) {
     options_ = options;
     inflater_ = inflater;
@@ -85,8 +84,8 @@ class MessageReader {
 
   // Returns memory into which the next bytes of the current payload can be received without a copy.
   // Empty if less than `bytes_min` of a data frame are missing. Never longer than the missing
-  // bytes; if memory must grow, at most as long as the message so far or `bytes_min`, whichever is
-  // more.
+  // bytes; if memory must grow, at most as long as the larger of `bytes_min` and the message so
+  // far.
   std::span<char> Room(size_t bytes_min);
   // Must be called when `size` bytes were received into Room(), as one arrival. Returns false if
   // the sink stopped it.

@@ -25,8 +25,7 @@ enum class ReadError : uint8_t {
   kInflate = 13,                  // Z_DATA_ERROR and others of zlib, 1007; with zlib's message
 };
 
-// Returns the error's name in `ws`, such as "WS_ERR_INVALID_OPCODE"; for kInflate, the name of
-// `zlib_code`.
+// Returns the name in `ws`, such as "WS_ERR_INVALID_OPCODE"; for kInflate, that of `zlib_code`.
 const char* ReadErrorCode(ReadError error, int zlib_code = -3);
 
 // Returns the code of the close frame that answers the error.

@@ -6,12 +6,10 @@
 
 namespace httpsys::websocket {
 
-// Checks a text piece by piece. After a valid text it is ready for the next one. Thread: any, one
-// at a time.
+// Checks a text piece by piece. Ready for the next text after a valid one. Thread: one at a time.
 class Utf8Validator {
  public:
-  // Adds a piece. Returns false, also for all later pieces, if no continuation can make the text
-  // valid.
+  // Adds a piece. Returns false, from then on, if no continuation can make the text valid.
   bool Add(std::string_view piece);
   // True if everything added is valid and ends with a whole character.
   bool is_complete() const { return is_valid_ && missing_ == 0; }

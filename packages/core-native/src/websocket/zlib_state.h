@@ -36,8 +36,7 @@ struct ZlibState {
   z_stream stream = {};
   ZlibParameters parameters;
   bool is_deflate = false;
-  // True between messages: the state is in the pool's list, and the pool may take it from its
-  // owner.
+  // True between messages: the state is in the pool's list, and may be taken from its owner.
   bool is_live = false;
   uint32_t turn = 0;
   ZlibUser* user = nullptr;

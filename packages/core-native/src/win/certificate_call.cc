@@ -9,8 +9,7 @@ namespace {
 
 // First guess at the size of a certificate: most have one or two KiB.
 constexpr size_t kCertificateBytes = 8 * 1024;
-// Longest accepted certificate; limited, because a client may send anything. OpenSSL has the same
-// limit.
+// Longest accepted certificate, as in OpenSSL; limited, because a client may send anything.
 constexpr size_t kCertificateBytesMax = 100 * 1024;
 
 }  // namespace

@@ -10,9 +10,8 @@ namespace httpsys::win {
 
 struct KernelConnection;
 
-// Requests a client's certificate. HTTP.SYS can do so once per connection, by a renegotiation or
-// after the handshake of TLS 1.3. Must stay alive until is_outstanding() is false. Thread: the
-// lane.
+// Requests a client's certificate: once per connection, by a renegotiation or after the handshake
+// of TLS 1.3. Must stay alive until is_outstanding() is false. Thread: the lane.
 class CertificateCall : public Operation {
  public:
   struct Answer {

@@ -10,8 +10,7 @@ namespace {
 
 // Longest head that an application may write; Node's are far shorter.
 constexpr size_t kHeadBytesMax = 1024 * 1024;
-// Pieces are combined up to this size, because each chunk costs a structure and a look-up in the
-// kernel.
+// Pieces are combined up to this size: each chunk costs a structure and a look-up in the kernel.
 constexpr size_t kGatherBytesMax = limits::kGatherBytesMax;
 // Maximum number of chunks for one call.
 constexpr size_t kChunksMax = 64;

@@ -43,8 +43,7 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  // The connection on which the request is answered; nullptr = JavaScript needs no more events of
-  // the exchange.
+  // The request's connection; nullptr = JavaScript needs no more events of the exchange.
   KernelConnection* connection = nullptr;
   // True if JavaScript gets the body and more of it must be received.
   bool has_more_body = false;

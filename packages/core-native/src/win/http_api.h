@@ -35,8 +35,7 @@
 
 namespace httpsys::win {
 
-// HTTP_LOG_FIELDS_DATA. mingw-w64's declaration lacks ServiceNameLength, which moves all later
-// members.
+// HTTP_LOG_FIELDS_DATA, because mingw-w64's declaration lacks ServiceNameLength.
 struct LogFieldsData {
   HTTP_LOG_DATA Base;
   USHORT UserNameLength;
@@ -162,9 +161,8 @@ static_assert(HttpServerAuthenticationProperty == 0 && HttpServerLoggingProperty
               HttpServerQueueLengthProperty == 4 && HttpServer503VerbosityProperty == 6 &&
               HttpServerBindingProperty == 7);
 
-// Returns true if only functions that Wine's httpapi.dll implements may be called: a call of any
-// other one would end the process. Set by the environment variable HTTPSYS_HTTPAPI=core. Thread:
-// any.
+// Returns true if only functions that Wine's httpapi.dll implements may be called: any other one
+// would end the process. Set by the environment variable HTTPSYS_HTTPAPI=core. Thread: any.
 bool IsCoreOnly();
 
 // Returns true if a response of HTTP/2 or 3 may have trailers. Needs a function that is newer than

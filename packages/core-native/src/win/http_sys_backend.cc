@@ -17,8 +17,7 @@ namespace {
 // Server API (HttpServerQueueLengthProperty, HttpServer503VerbosityProperty).
 constexpr std::pair<uint32_t, Verbosity503> kUsualQueue = {1000, Verbosity503::kBasic};
 
-// Returns an equivalent URL for Wine, which cannot find a weak wildcard and compares addresses as
-// text.
+// Returns an equivalent URL for Wine, which finds no weak wildcards and compares addresses as text.
 std::string CoreUrl(const std::string& url) {
   UrlPrefix prefix;
   if (ParseUrlPrefix(url, &prefix) != PrefixError::kNone) return url;

@@ -36,8 +36,7 @@ class KernelQueue {
 
   // -- Calls.
 
-  // Receives a new request or, by its id, a request for which the memory of an earlier call was too
-  // small.
+  // Receives a new request or, by its id, one that did not fit into the memory of an earlier call.
   CallResult Receive(HTTP_REQUEST_ID id, HTTP_REQUEST* memory, size_t bytes, Operation* operation);
   CallResult ReceiveBody(HTTP_REQUEST_ID id, std::span<char> memory, Operation* operation);
   // `policy` and `log` may be nullptr.
@@ -56,8 +55,7 @@ class KernelQueue {
   // Cancel one call, or all calls. Cancelled calls complete with an error.
   void CancelCall(Operation* operation);
   void CancelAll();
-  // Removes cached responses for a URL, or for all URLs below it. Returns NO_ERROR or the system's
-  // error code.
+  // Removes cached responses for a URL, or for all below it. Returns NO_ERROR or an error code.
   uint32_t FlushCache(const std::string& url, bool is_recursive);
   // Stops receiving requests in this process; other processes get the requests that wait in a
   // shared queue. Outstanding calls end, and received requests are cancelled unless their responses

@@ -202,8 +202,7 @@ void Lane::Complete(const CompletionPort::Completion& completion) {
     session_.OnCompletion(completion.operation, completion.result);
     return;
   }
-  // Run commands first: the command that adds a server may arrive together with the server's first
-  // request.
+  // Run commands first: the one that adds a server may arrive together with its first request.
   RunPosted();
   Receiver::Of(completion.operation)->OnCompletion(completion.operation, completion.result);
 }

@@ -6,8 +6,7 @@
 namespace httpsys::win {
 namespace {
 
-// Number of outstanding calls, so that a request that arrives while another one is handled finds a
-// call.
+// Number of outstanding calls: a request that arrives while another one is handled needs one, too.
 constexpr size_t kCalls = 8;
 // First guess at a request's size; longer requests are received a second time.
 constexpr size_t kReceiveBytes = 16 * 1024;
@@ -57,8 +56,7 @@ void Receiver::OnCompletion(Operation* operation, const CallResult& result) {
   call->is_outstanding = false;
   --outstanding_;
   OnReceived(call, result);
-  // Even if the receiver is stopped, receive a request that did not fit: no other process can
-  // receive it.
+  // Receive a request that did not fit even if the receiver is stopped: no other process can.
   while (is_stopped_ && call->id != 0 && !call->is_outstanding) Receive(call);
 }
 
@@ -70,16 +68,14 @@ bool Receiver::OnReceived(Call* call, const CallResult& result) {
     return true;
   }
   if (result.error == ERROR_MORE_DATA) {
-    // Only the beginning of the request did fit, with its id: receive the request again, with
-    // enough memory.
+    // Only the beginning of the request did fit, with its id: receive it again, with enough memory.
     const HTTP_REQUEST_ID id = call->memory()->RequestId;
     const size_t bytes = std::max<size_t>(result.bytes, call->buffer.size() * sizeof(uint64_t) * 2);
     call->id = bytes <= kReceiveBytesMax ? id : 0;
     if (call->id != 0) call->buffer.resize((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
     return true;
   }
-  // If the client left before its request was received for the second time, the kernel has not
-  // refused.
+  // If the client has left before the second call, the kernel has not refused.
   is_refused_ = call->id == 0 && result.error != ERROR_CONNECTION_INVALID;
   call->id = 0;
   return !is_refused_;

@@ -52,8 +52,7 @@ void ReplyHandler::DropBlock(uint32_t id) {
   records_->BlockDone(id, -UV_ECANCELED);
 }
 
-// Handles replies for an open connection. Ignores the types for sockets, and for WebSockets with
-// native frames.
+// Handles replies for an open connection, except types for sockets and native WebSockets.
 void ReplyHandler::HandleOpen(KernelConnection* connection, const ReplyRecord& reply) {
   switch (reply.type()) {
     case ReplyType::kResponse:

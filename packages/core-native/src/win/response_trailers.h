@@ -13,8 +13,7 @@ namespace httpsys::win {
 // alive until the call has completed. Thread: any, one at a time.
 class ResponseTrailers {
  public:
-  // Reads whole lines, except those about the connection. Returns false if none of the lines can be
-  // sent.
+  // Reads whole lines, except those about the connection. Returns false if no line can be sent.
   [[nodiscard]] bool Read(std::string_view text);
 
   HTTP_DATA_CHUNK chunk();

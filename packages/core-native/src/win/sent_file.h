@@ -33,8 +33,7 @@ class SentFile {
   const uint64_t bytes_;
 };
 
-// Files on their way from JavaScript to the lane, by the ids that LentMemory gave them. Thread:
-// any.
+// Files on their way from JavaScript to the lane, by the ids of LentMemory. Thread: any.
 class SentFiles {
  public:
   void Put(uint32_t id, std::unique_ptr<SentFile> file);

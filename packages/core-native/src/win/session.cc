@@ -73,8 +73,7 @@ void Session::Leave(uint32_t server_id) {
 
 // -- Requests.
 
-// Checks the login of the request's user. Closes the handles of logins, which belong to this
-// process.
+// Checks the login of the request's user. Closes logins' handles, which belong to this process.
 bool Session::RefusesUnknownUser(const ServerSettings& settings,
                                  const HTTP_REQUEST& request) const {
   if (settings.kernel.auth_schemes == 0) return false;
@@ -340,8 +339,7 @@ void Session::OnSent(Exchange* exchange, const CallResult& result) {
   size_t bytes = exchange->TakeSentHeadBytes();
   const std::vector<Exchange::Piece> pieces = exchange->TakeSent();
   for (const Exchange::Piece& piece : pieces) bytes += piece.payload_bytes;
-  // The system reports neither whether the file or the connection has failed, nor how many bytes
-  // were sent.
+  // The system reports neither whether file or connection has failed, nor how many bytes were sent.
   Drop(pieces, result.error == NO_ERROR ? 0 : kCancelled);
   if (exchange->is_discarded) return;
   if (result.error != NO_ERROR) {
@@ -356,8 +354,7 @@ void Session::OnSent(Exchange* exchange, const CallResult& result) {
   }
 }
 
-// Reports pieces as done or failed: their blocks belong to JavaScript again, and their files are
-// closed.
+// Reports pieces as done or failed: JavaScript gets its blocks back, and files are closed.
 void Session::Drop(const std::vector<Exchange::Piece>& pieces, int error) {
   for (const Exchange::Piece& piece : pieces) {
     if (!piece.has_block()) continue;
@@ -472,8 +469,7 @@ void Session::OnGone(KernelConnection* connection, int error) {
     if (is_core_only_) {
       Drop(exchange->TakeWaiting(), kCancelled);
     } else {
-      // Reset the client's connection: the call may have failed although the connection has not
-      // ended.
+      // Reset the client: the call may have failed although the connection has not ended.
       Drop(exchange->Abort(), kCancelled);
     }
     Discard(exchange);

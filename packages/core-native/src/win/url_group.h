@@ -12,8 +12,8 @@ namespace httpsys::win {
 class KernelQueue;
 class ServerSession;
 
-// One URL, and the queue that receives its requests. Each URL has a separate group, because Wine
-// allows no second URL in a group. The session and the queue must outlive it. Thread: any, one at a
+// One URL, and the queue that receives its requests. Each URL has its own group, because Wine
+// allows only one in a group. The session and the queue must outlive it. Thread: any, one at a
 // time.
 class UrlGroup {
  public:

@@ -271,8 +271,7 @@ void Acceptor::StandBy(Listener* listener) {
   Watch(*listener);
 }
 
-// Takes the duty for this process. If another process has the duty, the listener rests until the
-// next check.
+// Takes the duty for this process. If another process has it, the listener rests until checked.
 void Acceptor::TakeTurn(Listener* listener) {
   if (listener->is_shared && !Lock(*listener, Duty::kAccept, true)) {
     listener->is_deputy = Lock(*listener, Duty::kDeputy, true);

@@ -36,8 +36,7 @@ namespace httpsys::engine {
 
 class Acceptor {
  public:
-  // Called on the acceptor's thread with non-blocking, close-on-exec descriptors, which the callee
-  // takes over.
+  // Called on the acceptor's thread. The callee takes over the non-blocking, close-on-exec `fds`.
   using Sink = std::function<void(const std::vector<int>& fds)>;
   // Like Sink, but called on a lane's thread, with the acceptor's lock held: no listener is added
   // or removed during the call, and the connections are in order with the lane's commands.
@@ -66,7 +65,7 @@ class Acceptor {
   // process, and closes its listeners. Afterwards no more connections of the server are accepted.
   void Remove(uint32_t server_id);
   // Must be called with the number of members that a port has lost so far (PortRoutes). If it has
-  // grown, accepts waiting connections of the port: the kernel may have woken a lost process for
+  // grown, accepts the port's waiting connections: the kernel may have woken a lost process for
   // them.
   void LookAfter(uint16_t port, uint64_t departures);
   // Sets whether other processes accept on this port, too.

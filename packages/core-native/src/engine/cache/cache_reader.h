@@ -32,8 +32,7 @@ class CacheReader {
   // Names of the request fields that selected the entry of the last Find(). Valid until the next
   // call, and only if Find() has changed its key.
   const cache::VaryNames& names() const { return memory_.record.names(); }
-  // Looks for the variant in `coding` of the entry that was found last; `key` is the key of that
-  // entry.
+  // Looks for the variant in `coding` of the last found entry, whose key is `key`.
   FoundCoding FindCoding(const std::string& key, const cache::EntryTerms& plain,
                          semantics::ContentCoding coding, cache::FoundEntry* found) {
     return FindCoded(*mapping_.reader, key, plain, coding, &memory_, found);

@@ -19,8 +19,7 @@ struct CachedUrlPattern {
   std::string target;
   bool is_recursive = false;  // Matches all URLs below `target`, too.
 
-  // Reads an absolute URL. The host `*` or `+` matches every host. Returns false if `url` is
-  // malformed.
+  // Reads an absolute URL; the host `*` or `+` matches every host. Returns false if malformed.
   [[nodiscard]] bool Parse(std::string_view url);
   // Returns true if the entry's URL matches. A Host field without a port matches every port.
   [[nodiscard]] bool Matches(const cache::KeyParts& key) const;

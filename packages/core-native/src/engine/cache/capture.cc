@@ -16,8 +16,7 @@ using http2::ResponseText;
 // The memory of captures is counted in multiples of this size.
 constexpr uint64_t kPieceBytes = 64 * 1024;
 
-// True if a header line of a 200 response may affect its lifetime or the reason why it is not
-// stored.
+// True if a header line of a 200 response may affect its lifetime or why it is not stored.
 bool ConcernsCaches(std::string_view line) {
   switch (line.empty() ? '\0' : LowerCase(line.front())) {
     case 'c':

@@ -190,7 +190,7 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
       break;
   }
   // True if the application has ended the response by end(), which writes the last bytes or
-  // announces chunks. Any other kEnd may be the end of the connection, which truncates the
+  // announces chunks. Another kEnd may come from the end of the connection, which truncates the
   // response.
   const bool is_said = is_unframed || reply.type() != ReplyType::kEnd;
   if (is_all) capture->OnEnd(Now(), is_said);
@@ -201,8 +201,7 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
 }
 
 // Lets other requests wait for an answer that may be stored by its head. A client may have the
-// whole answer before the lane knows that it has ended; a request that arrives then must find the
-// answer, too.
+// whole answer before the lane knows that it has ended; its next request must find the answer.
 void Captures::LeadLate(const Connection* connection, CacheExchange* exchange) {
   const bool is_storable = exchange->capture->state() == Capture::State::kCapturing;
   if (!is_storable || !std::exchange(exchange->may_lead_late, false)) return;

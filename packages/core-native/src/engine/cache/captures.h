@@ -55,15 +55,13 @@ struct CacheExchange {
   std::unique_ptr<StoredCopy> stored;
   // True for a request of the cache itself: it has no client, so nothing is sent.
   bool is_background = false;
-  // True once the client has got its answer from `stored`: the rest of JavaScript's answer is
-  // discarded.
+  // True once `stored` has answered the client: the rest of JavaScript's answer is discarded.
   bool is_answered = false;
   bool is_begun = false;  // The final head of JavaScript's response has come, or cannot be found.
   std::string status;     // The beginning of Cache-Status; empty = the answer has no such field.
   // True if other requests, under `key` and `hash`, wait for the answer.
   bool leads = false;
-  // True if other requests may begin to wait once the head of the answer shows that the answer may
-  // be stored.
+  // True if others may begin to wait once the answer's head shows that it may be stored.
   bool may_lead_late = false;
   const Connection* connection = nullptr;  // Connection of the leading request.
   // True once the effect of the answer on the cache is settled and known to the waiting requests.
@@ -113,8 +111,7 @@ class Captures final : public Withdrawals {
   void OnRefused(const Connection* connection) override { OnDetached(connection); }
 
  private:
-  // Unanswered requests of one connection, oldest first. nullptr = the answer does not concern the
-  // cache.
+  // Unanswered requests of one connection, oldest first; nullptr = not relevant for the cache.
   using Exchanges = std::deque<std::unique_ptr<CacheExchange>>;
 
   Pass OnOutput(Connection* connection, CacheExchange* exchange, const ReplyRecord& reply,

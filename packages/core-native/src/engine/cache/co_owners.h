@@ -61,8 +61,8 @@ class CoOwners {
 
   // -- For engines, which know the owners.
 
-  // Replaces the list of the scopes that are shared as far as `user` (an engine of this process)
-  // knows. The counters of a member that no longer owns a scope are followed for another
+  // Replaces the list of the shared scopes that `user` (an engine of this process) knows. The
+  // counters of a member that no longer owns a scope are followed for another
   // limits::kCacheFormerMs, because it may still answer earlier requests. `now_ms` is any monotonic
   // clock.
   void Set(const void* user, const std::vector<Shared>& shared, uint64_t now_ms);

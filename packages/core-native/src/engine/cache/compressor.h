@@ -20,8 +20,7 @@ namespace httpsys::engine {
 // flushed, no reader of any process uses the variant. Thread: any.
 class Compressor {
  public:
-  // Maximum length of the queue. Add() ignores further variants; a later use of the entry orders
-  // them again.
+  // Maximum length of the queue. Add() ignores further variants; a later use orders them again.
   static constexpr size_t kQueueMax = 64;
 
   Compressor() : Compressor(&ProcessCache::Instance()) {}

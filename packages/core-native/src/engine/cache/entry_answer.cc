@@ -84,8 +84,7 @@ semantics::Boundary RandomBoundary() {
   return semantics::MakeBoundary(first, number());
 }
 
-// True for fields that a 304 has (RFC 9110, section 15.4.5) or that other caches need for an
-// update.
+// True for fields that a 304 has (RFC 9110, section 15.4.5), or that caches need for an update.
 bool IsOfNotModified(std::string_view name) {
   return EqualsIgnoringCase(name, "etag") || EqualsIgnoringCase(name, "date") ||
          EqualsIgnoringCase(name, "vary") || EqualsIgnoringCase(name, "cache-control") ||
@@ -149,8 +148,7 @@ void EntryAnswer::MakeUnsatisfied(const AskedEntry& asked, std::string_view cach
   AppendEnd(nothing, asked, now_s);
 }
 
-// Appends the entry's fields except those about its whole content. `keeps_content`: keeps
-// Content-Type.
+// Appends the entry's fields, except fields about the whole content (but see `keeps_content`).
 void EntryAnswer::AppendFields(const UsedEntry& entry, bool keeps_content) {
   std::string_view rest = entry.head;
   std::string_view line;

@@ -39,9 +39,9 @@ struct AskedEntry {
   bool closes = false;                // The connection closes after the answer.
 };
 
-// Composes one answer at a time: the whole stored response or, depending on conditions and ranges
-// in the request, 304, 206 or 416 (RFC 9110, sections 13 and 14; RFC 9111, section 4.3.2). Thread:
-// one lane.
+// Composes one answer at a time: the whole stored response or, depending on the request's
+// conditions and ranges, 304, 206 or 416 (RFC 9110, sections 13 and 14; RFC 9111, section 4.3.2).
+// Thread: lane.
 class EntryAnswer {
  public:
   // Maximum number of pieces of a body: for each range the head of its part and its bytes, and the
@@ -57,8 +57,7 @@ class EntryAnswer {
   int status() const { return status_; }
   // Value for NativeAnswer::is_own_error.
   bool is_own_error() const { return is_own_error_; }
-  // The head with its empty line, without Connection. Head and pieces are valid until the next
-  // answer.
+  // The head, without Connection. Head and pieces are valid until the next answer.
   std::string_view head() const { return head_; }
   // The body; none for HEAD.
   std::span<const std::string_view> pieces() const { return {pieces_.data(), piece_count_}; }

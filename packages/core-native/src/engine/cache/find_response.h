@@ -19,8 +19,8 @@ struct FindMemory {
 };
 
 // Looks for the response to the request `head`. `key` is the key of its URL; if responses of the
-// URL vary, `key` becomes the key of the variant. With kHit, `found` is valid until the memory is
-// used again.
+// URL vary, it becomes the key of the variant. With kHit, `found` is valid until the memory's next
+// use.
 [[nodiscard]] inline cache::FindResult FindResponse(const cache::ArenaReader& reader,
                                                     const http1::RequestHead& head,
                                                     std::string* key, FindMemory* memory,

@@ -1,6 +1,5 @@
 #pragma once
-// Decides which lane of the process requests a missing response from JavaScript while other lanes
-// wait.
+// Decides which lane requests a missing response from JavaScript while other lanes wait.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +17,7 @@ namespace httpsys::engine {
 // in each lane. Fresh answers do not use this class. Thread: any.
 class LeadingLanes {
  public:
-  // Maximum number of keys at a time. For further keys each lane sends its own request to
-  // JavaScript.
+  // Maximum number of keys. For further keys each lane sends its own request to JavaScript.
   static constexpr size_t kKeysMax = 4096;
 
   // News about a key, for a lane that waits or leads.

@@ -66,8 +66,7 @@ class ProcessCache {
 
   // A number that changes whenever readers must call Map() again.
   uint64_t version() const { return version_.load(std::memory_order_acquire); }
-  // Mapped memory of the store, for readers until version() changes. `reader` is nullptr if there
-  // is no store.
+  // Mapped memory for readers, until version() changes. `reader` is nullptr if there is no store.
   struct Mapping {
     std::shared_ptr<cache::CacheStore> store;  // Keeps the hit counters.
     std::unique_ptr<cache::ArenaReader> reader;
@@ -105,8 +104,7 @@ class ProcessCache {
   // -- Writing.
 
   // Counters of the invalidations of a URL. A mark is taken before a request goes to JavaScript. If
-  // it has changed when the response comes, the response may be older than an invalidation and is
-  // not stored.
+  // it has changed when the response comes, the response may be obsolete and is not stored.
   struct Mark {
     uint32_t of_url = 0;
     uint32_t of_all = 0;
@@ -150,18 +148,15 @@ class ProcessCache {
   void StoreCoded(const CodedResponse& response);
   // Drops the entry of a URL's key with all its variants. Returns false if there was none.
   bool Drop(std::string_view key);
-  // Does the same as Drop() for all owners of the URL: once it has returned, none of them uses the
-  // entry.
+  // Like Drop(), for all owners of the URL: when it returns, none of them uses the entry any more.
   bool Invalidate(std::string_view key);
   // Visits all entries with their hits as eviction counts them, and drops those for which `visit`
   // returns true (CacheStore::DropSomeIf()); returns how many it dropped. Lanes can store in
-  // between. Also visits entries that a VaryRecord has made unreachable and that are not evicted
-  // yet.
+  // between. Also visits entries that a VaryRecord has made unreachable, until they are evicted.
   using Visit =
       std::function<bool(std::string_view key, const cache::EntryHead& entry, uint32_t hits)>;
   size_t DropIf(const Visit& visit);
-  // Must be called before a flush drops entries; afterwards responses to earlier requests are not
-  // stored.
+  // Must be called before a flush drops entries; then responses to earlier requests are not stored.
   void BeginFlush() { flushes_.fetch_add(1, std::memory_order_acq_rel); }
   // Lanes that send requests to JavaScript: the process makes each missing response once and
   // refreshes each stale response once.

@@ -143,8 +143,7 @@ void Refreshes::GiveUpOverdue() {
   for (const auto& [connection, refresh] : by_connection_) {
     if (refresh.deadline_ms <= uv_now(loop_)) overdue.push_back(refresh.connection);
   }
-  // To JavaScript this looks like a client that disconnects. Closing one connection may close
-  // others.
+  // JavaScript sees a client that disconnects. Closing one connection may close others.
   for (Connection* connection : overdue) {
     if (by_connection_.contains(connection)) transport_->Close(connection, 0);
   }

@@ -44,8 +44,7 @@ class Refreshes {
   // request for JavaScript, which sees the client of `connection`, whose request caused it.
 
   // Starts a refresh of the stale entry with this key, unless a lane of the process refreshes it
-  // already or the server has kServerMax own requests. `mark` must be from before the entry was
-  // found.
+  // already or the server has kServerMax own requests. `mark` is from before the entry was found.
   void BeginStale(const Connection* connection, http1::RequestHead request, const std::string& key,
                   ProcessCache::StoreMark mark);
   // Requests the response with this key, for which other requests wait, from JavaScript. Returns

@@ -15,8 +15,7 @@ struct RequestUrl {
 };
 
 // Resolves the value of a Location or Content-Location field (RFC 3986, section 5.2). Returns the
-// target of the resulting URL, or nothing if the URL belongs to another origin or is malformed.
-// Thread: any.
+// target of the resulting URL; nothing = malformed, or of another origin. Thread: any.
 [[nodiscard]] std::optional<std::string> SameOriginTarget(const RequestUrl& base,
                                                           std::string_view reference);
 

@@ -68,8 +68,7 @@ class SharedBodies final : public Lender {
     if (bodies_.size() >= limit_) Forget();
     return shared;
   }
-  // Removes the bodies that no connection uses any more. Called rarely, so its cost does not
-  // matter.
+  // Removes bodies that no connection uses any more. Called rarely: its cost does not matter.
   void Forget() {
     std::erase_if(bodies_, [](const auto& entry) { return entry.second.expired(); });
     limit_ = 2 * bodies_.size() + kLimitMin;

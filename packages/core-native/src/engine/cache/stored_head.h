@@ -29,8 +29,7 @@ void AppendUpdatedHead(std::string_view stored, std::span<const http1::HeaderLin
 void AppendCodedHead(std::string_view stored, std::string_view coding, uint64_t body_bytes,
                      std::string* to);
 
-// Removes the first line from an entry's head, without its line end. Returns false if there is
-// none.
+// Removes the first line from an entry's head, without its line end. Returns false if none is left.
 bool TakeHeadLine(std::string_view* head, std::string_view* line);
 // Splits a line of an entry's head. Values have no white space around them.
 http1::HeaderLine SplitHeadLine(std::string_view line);

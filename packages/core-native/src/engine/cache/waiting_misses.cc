@@ -63,8 +63,7 @@ WaitingMisses::Turn WaitingMisses::Join(Connection* connection, const Miss& miss
     }
   }
   if (const auto found = waiting_.find(connection); found != waiting_.end()) {
-    // The input was resumed for another reason. The key is the same, so it is the same request:
-    // keep waiting.
+    // The input was resumed for another reason. The same key is the same request: keep waiting.
     if (found->second.key == key) return Turn::kWaits;
     TakeOut(connection);
   }
@@ -223,8 +222,7 @@ void WaitingMisses::LetNextLead(const std::string& key) {
     }
     Connection* const next = found->second.connections.front();
     found->second.connections.pop_front();
-    // A request that waits for the second time leads itself, so that each failure costs one waiting
-    // request.
+    // A request leads itself when it waits again, so that each failure costs one waiting request.
     const auto node = waiting_.extract(next);
     const Waiter& waiter = node.mapped();
     Resume(next, waiter.was_first ? Turn::kLeads : Turn::kLeadsAnew, waiter);

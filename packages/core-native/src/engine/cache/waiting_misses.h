@@ -59,15 +59,13 @@ class WaitingMisses {
     // True if the request may lead. If Join() lets it lead and JavaScript gets it, Lead() must be
     // called before the next Join().
     bool may_lead;
-    // True if other requests may wait for the answer although no earlier answer with the key is
-    // known.
+    // True if others may wait for the answer although no earlier answer with the key is known.
     bool is_storable;
   };
   // Decides about a miss. A request waits no longer than its server lets requests wait for others
   // and for JavaScript.
   Turn Join(Connection* connection, const Miss& miss);
-  // True if the last Join() has let a request lead, and no other request of the process was leading
-  // for its key.
+  // True if the last Join() has let a request lead, and no other one of the process was leading.
   bool has_claim() const { return !claimed_.empty(); }
   // Must be called when JavaScript has got the request for which Join() has returned kLeads or
   // kLeadsAnew; from then on the request leads, unless its client reads the answer too slowly.
@@ -83,8 +81,7 @@ class WaitingMisses {
   // -- Results of the leading request. Waiting requests are resumed after the present pass.
 
   void OnDecided(const std::string& key, Decision decision);
-  // Must be called when the request of this connection gets no response; ignored if it does not
-  // lead.
+  // Must be called when the request of this connection gets no response. Matters if it leads.
   void OnLost(const Connection* connection, const std::string& key);
 
   // True if a request waits or is being resumed.

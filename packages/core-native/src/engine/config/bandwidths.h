@@ -41,8 +41,7 @@ class Bandwidths {
   // Must be called when the owners on a port have changed. Gives every bucket of the port its new
   // share. nullptr = the port is no longer used.
   void SetOwners(uint16_t port, CountOwners count);
-  // Must be called when the server has stopped listening. Its buckets exist as long as connections
-  // use them.
+  // Must be called when the server has stopped listening. Connections may still use its buckets.
   void Forget(uint32_t server_id);
 
  private:

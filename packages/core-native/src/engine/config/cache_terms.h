@@ -68,8 +68,7 @@ struct CacheTerms {
   bool tells_reason = false;                 // The field also says why a response was not stored.
   // Time limit for JavaScript's answer to a request of the cache itself.
   uint32_t refresh_ms = 60'000;
-  // Longest time that a request waits for the answer to another request with its key; 0 = requests
-  // do not wait.
+  // Longest time that a request waits for the answer to another one with its key; 0 = none.
   uint32_t coalesce_ms = 5'000;
   std::shared_ptr<CacheCounters> counters;
   // KeyScope::port of a server without prefixes; 0 = none.

@@ -70,8 +70,7 @@ bool ServerConfig::AddPrefix(const NumberedPrefix& added) {
   }
   ++(prefix.is_https ? found->secure_count : found->plain_count);
   prefixes_.Insert(prefixes_.LowerBound(added.id), Prefix{added, prefix.path.size()});
-  // Accept a duplicate with the other scheme here: its registration refuses it later, with a
-  // reason.
+  // Accept a duplicate with the other scheme: its registration refuses it later, with a reason.
   if (found->table.Add(prefix, added.id)) return true;
   shadowed_.push_back(added);
   return found->plain_count != 0 && found->secure_count != 0;

@@ -18,8 +18,7 @@
 
 namespace httpsys::engine {
 
-// One version of a server's settings; a change makes a new object. Immutable, and shared by the
-// lanes.
+// One version of a server's settings. Immutable, and shared by the lanes.
 class ServerConfig {
  public:
   // `last` is the version before, from which unchanged prefixes are taken; nullptr = none. `sites`

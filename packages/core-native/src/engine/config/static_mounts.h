@@ -32,8 +32,7 @@ class StaticMounts {
   };
 
   StaticMounts() = default;
-  // Mounts that are also in `last` keep their StaticSite, with its data about files. `last` may be
-  // nullptr.
+  // Mounts that are also in `last` keep their StaticSite, with its data. `last` may be nullptr.
   StaticMounts(const std::vector<StaticMount>& wanted, const StaticMounts* last,
                static_files::StaticSites* sites);
 

@@ -123,8 +123,7 @@ bool ArenaGifts::TellScope(uint64_t link, uint64_t key, std::string* told) {
   if (server != servers_->end() && !server->second->is_unlistened) {
     scope = ScopeOf(*server->second->config, server_id, prefix_id);
   }
-  // Prefixes with several owners get scope 0: readers would not notice invalidations by another
-  // owner.
+  // A prefix with several owners gets scope 0: readers cannot notice another owner's invalidations.
   if (cache_->co_owners().IsShared(scope.scope)) scope.scope = 0;
   // With scope 0, send no other fact of the prefix.
   if (scope.scope == 0) scope = {server_id, prefix_id, 0, 0, {}, {}};

@@ -37,9 +37,8 @@ class ArenaGifts final : public CacheAskers {
   // Must be called before the loop is closed.
   void Close();
 
-  // Returns the facts about a prefix for readers. `scope` is 0 if they get none of its entries:
-  // because the server limits connections or bandwidth, serves files, or requests client
-  // certificates.
+  // Returns the facts about a prefix for readers. `scope` is 0 if they get none of its entries: the
+  // server limits connections or bandwidth, serves files, or requests client certificates.
   static peer::CacheScope ScopeOf(const ServerConfig& config, uint32_t server_id,
                                   uint32_t prefix_id);
 

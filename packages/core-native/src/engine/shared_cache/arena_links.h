@@ -57,8 +57,7 @@ class ArenaLinks final : public sharing::Channel::Handler {
   bool OnGone(uint64_t member, const peer::Frame& frame);
   bool OnScope(uint64_t member, const peer::Frame& frame);
   bool OnCounters(uint64_t member, int fd);
-  // Updates the list of other owners of this engine's prefixes, and requests missing counters from
-  // them.
+  // Updates the list of other owners of this engine's prefixes, and requests missing counters.
   void UpdateOwners();
   void SweepOwners();
   void Follow(uint64_t member);

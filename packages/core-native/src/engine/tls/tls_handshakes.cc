@@ -123,12 +123,10 @@ bool TlsHandshakes::Establish(Connection* connection) {
   Messages::Begin(connection, uv_hrtime());
   const bool is_left = connection->server()->is_unlistened;
   if (connection->slot.is_announced() || !router_->IsShared(connection->local_port)) {
-    // The server was closed during the handshake, but still gets the connection, which was accepted
-    // earlier.
+    // A server that was closed during the handshake still gets the connection accepted before.
     transport_->AnnounceAnew(connection, is_left ? uint32_t{records::kFlagShared} : 0);
   } else if (is_left) {
-    // Otherwise the first request determines the server, and announces the connection to
-    // JavaScript.
+    // Otherwise the first request determines the server, and announces the connection.
     router_->Leave(connection);
   }
   output_->FlushSealed(connection);
@@ -147,8 +145,7 @@ void TlsHandshakes::Fail(Connection* connection) {
   transport_->CloseLingering(connection);
 }
 
-// Writes the answer without TLS. It is the connection's first output, so the socket has room for
-// all of it.
+// Writes without TLS. The first output of a connection always fits into the socket.
 void TlsHandshakes::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   (void)send(connection->fd, answer.head.data(), answer.head.size(), kSendFlags | MSG_DONTWAIT);
 }

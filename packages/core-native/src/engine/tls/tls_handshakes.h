@@ -19,8 +19,7 @@ class TlsHandshakes final : private AnswerWriter {
   TlsHandshakes(Transport* transport, RequestRouter* router, NativeAnswers* answers)
       : transport_(transport), output_(transport->output()), router_(router), answers_(answers) {}
 
-  // Continues a handshake (phase kHandshake). Returns true if it is complete and there may be bytes
-  // to read.
+  // Continues a handshake (phase kHandshake). Returns true if it is done and bytes may be readable.
   bool OnReadable(Connection* connection);
   // Fails a handshake that has taken too long.
   void OnTimeout(Connection* connection);

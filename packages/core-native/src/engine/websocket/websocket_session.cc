@@ -178,8 +178,7 @@ void WebSocketSession::OnEof(Connection* connection) {
   if (connection->end.is_fin_sent()) transport_->Close(connection, 0);
 }
 
-// Returns the number of bytes used: fewer than `size` if JavaScript must consume earlier messages
-// first.
+// Returns the number of bytes used; less than `size` = JavaScript must consume messages first.
 size_t WebSocketSession::Read(Connection* connection, char* data, size_t size) {
   if (connection->input.window_bytes() <= 0) return 0;
   Delivery delivery(this, connection);

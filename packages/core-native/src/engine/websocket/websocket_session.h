@@ -1,6 +1,5 @@
 #pragma once
-// WebSockets on the connections of a lane: turns bytes into message records, and frame records into
-// bytes.
+// WebSockets on a lane's connections: turns bytes into message records, frame records into bytes.
 
 #include <uv.h>
 
@@ -32,8 +31,7 @@ class WebSocketSession final : public Protocol {
 
   // -- Input.
 
-  // Returns the memory for the next input: that of a partly read message if it has any, else
-  // `shared`.
+  // Returns memory for the next input: that of a partly read message if it has any, else `shared`.
   std::span<char> Room(Connection* connection, std::span<char> shared) override;
   void OnReceived(Connection* connection, size_t bytes) override;
   // Unmasks the input in place: its memory is overwritten.
