@@ -80,7 +80,7 @@ class LentMemory {
   bool Find(uint32_t id, View* view);
   // Removes the first `bytes` of a block, which the lane has used. Find() then returns the rest.
   void Skip(uint32_t id, size_t bytes);
-  // Forgets a block that the lane does not use any more.
+  // Forgets a block after the lane's last use.
   void Return(uint32_t id);
   // Makes the next block get this id, for tests of the wrap-around.
   void set_next_id(uint32_t id) { next_id_ = id; }

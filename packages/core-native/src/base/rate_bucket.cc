@@ -51,7 +51,7 @@ RateBucket::Taken RateBucket::Take(uint64_t want, uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
   Refill(now_ns);
   const uint64_t turn = std::min(want, turn_bytes_);
-  // Less than a turn's bytes are not worth a system call, unless the caller wants no more.
+  // Less than a turn's bytes are not worth a system call, unless the caller wants only those.
   if (granted_ >= taken_ + turn) {
     const uint64_t bytes = std::min(want, granted_ - taken_);
     taken_ += bytes;

@@ -10,7 +10,7 @@ namespace httpsys {
 
 // A copy shares all chunks with its origin, and costs a pointer per chunk. Whichever of the two
 // changes a chunk first copies that chunk. Threads: all changes and copies must be made on one
-// thread at a time; other threads may read objects that do not change any more.
+// thread at a time; other threads may read objects that are complete.
 template <typename Chunk>
 class SharedChunks {
  public:

@@ -1,4 +1,4 @@
-// Names of threads on systems without a file of their own, such as macOS.
+// Names of threads on all other systems, such as macOS.
 
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-// Unix sockets of systems without a file of their own.
+// Unix sockets of all other systems.
 
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -82,12 +82,12 @@ struct EveryStep {
 };
 
 // Looks for the entry with this key, whose hash is HashText(key, seed). Reads the memory once and
-// without locks, then checks and uses the copy. Why no half-written entry is returned:
+// without locks, then checks and uses the copy. Never returns a half-written entry, because:
 //  * The writer empties the slots of a segment, makes its generation odd, and overwrites it only
 //    after that. A reader that has copied a byte written later sees the odd generation, or a later
 //    one, behind its fence.
-//  * The slot is looked at again behind the generation. Otherwise the generation could be that of
-//    the next use of the segment, and would vouch for an entry that is not written yet.
+//  * The slot is read again after the generation. Otherwise the generation could be that of the
+//    next use of the segment, and would vouch for an entry that is not written yet.
 template <typename Steps>
 FindResult FindEntry(const ArenaView& view, std::string_view key, uint64_t hash, CopyBuffer* buffer,
                      FoundEntry* found, Steps* steps) {

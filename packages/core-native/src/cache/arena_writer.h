@@ -66,11 +66,9 @@ class ArenaWriter {
     uint32_t slot_at = 0;
     Slot slot;  // Empty if no slot was found.
   };
-  // Returns the slot for a hash, or an empty Place.
   [[nodiscard]] Place FindSlot(uint64_t hash) const;
   // Returns the slot that names the entry at `offset`, or an empty Place.
   [[nodiscard]] Place FindSlot(uint64_t hash, uint64_t offset) const;
-  // Returns slot number `way` of the bucket of a hash.
   [[nodiscard]] Place SlotAt(uint64_t hash, uint32_t way) const;
 
   // Makes an entry visible in the slot at this position, in place of the slot's earlier entry.

@@ -47,7 +47,6 @@ class CacheStore {
   // Stores an entry, in place of another one with the same key. Returns false if it is too large
   // for half a segment, or if there is no memory.
   bool Store(const EntryParts& parts);
-  // Returns the head of the entry with this key, if there is one.
   [[nodiscard]] std::optional<EntryHead> Look(std::string_view key) const;
   // Removes the entry with this key. Returns false if there is none.
   bool Drop(std::string_view key);

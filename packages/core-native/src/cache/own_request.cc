@@ -60,7 +60,6 @@ bool IsNamedByConnection(const RequestHead& request, std::string_view name) {
   return false;
 }
 
-// Returns a GET for the same target, without lines.
 RequestHead WithoutLines(const RequestHead& request, uint16_t get_method) {
   RequestHead head;
   head.method = get_method;

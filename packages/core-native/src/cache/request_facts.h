@@ -23,7 +23,6 @@ struct RequestFacts {
   // Directives of the request. `no-cache` is also set by `Pragma: no-cache` without a Cache-Control
   // field (RFC 9111, section 5.4). Views point into the lines.
   semantics::CacheControl control;
-  // True if the request has Authorization or Proxy-Authorization.
   bool has_authorization = false;
   // True if the client has shown a certificate, or the server has requested one.
   bool has_client_certificate = false;

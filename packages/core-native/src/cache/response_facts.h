@@ -11,7 +11,6 @@
 
 namespace httpsys::cache {
 
-// The date in a field of a response.
 struct FieldDate {
   enum class State : uint8_t { kAbsent, kInvalid, kValid };
 

@@ -36,7 +36,7 @@ bool IsAboutRequest(uint16_t status) {
   }
 }
 
-// Returns why the response may not be stored under either rule set, judged by the response alone.
+// Returns why neither rule set may store the response, judged by the response alone.
 Refusal RefuseResponse(const ResponseFacts& response, const ResponseShape& shape,
                        const StoreOptions& options) {
   const semantics::CacheControl& control =

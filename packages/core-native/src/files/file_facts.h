@@ -17,8 +17,7 @@ struct FileFacts {
   int64_t changed_ns = 0;   // Time of the inode's last change, which no program can set.
 
   bool operator==(const FileFacts&) const = default;
-  // True if both have the same inode: a changed file, or a new one with a removed file's inode,
-  // too.
+  // True if the inodes are equal. The file may have changed, or have a removed file's inode.
   bool IsSameFile(const FileFacts& other) const {
     return device == other.device && inode == other.inode;
   }

@@ -16,7 +16,7 @@
 
 namespace httpsys::files {
 
-// What is known about a file's bytes before they are read.
+// Whether reads of a file may wait.
 enum class ReadWay : uint8_t {
   kMemory,  // All bytes are always in memory (tmpfs).
   kProbed,  // The system can say whether bytes are in memory (RWF_NOWAIT: ext4, XFS, Btrfs).

@@ -108,7 +108,6 @@ class ReadAhead::Pool {
     sweep_at_ = Clock::now() + kUnused;
   }
 
-  // The function of each thread.
   void Run() {
     std::unique_lock lock(mutex_);
     for (;;) {

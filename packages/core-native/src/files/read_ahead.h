@@ -51,7 +51,6 @@ class ReadAhead {
   // Removes a task that is no longer needed, unless it has begun. Without that, tasks of clients
   // that have left would pile up behind a device that does not answer.
   void Cancel(WaitPlace place, Ticket ticket);
-  // Returns the place at which a read of a file waits.
   static WaitPlace PlaceOf(const OpenFile& file) {
     return {file.facts().device, WaitPlace::Use::kBytes};
   }

@@ -49,7 +49,6 @@ class RootFolder {
   // to another folder by now: it is neither used nor closed then. Does not wait for a server.
   [[nodiscard]] bool IsOpen() const;
 
-  // The device of the folder.
   uint64_t device() const { return facts_.device; }
   bool walks() const { return walks_; }
 

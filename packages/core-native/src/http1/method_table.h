@@ -31,7 +31,6 @@ class MethodTable {
   };
 
   std::vector<std::string> methods_;
-  // The methods by length.
   std::vector<std::vector<Named>> by_length_;
   int connect_ = -1;
   int get_ = -1;

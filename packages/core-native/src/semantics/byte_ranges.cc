@@ -70,7 +70,6 @@ bool HasTooManyOverlaps(std::span<const ByteRange> ranges, size_t overlapping_ma
          overlapping_max;
 }
 
-// True if all ranges together are longer than `size`.
 bool IsLongerThan(std::span<const ByteRange> ranges, uint64_t size) {
   uint64_t left = size;
   for (const ByteRange& range : ranges) {

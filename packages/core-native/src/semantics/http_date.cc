@@ -131,7 +131,7 @@ std::optional<int64_t> ParseRfc850Date(DateReader reader, int64_t now_seconds) {
   const int limit_year = static_cast<int>(limit_day.year());
   fields.year = limit_year - (limit_year - fields.year) % 100;
   std::optional<int64_t> seconds = SecondsOf(fields);
-  // The date is too late, or a 29th of February that exists only in the next century.
+  // The date is too late, or a 29th of February that only the last century has: go back to that.
   if (!seconds.has_value() || *seconds > limit) {
     fields.year -= 100;
     seconds = SecondsOf(fields);

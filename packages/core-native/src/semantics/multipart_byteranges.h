@@ -34,7 +34,6 @@ class MultipartByteranges {
   void AppendContentType(std::string* out) const;
   // Appends the head of a part, blank line included.
   void AppendPartHead(size_t index, std::string* out) const;
-  // Appends the end of the content.
   void AppendEnd(std::string* out) const;
 
   // Returns the value of Content-Length: bytes of all texts and ranges. Cannot overflow with ranges

@@ -46,7 +46,7 @@ void CacheGrants::OnBroken(LinkId link) {
   Tell();
 }
 
-// Sends changed grants, again and again: memory that this engine gives back is free at once.
+// Sends changed grants. Repeats, because memory that this engine gives back is free at once.
 void CacheGrants::Tell() {
   bool is_freed = true;
   while (std::exchange(is_freed, false)) {

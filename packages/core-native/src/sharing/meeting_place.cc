@@ -22,11 +22,11 @@ namespace httpsys::sharing {
 namespace {
 
 constexpr int kBacklog = 512;
-// The longest name of a file in a directory, that of a member: with the path of a chosen directory
-// it must fit into a socket address.
+// The longest name of a file in a directory: with a chosen directory's path it must fit into a
+// socket address.
 constexpr const char* kLongestName = "m-0123456789abcdef";
 
-// Returns true if a name is that of a file: an absolute path. Abstract names begin with no slash.
+// Returns true if a name is a file's: an absolute path. Abstract names begin with no slash.
 bool IsFile(const std::string& name) { return !name.empty() && name[0] == '/'; }
 
 // The place that UseNamePlace() has set; nullptr = none.

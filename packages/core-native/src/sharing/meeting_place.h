@@ -26,15 +26,15 @@ struct NamedSocket {
 
 // Returns the name of a member's data socket, under which its lanes are reached.
 std::string MemberName(uint64_t id);
-// Returns at most `most` names of this user that begin with `start`. Where the system does not tell
-// whose they are, names of other users or without an owner may be among them.
+// Returns at most `most` names of this user that begin with `start`. Where the system does not
+// report owners, names of other users or without an owner may be among them.
 std::vector<std::string> NamesOfUser(const std::string& start, size_t most);
 // Listens under a name. Returns 0; -EADDRINUSE if another process has the name; -EACCES if its
 // directory is another user's. The caller owns the descriptors and must call CloseNamed().
 int ListenUnder(const std::string& name, NamedSocket* socket);
 // Closes the descriptors and removes the files of the name.
 void CloseNamed(NamedSocket* socket);
-// Connects to a name. Returns a descriptor, or a negative errno; -ECONNREFUSED if nobody listens.
+// Connects to a name. Returns a descriptor or a negative errno; -ECONNREFUSED = no process listens.
 int ConnectTo(const std::string& name);
 // Connects to the coordinator of a port: to the highest rank of its meeting place at which a
 // process of this user listens, or else to rank 0. Sets the rank. Returns as ConnectTo() does.

@@ -23,10 +23,10 @@ class NamePlace {
   // Sets the address of a name. Returns its size; 0 = the name is too long.
   virtual socklen_t AddressOf(const std::string& name, sockaddr_un* address) const = 0;
   // Reads the uid of the owner of a name or of its directory, even if no process listens there.
-  // Returns false if there is no owner, or the system does not tell.
+  // Returns false if there is no owner, or the system does not report it.
   virtual bool UidOf(const std::string& name, uint32_t* uid) const = 0;
   // Adds names of this user that begin with `start`, until there are `most`. Where the system does
-  // not tell whose they are, names of other users or without an owner may be among them.
+  // not report owners, names of other users or without an owner may be among them.
   virtual void List(const std::string& start, size_t most,
                     std::vector<std::string>* names) const = 0;
 
@@ -36,7 +36,6 @@ class NamePlace {
 
 // The names that are files, in a directory. Works on every system.
 const NamePlace& DirectoryPlace();
-// The best place for this system's names.
 const NamePlace& SystemPlace();
 // Keeps the names of this process, unless a directory was chosen, in this place instead of
 // SystemPlace(). For tests.

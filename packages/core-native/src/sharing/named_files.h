@@ -28,8 +28,7 @@ void RemoveName(const std::string& name, int lock_fd);
 // Removes the files of killed processes from the folder of a name. Looks at kSweptNamesMax files at
 // most. Returns the number of names removed.
 int SweepFolder(const std::string& name);
-// Returns the names in a private folder that begin with `start`, whether or not anybody has them:
-// `most` at most.
+// Returns the names in a private folder that begin with `start`, in use or not; `most` at most.
 std::vector<std::string> ListNames(const std::string& start, size_t most);
 
 }  // namespace httpsys::sharing

@@ -32,7 +32,6 @@ class PortCoordinator {
   // Begins the term. Members that are known already get limits::kReunionMs to come back. `victory`
   // says at which rank of the meeting place this engine is the coordinator.
   void Begin(const PortSuccession::Victory& victory, uint64_t now_ms);
-  // The rank of the meeting place that this engine has.
   uint32_t rank() const { return descent_.rank(); }
   // Gives up the meeting place and all links, because another member has succeeded this engine. The
   // engine's registrations stay in the record: as a member it sends them to the successor.
@@ -59,7 +58,7 @@ class PortCoordinator {
   // back: this coordinator cannot inform them of changes.
   bool IsAwaiting() const;
 
-  // -- What this engine wants.
+  // -- Registrations of this engine.
 
   // Decides on a registration of this engine. Returns true if `result` is final; otherwise
   // PortEffects::Complete() is called when all members have confirmed it.

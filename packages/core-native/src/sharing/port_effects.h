@@ -58,7 +58,6 @@ class PortEffects {
 
   // Connects to the meeting place of the port, at the highest rank at which a process listens.
   virtual Visit VisitMeeting() = 0;
-  // Connects to one rank of the meeting place.
   virtual Visit VisitRank(uint32_t rank) = 0;
   // Takes a rank of the meeting place, and gives up the rank that this engine has. Visitors are not
   // accepted until OpenMeeting(), unless the engine has accepted them before. Fails with

@@ -90,7 +90,7 @@ size_t PortLinks::UnsentBytes(LinkId link) const {
   return found == open_.end() ? 0 : found->second.channel->unsent_bytes();
 }
 
-// A closed link has an unread end.
+// True for a closed link, too: its end counts as unread.
 bool PortLinks::HasUnread(LinkId link) const {
   const auto found = open_.find(link);
   return found == open_.end() ? link != 0 : found->second.channel->HasUnread();

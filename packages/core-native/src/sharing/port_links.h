@@ -17,7 +17,7 @@
 namespace httpsys::sharing {
 
 // Frames wait for Flush(), which keeps their order. Thread: any, with the lock of SharedPorts held;
-// Open(), Flush(), UnsentBytes(), HasUnread(), HasEnded(), Remove() and CloseAll(): the loop's.
+// Open(), Flush(), UnsentBytes(), HasUnread(), HasEnded(), Remove(), CloseAll(): the loop's thread.
 class PortLinks {
  public:
   PortLinks() = default;

@@ -10,8 +10,8 @@
 namespace httpsys::sharing {
 namespace {
 
-// Delay before a member takes the place of a dead coordinator if it is new or wants nothing any
-// more. Members that know the port and stay there try at once.
+// Delay before a member takes the place of a dead coordinator if it is new or wants nothing now.
+// Members that know the port and stay there try at once.
 constexpr uint64_t kPatienceMs = 100;
 constexpr uint64_t kRetryMs = 5;
 // How long a member that has prefixes waits before it tries again to join.
@@ -428,7 +428,7 @@ void PortMembership::OnApplied(const Applied& applied) {
   effects_->Send(link_, FrameType::kSynced, peer::Encode(peer::Sync{applied.serial}));
 }
 
-// -- What this engine wants.
+// -- Registrations of this engine.
 
 void PortMembership::AskQueued(uint64_t now_ms) {
   for (peer::Register& wanted : std::exchange(record_->queued, {})) {
@@ -584,7 +584,7 @@ void PortMembership::GiveUpAsked(uint64_t now_ms) {
   why.error = ETIMEDOUT;
   why.pid = coordinator_.pid;
   record_->FailAll(why);
-  // Later removals have a deadline of their own.
+  // Later removals have their own deadline.
   record_->GiveUpRemovals(now_ms, limits::kCoordinatorMs);
   answer_deadline_ms_ = record_->removals.empty() ? 0 : now_ms + limits::kCoordinatorMs;
   if (record_->WantsNothing() && record_->removals.empty()) is_over_ = true;

@@ -57,7 +57,7 @@ class PortMembership {
   // to applied.serial.
   void OnApplied(const Applied& applied);
 
-  // -- What this engine wants.
+  // -- Registrations of this engine.
 
   // Sends the coordinator all waiting registrations. PortEffects::Complete() is called for each.
   void AskQueued(uint64_t now_ms);

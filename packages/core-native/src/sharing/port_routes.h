@@ -58,7 +58,6 @@ class PortRoutes {
   bool passes_on() const { return is_shared_ && has_peers(); }
   // The other members with a server on the port.
   const std::vector<uint64_t>& peers() const { return peers_; }
-  // The servers of this engine on the port.
   const std::vector<uint32_t>& local_servers() const { return local_servers_; }
   // The number of members that have left the port, as far as this engine knows.
   uint64_t departures() const { return departures_; }
@@ -73,7 +72,6 @@ class PortRoutes {
   }
   size_t target_limit() const { return targets_.size() * kTargetsPerChunk; }
 
-  // Returns the number of owners of a prefix.
   size_t CountOwners(const UrlPrefix& prefix) const;
   // Returns how many servers share the plain port (without a prefix) on which a server of this
   // engine listens. Looks at every target.

@@ -38,7 +38,6 @@ class PortState {
   // the entry is for no prefix of the port, or there are too many.
   bool AddEntry(const peer::Entry& entry, uint64_t now_ms);
   void RemoveEntry(const peer::EntryGone& gone);
-  // Removes the member's entry of that prefix, and returns it.
   std::optional<peer::EntryGone> RemoveOwner(uint64_t member, const std::string& prefix);
   // Removes the absent entries with the keys of a registration, and returns them.
   std::vector<peer::EntryGone> RemoveAbsent(const peer::Register& registered);

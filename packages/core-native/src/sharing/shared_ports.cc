@@ -24,7 +24,7 @@ void SharedPorts::Introduce(uint32_t thread, std::string program) {
   program_ = std::move(program);
 }
 
-// -- What JavaScript wants.
+// -- Calls of JavaScript.
 
 int SharedPorts::Meet(uint16_t number, Stranger* stranger) {
   const std::lock_guard lock(mutex_);

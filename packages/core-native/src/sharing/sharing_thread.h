@@ -16,9 +16,7 @@ class SharingThread {
   // Receives calls on the thread.
   class Owner {
    public:
-    // Called after commands have run.
     virtual void AfterCommands() = 0;
-    // Called when the timer of TickSoon() expires.
     virtual void Tick() = 0;
     // Called when the timer of TellKeysLater() expires.
     virtual void TellTicketKeys() = 0;

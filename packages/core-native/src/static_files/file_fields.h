@@ -15,7 +15,6 @@
 
 namespace httpsys::static_files {
 
-// Appends `name: value` as a line.
 void AppendField(std::string_view name, std::string_view value, std::string* fields);
 
 // Returns the time of the last change in milliseconds, rounded as stock Node's `stat.mtime` is.

@@ -296,8 +296,8 @@ std::string ServerContext::TermsDigest(const UrlPrefix& prefix, std::string_view
     digest.Add(TrustOf(FindHost(prefix.host).get()));
     return digest.Finish();
   }
-  // Clients of a wildcard prefix may name any host, the digest covers the authorities of the server
-  // and, if those of a host differ, of all hosts.
+  // The digest covers the server's authorities and, if those of a host differ, all hosts': clients
+  // of a wildcard prefix may name any host.
   digest.Add(trust_);
   const bool is_same_for_all = std::all_of(
       settings_.hosts.begin(), settings_.hosts.end(),

@@ -37,7 +37,6 @@ class TicketKeys {
   // kTicketKeysBytes.
   static std::shared_ptr<TicketKeys> Fixed(std::string_view bytes);
 
-  // The clock for `now_ms` below.
   static uint64_t NowMs();
   // Returns the keys that other processes of the port need to decrypt tickets made here, the newest
   // first. Replaces expired keys first.

@@ -17,8 +17,8 @@ class Deflater : public ZlibUser {
       : ZlibUser(pool, true, parameters, takes_over) {}
 
   // Appends the compressed payload of a frame to `out`; for the last frame of a message, without
-  // the 00 00 ff ff of RFC 7692, section 7.2.1. Returns false if out of memory: afterwards the
-  // WebSocket must not be used any more.
+  // the 00 00 ff ff of RFC 7692, section 7.2.1. Returns false if out of memory: the WebSocket must
+  // then not be used again.
   bool Deflate(std::string_view payload, bool is_last_of_message, ByteBuffer* out);
 
   // Must be called when this WebSocket sends a compressed message that another Deflater has made:

@@ -11,7 +11,7 @@ namespace httpsys::win {
 // only responses that are sent in one call. Thread: any, one at a time.
 class CachePolicy {
  public:
-  // Sets the policy. Returns false if `policy` is unknown.
+  // Sets the policy. Returns false if it is unknown.
   bool Set(uint32_t policy, uint32_t seconds) {
     static_assert(int{records::kCacheUserInvalidates} == int{HttpCachePolicyUserInvalidates});
     static_assert(int{records::kCacheTimeToLive} == int{HttpCachePolicyTimeToLive});

@@ -80,7 +80,6 @@ class Exchange {
   void CloseBehind() { closes_ = true; }
   bool is_ended() const { return is_ended_; }
   bool closes() const { return closes_; }
-  // True if output waits and no call is outstanding.
   bool CanSend() const;
   // Makes a call that sends waiting output. NO_ERROR: the call is already complete.
   CallResult Send();
@@ -101,7 +100,6 @@ class Exchange {
 
   // -- The request's body, or the client's opaque bytes.
 
-  // True if more bytes of the client must be received.
   bool WantsBytes() const { return (has_more_body && !awaits_continue) || opaque.WantsBytes(); }
   bool is_receiving() const { return is_receiving_; }
   CallResult Receive(size_t bytes_max);

@@ -13,8 +13,8 @@ namespace httpsys::win {
 // its descriptor. Thread: any, one at a time.
 class SentFile {
  public:
-  // Opens a part of the file of a Node descriptor: `bytes` bytes from `start` on. Returns nullptr
-  // if the descriptor is not that of a file.
+  // Opens `bytes` bytes, from `start` on, of the file of a Node descriptor; nullptr = it is no
+  // file.
   static std::unique_ptr<SentFile> Open(int fd, uint64_t start, uint64_t bytes);
   SentFile(const SentFile&) = delete;
   SentFile& operator=(const SentFile&) = delete;

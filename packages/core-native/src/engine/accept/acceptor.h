@@ -62,7 +62,7 @@ class Acceptor {
   // Like Remove(), but for one listener.
   void RemoveOne(int key);
   // Accepts the waiting connections of a server, for which the kernel may have woken only this
-  // process, and closes its listeners. Afterwards no more connections of the server are accepted.
+  // process, and closes its listeners. Later connections of the server are not accepted.
   void Remove(uint32_t server_id);
   // Must be called with the number of members that a port has lost so far (PortRoutes). If it has
   // grown, accepts the port's waiting connections: the kernel may have woken a lost process for

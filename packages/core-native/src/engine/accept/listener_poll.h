@@ -23,8 +23,8 @@ class ListenerPoll {
   // Watches a listener. Returns 0, or a negative errno on failure.
   virtual int Watch(int fd, int key) = 0;
   virtual void Unwatch(int fd, int key) = 0;
-  // Waits until listeners are ready, Signal() is called or the timeout expires. Sets `keys` to
-  // those of the ready listeners. timeout_ms -1 = no timeout. Thread: always the same one.
+  // Waits until listeners are ready, Signal() is called or the timeout expires. Sets `keys` to the
+  // ready listeners' keys. timeout_ms -1 = no timeout. Thread: always the same one.
   virtual void Wait(std::vector<int>* keys, int timeout_ms) = 0;
   // Waits for Signal() or the timeout. Thread: the one that calls Wait().
   virtual void Pause(int timeout_ms) = 0;
@@ -37,7 +37,6 @@ class ListenerPoll {
   // Adds a listener to the set. Returns 0 or a negative errno.
   virtual int WatchIn(int set, int fd, int key) const = 0;
   virtual void UnwatchIn(int set, int fd) const = 0;
-  // Sets `keys` to the keys of the set's ready listeners.
   virtual void ReadyIn(int set, std::vector<int>* keys) const = 0;
 
   // -- Sockets.

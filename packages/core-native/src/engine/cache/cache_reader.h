@@ -37,7 +37,6 @@ class CacheReader {
                          semantics::ContentCoding coding, cache::FoundEntry* found) {
     return FindCoded(*mapping_.reader, key, plain, coding, &memory_, found);
   }
-  // Returns true if the entry was used before.
   bool WasUsed(const cache::FoundEntry& found) const {
     return mapping_.store->own_hits().Count(found.slot_at, found.slot) > 0;
   }

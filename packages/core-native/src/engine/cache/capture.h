@@ -81,8 +81,8 @@ class Capture {
   // Gives up storing the response, and frees what was captured.
   void Refuse(cache::Refusal refusal);
   // Handles a 304 that confirms a stored response: stores the response again with its updated head
-  // `head`, or drops it if it must not be stored any more. `age_s` is the age of the 304. Returns
-  // the age of the response in seconds.
+  // `head`, or drops it if that is not storable. `age_s` is the age of the 304. Returns the age of
+  // the response in seconds.
   uint32_t OnConfirmed(uint16_t status, std::string_view head, std::string_view body,
                        uint32_t age_s, const cache::Received& now);
   // Must be called when the response has ended; stores it if it is complete. `is_said` is true if

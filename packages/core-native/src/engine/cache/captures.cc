@@ -43,7 +43,6 @@ bool IsOfResponse(ReplyType type) {
 // Cache-Status of a stale answer that replaces a failure.
 constexpr std::string_view kStaleIfError = "httpsys; hit; detail=STALE_IF_ERROR";
 
-// The age of an entry in seconds.
 uint32_t AgeOf(const cache::EntryTerms& terms, uint64_t now_ms) {
   return cache::Judge(terms, {}, {}, now_ms).age_s;
 }

@@ -134,7 +134,7 @@ class CoOwners {
     uint64_t until_ms = UINT64_MAX;
     std::shared_ptr<View> view;
   };
-  // What one engine knows about owners.
+  // One engine's data about owners.
   struct User {
     std::map<Pair, Owned> owned;
     std::map<uint64_t, Known> known;  // Keyed by member.

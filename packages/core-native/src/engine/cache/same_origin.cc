@@ -7,7 +7,6 @@
 namespace httpsys::engine {
 namespace {
 
-// Returns the host without the default port of its scheme.
 std::string_view WithoutDefaultPort(std::string_view host, bool is_secure) {
   const std::string_view port = is_secure ? ":443" : ":80";
   if (host.ends_with(port)) host.remove_suffix(port.size());

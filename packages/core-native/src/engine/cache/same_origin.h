@@ -7,7 +7,6 @@
 
 namespace httpsys::engine {
 
-// The URL of a request.
 struct RequestUrl {
   bool is_secure = false;
   std::string_view host;    // Value of the Host field.

@@ -24,7 +24,7 @@ class StorableKeys {
   StorableKeys(const StorableKeys&) = delete;
   StorableKeys& operator=(const StorableKeys&) = delete;
 
-  // `hash` is the hash of the key; the same key must have the same hash in all lanes.
+  // `hash` is the hash of the key, which must be the same in all lanes.
   Last Find(uint64_t hash) const {
     if (keys_ == nullptr) return Last::kUnknown;
     const uint64_t known = PlaceOf(hash)->load(std::memory_order_relaxed);

@@ -28,7 +28,7 @@ namespace httpsys::engine {
 // requests whose answer will probably be stored wait and lead. Thread: the lane.
 class WaitingMisses {
  public:
-  // What to do with a request that no entry answers.
+  // How to handle a request that no entry answers.
   enum class Turn : uint8_t {
     kLeads,  // Give it to JavaScript, then call Lead().
     // Like kLeads; an earlier leader has got no answer.

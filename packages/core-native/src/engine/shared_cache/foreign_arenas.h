@@ -63,7 +63,7 @@ class ForeignArenas {
   ForeignArenas(const ForeignArenas&) = delete;
   ForeignArenas& operator=(const ForeignArenas&) = delete;
 
-  // Must be called before the first Ask(); nullptr = ask no member any more.
+  // Must be called before the first Ask(); nullptr = Ask() asks no member.
   void SetAskOwner(AskOwner ask);
 
   // A number that changes whenever Read() would return something else.
