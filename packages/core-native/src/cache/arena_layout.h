@@ -30,7 +30,7 @@ inline constexpr uint32_t kSegmentBytesMax = 64 * 1024 * 1024;
 inline constexpr uint32_t kChunksMax = 1024;
 inline constexpr uint32_t kBucketsMax = 1u << 20;
 inline constexpr uint32_t kWays = 8;  // Slots of a bucket.
-// The index has one slot for each so many bytes of memory, about a small answer with head and key.
+// Bytes of memory per slot of the index, about the size of a small answer with its head and key.
 inline constexpr uint32_t kBytesPerSlot = 512;
 // Entries begin at multiples of this many bytes.
 inline constexpr size_t kEntryAlignBytes = 16;

@@ -19,7 +19,7 @@ class GhostTags {
   // Returns true, and forgets the key, if it is among the last `kept` keys that were added.
   bool Take(uint64_t hash, uint32_t kept) {
     Cell& cell = CellOf(hash);
-    // If the counter wraps, a very old key may count as a recent one, once.
+    // If the counter wraps, a very old key may be mistaken for a recent one.
     const bool is_there = cell.tag == TagOf(hash) && cell.at != 0 && added_ - cell.at < kept;
     if (is_there) cell = {};
     return is_there;

@@ -7,8 +7,7 @@ namespace {
 
 using semantics::kDeltaSecondsMax;
 
-// True for statuses whose meaning for caches this one implements (RFC 9110, section 15); needed for
-// must-understand.
+// True for statuses that this cache implements (RFC 9110, section 15), for must-understand.
 bool IsUnderstood(uint16_t status) {
   return (status >= 200 && status <= 205) || (status >= 300 && status <= 303) ||
          (status >= 307 && status <= 308) || (status >= 400 && status <= 417) ||

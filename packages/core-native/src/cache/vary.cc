@@ -86,8 +86,7 @@ void VaryNames::Insert(std::string_view name) {
     if (order < 0) break;
     at += other.size() + 1;
   }
-  // Bytes of the name and its separator. (The separator stands before the name if that becomes the
-  // last one, otherwise behind it.)
+  // Bytes of the name and its separator, which stands before or behind the name.
   const size_t added = name.size() + (bytes_ == 0 ? 0 : 1);
   if (count_ == kVaryNamesMax || bytes_ + added > kVaryBytesMax) {
     is_broken_ = true;

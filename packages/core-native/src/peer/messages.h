@@ -332,7 +332,7 @@ struct HandOver {
   uint32_t sequence = 0;
   uint16_t port = 0;
   uint8_t hops = 0;  // The number of moves since the connection's last answer.
-  // The idle timeout of a connection between two requests, or kIdleForever; 0 = not in between.
+  // The idle timeout of a connection between two requests, or kIdleForever; 0 = not between two.
   uint32_t idle_ms = 0;
   uint32_t bytes = 0;  // The number of bytes that follow.
   // The member that passed the connection on because it was blocked, and wants it back; 0 = none.
