@@ -251,7 +251,7 @@ inline constexpr size_t kTicketKeysKept = 3;
 // process that made a ticket can resume its session.
 inline constexpr uint64_t kTicketTellMs = 60'000;
 
-// Idle timeout of a connection below HTTP.SYS until JavaScript sets one; the default of node:http.
+// Idle timeout of a connection of HTTP.SYS until JavaScript sets one; the default of node:http.
 inline constexpr uint32_t kNativeIdleMs = 5000;
 // Maximum bytes and time for which input is read and discarded after a reply that closes the
 // connection. Without that, the kernel would answer a late upload with a reset, which destroys the

@@ -22,7 +22,7 @@ inline constexpr size_t kPaddingBytesMax = 16 * 1024;
 // takes five bytes in a head.
 inline constexpr size_t kHeaderBytesCeiling = size_t{256} << 20;
 
-// The number of lines is not limited, only their bytes.
+// Value of `lines_max` for no limit of the number of lines, only of their bytes.
 inline constexpr size_t kAnyLines = SIZE_MAX;
 
 // The bytes and lines that a section of a message may still use.

@@ -46,7 +46,7 @@ struct HttpDateText {
 // Formats the Date of responses, once for each second. Thread: one.
 class ResponseDate {
  public:
-  // Returns a view that is valid until the next call.
+  // Returns the text of Date. The view is valid until the next call.
   [[nodiscard]] std::string_view At(int64_t now_seconds) {
     if (now_seconds != seconds_) {
       seconds_ = now_seconds;

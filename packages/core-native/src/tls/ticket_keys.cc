@@ -73,7 +73,7 @@ bool TicketKeys::MakeKey(uint64_t now_ms, Key* key) {
 // Makes a new key if the current one is too old. If that fails, the next call tries again.
 void TicketKeys::Rotate(uint64_t now_ms) {
   if (keys_.front().made_ms == 0) keys_.front().made_ms = now_ms;
-  // Keys from another member are replaced later, so that this member has time to send new ones.
+  // Keys from another member are replaced later: that member gets time to send new ones first.
   const uint64_t due_ms = limits::kTicketKeyMs + (is_learned_ ? 2 * limits::kTicketTellMs : 0);
   if (AgeOf(keys_.front(), now_ms) >= due_ms) {
     Key next;
