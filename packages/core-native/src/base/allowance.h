@@ -10,8 +10,7 @@ struct Allowance {
   uint32_t used = 0;
   uint64_t second = 0;
 
-  // Counts one event. Returns false if there are too many: more than `most` at once, or more than
-  // `per_second` on average.
+  // Counts one event. Returns false beyond `most` at once, or `per_second` on average.
   bool Take(uint64_t now_ms, uint32_t most, uint32_t per_second);
 };
 

@@ -62,8 +62,7 @@ size_t ReceiveBlocks::available() const {
 
 uint32_t LentMemory::Lend(const uint8_t* data, size_t bytes) {
   const std::lock_guard lock(mutex_);
-  // Skip ids in use: after four billion blocks ids wrap around, and a first block may still be
-  // lent.
+  // Skip ids in use: ids wrap around, and one of the first blocks may still be lent.
   while (next_id_ == kNoBlock || views_.contains(next_id_)) ++next_id_;
   const uint32_t id = next_id_++;
   views_.emplace(id, View{data, bytes});

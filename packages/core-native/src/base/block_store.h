@@ -46,8 +46,7 @@ class ReceiveBlocks {
 
   // Lends limits::kBlockBytes of memory, which must stay valid until kBodyBlock returns `id`.
   void Lend(uint32_t id, uint8_t* memory);
-  // Returns the loan made last, which is most likely in a CPU cache; an empty loan if there is
-  // none.
+  // Returns the last loan, which is most likely in a CPU cache; an empty loan if there is none.
   Loan Take();
   // Appends loans until `loans` has `count`. Returns false if there are too few, and JavaScript
   // cannot lend more before it has read its records.

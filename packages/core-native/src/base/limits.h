@@ -26,8 +26,7 @@ inline constexpr size_t kBlocksPerRead = 16;
 // Maximum number of blocks that JavaScript lends to a lane at a time: enough for 8 reads. V8 counts
 // lent blocks as future garbage: four times as many would cost more than they save.
 inline constexpr size_t kReceiveBlocksMax = 128;
-// A read goes directly into a block only if at least this much of the body is missing: for less,
-// that saves nothing.
+// Minimum missing bytes of a body for a read directly into a block: for fewer, it saves nothing.
 inline constexpr size_t kDirectReadBytesMin = 16 * 1024;
 // Receive window of a connection: body and opaque bytes that JavaScript may have received but not
 // consumed. Two socket buffers, enough to keep a reader busy while messages cross threads.
@@ -41,8 +40,7 @@ inline constexpr uint32_t kKeepsUpMs = 10;
 // generous limit: the socket of a fast consumer is read all the time, so the consumer rarely has
 // nothing left to consume.
 inline constexpr uint32_t kSlowMs = 100;
-// Maximum number of connections (and of HTTP/2 streams) of a lane that have kReceiveExtraBytes: 14
-// MiB for each kind.
+// Maximum number of a lane's connections (and streams) with kReceiveExtraBytes: 14 MiB each.
 inline constexpr size_t kReceiveExtraMax = 16;
 // Maximum bytes of a refused message that a 'clientError' event shows: as much as one read in Node.
 inline constexpr size_t kRawBytesMax = 64 * 1024;
@@ -88,8 +86,7 @@ inline constexpr size_t kUnsentRepliesMax = 16 * 1024 * 1024;
 // After this many connections that ended with unsent output, the lane makes malloc() return memory
 // to the kernel. Otherwise malloc() would keep the memory of a flood.
 inline constexpr size_t kTrimAfterDrops = 32;
-// Maximum bytes sent on one connection per writability event: a fast reader must leave time for
-// other connections.
+// Maximum bytes sent on one connection per writability event, to leave time for others.
 inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
 
 // Minimum size of output to several connections that is queued by reference instead of copied.
@@ -223,8 +220,7 @@ inline constexpr size_t kTlsRecordBytes = 16 * 1024;
 // does not accept stay in memory: beyond four records, at most twice what it has just accepted.
 inline constexpr size_t kTlsWireBytes = 64 * 1024;
 inline constexpr size_t kTlsWireBytesMax = 256 * 1024;
-// Maximum bytes that a client may send without a byte of application data: an incomplete record,
-// and some key updates.
+// Maximum bytes from a client without application data: an incomplete record, some key updates.
 inline constexpr size_t kTlsBarrenBytesMax = 32 * 1024;
 // Number of TLS messages that a client may send after the handshake, at once and per second in the
 // long run: key updates (TLS 1.3) and refused renegotiation requests (earlier versions). OpenSSL
@@ -266,8 +262,7 @@ inline constexpr uint64_t kLeftMs = 2000;
 // while the lane is awake, and while it sleeps. Waking the lane costs as much as a request.
 inline constexpr uint64_t kUnwatchedMs = 20;
 inline constexpr uint64_t kUnwatchedWakeMs = 200;
-// Maximum number of distinct idle timeouts at the same time. A connection with a further one uses
-// the next shorter timeout.
+// Maximum number of distinct idle timeouts; a further one is rounded down to the next of them.
 inline constexpr size_t kTimerListsMax = 64;
 
 // Size of a lane's table of repeated header lines, which get an id instead of being copied: 1024
@@ -292,8 +287,7 @@ inline constexpr uint64_t kAcceptLookMs = 500;
 // the process on duty counts as stopped. Until then it is left alone: it may only be waiting for
 // the CPU, and several accepting processes would give the owners more and smaller pieces.
 inline constexpr int kAcceptLooksUntouchedMax = 5;
-// After this many successive checks that found no connection, there is no load: the process sleeps
-// until it is woken.
+// After this many successive checks without a connection, the process sleeps until it is woken.
 inline constexpr int kAcceptLooksQuietMax = 10;
 // Pause of the acceptor after the process ran out of descriptors. Connections wait in the backlog
 // until some open ones end. Each attempt costs a failing call.
@@ -326,17 +320,14 @@ inline constexpr int kPeerReadsPerEvent = 64;
 // Maximum number of connections that were handed to one process and not acknowledged; further ones
 // wait. With their bytes they fit into the buffer of a Unix socket.
 inline constexpr size_t kPeerUnackedMax = 256;
-// Maximum unprocessed bytes of connections that are handed over in one message; a connection with
-// more gets its own message.
+// Maximum unprocessed bytes in a message that hands over several connections.
 inline constexpr size_t kHandOverBytesMax = 64 * 1024;
-// Longest time until a request that was handed to another process is acknowledged, goes to another
-// owner, or gets 503.
+// Longest time until another process acknowledges a request, or it goes elsewhere, or gets 503.
 inline constexpr uint64_t kPeerAckMs = 5000;
 // Longest time without an acknowledgement before another process is given up. The rest of
 // kPeerAckMs is for the next steps on a busy machine.
 inline constexpr uint64_t kPeerSilentMs = 4500;
-// Longest delay before received acknowledgements are read. Until then only a descriptor of the
-// connection stays open.
+// Longest delay before acknowledgements are read, which keeps the connections' descriptors open.
 inline constexpr uint64_t kPeerAckLookMs = 5;
 // Maximum bytes of frames that another process may leave unread; with more, it is given up.
 inline constexpr size_t kPeerUnsentBytesMax = 4 * 1024 * 1024;
@@ -379,8 +370,7 @@ inline constexpr size_t kEntriesMax = 16 * 1024;
 inline constexpr size_t kVisitorsMax = 64;
 // Maximum number of files in a directory that one search for killed processes' names examines.
 inline constexpr size_t kSweptNamesMax = 4096;
-// Interval at which a member that cannot reach its coordinator asks the kernel which process has
-// the coordinator's name.
+// Interval at which a member asks the kernel who has the name of its unreachable coordinator.
 inline constexpr uint64_t kStrangerLookMs = 100;
 // Maximum number of other members' caches that an engine reads, and of processes that read this
 // one's cache. Each costs a descriptor in both processes.
@@ -442,8 +432,7 @@ inline constexpr uint32_t kOfflineMs = 10'000;
 // JavaScript counts as blocked if it begins no request for this time although one waits: then other
 // owners of its queue get new requests. Longer than most handlers run, too short to be noticed.
 inline constexpr uint64_t kBlockedMs = 10;
-// Like kBlockedMs, if the JavaScript thread has a CPU. (A thread that waits for a CPU will begin as
-// soon as it gets one.)
+// Like kBlockedMs, if the JavaScript thread has a CPU instead of waiting for one.
 inline constexpr uint64_t kBusyMs = 6;
 // Like kBlockedMs, if the JavaScript thread sleeps: in a system call, or until another thread wakes
 // it. Short enough for other owners to answer 64 of its requests within 20 ms.
@@ -451,8 +440,7 @@ inline constexpr uint64_t kAsleepMs = 3;
 // If JavaScript has begun nothing for this time and its thread sleeps, its lane checks more often
 // (haste), so that it notices a block in time.
 inline constexpr uint64_t kRestlessMs = 1;
-// Time for which JavaScript that waits for a CPU keeps the requests that it has not begun; then
-// other owners may get them.
+// Time for which JavaScript that waits for a CPU keeps unbegun requests from other owners.
 inline constexpr uint64_t kStarvedMs = 30;
 // Number of moves of a connection for which an owner blocked for kBusyMs is enough. Later moves
 // need more: a short sleep of JavaScript (other threads collect its garbage) can look like a block.
@@ -465,8 +453,7 @@ static_assert(kBlockedHopsMax < kHopsMax);
 // Maximum number of times that a request is taken back from the same JavaScript although its new
 // owner then cannot be reached; then it stays. The connection counts them in three bits.
 inline constexpr uint8_t kReclaimsMax = 7;
-// Maximum number of requests that a lane takes back per loop iteration, because it also has to
-// serve other connections.
+// Maximum number of requests that a lane takes back per loop iteration, to leave time for others.
 inline constexpr size_t kReclaimedMax = 128;
 // Number of requests that are sent to other members in one flush after they were taken back.
 inline constexpr size_t kReclaimedPerFlush = 8;

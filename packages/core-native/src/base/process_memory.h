@@ -9,8 +9,7 @@ namespace httpsys {
 
 // Thread: any.
 
-// Returns the whole pages within `memory` to the system. Their content is lost; reading them
-// afterwards is allowed.
+// Returns the whole pages within `memory` to the system. Their content is lost; they stay readable.
 void ReleasePages(std::span<const uint8_t> memory);
 
 // -- Implemented for each system.

@@ -26,8 +26,7 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-// Free blocks of this thread, by size. The block freed last comes first, because it is most likely
-// still in the CPU's caches.
+// Free blocks of this thread, by size; first the last freed one, most likely in a CPU cache.
 struct Kept {
   std::array<FreeBlock*, SmallBlocks::kBytesMax / kStep> sizes{};
   size_t bytes = 0;

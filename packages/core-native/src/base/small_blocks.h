@@ -9,8 +9,7 @@
 
 namespace httpsys {
 
-// The cache of the calling thread. A block may be freed on another thread than the one that
-// allocated it. Thread: any.
+// The calling thread's cache. Blocks may be freed on any thread. Thread: any.
 class SmallBlocks {
  public:
   // Largest block that is kept; malloc(3) and free(3) handle larger ones.

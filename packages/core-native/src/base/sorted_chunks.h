@@ -118,8 +118,8 @@ class SortedChunks {
     return at.index < kept ? at : Position{at.chunk + 1, at.index - kept};
   }
 
-  // Merges two neighbours if they fill at most half a chunk together: otherwise removals would
-  // leave many small chunks.
+  // Merges neighbours that fill at most half a chunk, so that removals do not leave many small
+  // ones.
   void MergeWithNext(size_t index) {
     const Chunk& next = chunks_[index + 1];
     if (chunks_[index].size() + next.size() > kChunkMax / 2) return;

@@ -14,8 +14,7 @@
 
 namespace httpsys::cache {
 
-// Private memory for copies of entries, which grows to the largest entry that was copied. Thread:
-// any, one at a time.
+// Private memory for copies of entries; grows to the largest one. Thread: any, one at a time.
 class CopyBuffer {
  public:
   // Returns uninitialized memory of at least `bytes`.

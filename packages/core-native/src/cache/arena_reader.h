@@ -29,8 +29,7 @@ class ArenaReader {
   // Unmaps a chunk, so that the kernel can free its memory.
   void ForgetChunk(uint32_t chunk);
 
-  // Looks for an entry. `hash` is HashText(key, seed()). With kHit, `found` views `buffer`, until
-  // the buffer is used again.
+  // Looks for an entry. `hash` is HashText(key, seed()). With kHit, `found` views `buffer`.
   FindResult Find(std::string_view key, uint64_t hash, CopyBuffer* buffer, FoundEntry* found) const;
 
   const ArenaView& view() const { return view_; }

@@ -34,8 +34,7 @@ struct KeyParts {
   std::string_view target;
 };
 
-// Splits the key of a URL or of a variant. Returns false if `key`, which may come from another
-// process, is not a key.
+// Splits the key of a URL or variant. Returns false if `key`, perhaps of another process, is none.
 [[nodiscard]] bool SplitKey(std::string_view key, KeyParts* parts);
 
 // Returns the path and query of a target. A target may be a whole URL (RFC 9112, section 3.2.2).

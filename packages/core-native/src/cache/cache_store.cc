@@ -217,8 +217,7 @@ size_t CacheStore::DropIf(const Visit& visit) {
   return walk.dropped;
 }
 
-// Visits the last segments of both logs in one final step, after all others: only they receive new
-// and moved entries.
+// Visits the last segments of both logs in one final step: only they receive new and moved entries.
 bool CacheStore::DropSomeIf(const Visit& visit, Walk* walk) {
   walk->visited.resize(arena_->shape().segments());
   for (const Log log : {Log::kSmall, Log::kMain}) {

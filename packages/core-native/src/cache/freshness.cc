@@ -48,8 +48,7 @@ Lifetime Guess(const ResponseFacts& response, int64_t now_s) {
   return {Lifetime::Source::kHeuristic, std::min(ClampSeconds(seconds), kHeuristicSecondsMax)};
 }
 
-// Returns the window in `named`, a directive of the response, or the default if that is absent. An
-// unreadable window is 0.
+// Returns the window in `named`, a directive of the response (unreadable = 0), or the default.
 uint32_t WindowOf(const DirectiveSeconds& named, uint32_t by_default) {
   if (named.is_absent()) return by_default;
   return named.is_valid() ? named.seconds : 0;

@@ -21,8 +21,7 @@ struct InvalidationPlaces {
   static constexpr size_t kPrefixes = 256;
   static constexpr size_t kBytes = (kTargets + kPrefixes) * sizeof(uint64_t);
 
-  // Returns the position of a target's counter, below kTargets. The target must be byte for byte as
-  // in the request.
+  // Returns the position of a target's counter, below kTargets. `target` is as in the request.
   [[nodiscard]] static size_t OfTarget(std::string_view target);
   // Returns the position of a prefix's counter, kTargets or more. Spellings of a prefix that differ
   // in letter case or in bytes outside of ASCII have the same one.
@@ -69,8 +68,7 @@ class FollowedCounters {
   void FollowTarget(size_t place, std::atomic<uint64_t>* generation) {
     Follow(place, &seen_[place], generation);
   }
-  // Does the same for the counter of a prefix. The caller keeps the last value in `seen`, which
-  // must be 0 at first.
+  // Does the same for a prefix's counter. `seen` keeps its last value, and must be 0 at first.
   void FollowPrefix(size_t place, Seen* seen, std::atomic<uint64_t>* generation) const {
     Follow(place, seen, generation);
   }

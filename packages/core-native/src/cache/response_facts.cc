@@ -28,8 +28,7 @@ uint32_t ReadAge(std::string_view value) {
   return semantics::ParseDeltaSeconds(first, &seconds) ? seconds : 0;
 }
 
-// Adds the restrictions of one field's directives to those of another field, but no lifetimes and
-// no permissions.
+// Adds a field's restrictions, but neither lifetimes nor permissions, to those of another field.
 void AddRestrictions(const semantics::CacheControl& from, semantics::CacheControl* to) {
   if (from.no_store) {
     // must-understand overrides only the no-store of its own field.

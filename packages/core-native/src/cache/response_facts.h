@@ -31,8 +31,7 @@ struct ResponseFacts {
   semantics::CacheControl http_sys_control;
   // True if CDN-Cache-Control decides: Expires then has no meaning under the rules of RFC 9111.
   bool is_targeted = false;
-  // Dates of fields. If a field has several lines, the earliest date counts, and one invalid line
-  // makes the field invalid.
+  // Dates of fields. Of several lines the earliest counts; an invalid line makes the field invalid.
   FieldDate expires;
   FieldDate date;
   FieldDate last_modified;

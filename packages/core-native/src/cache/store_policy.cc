@@ -96,8 +96,7 @@ StoreDecision StoreByDefault(const RequestFacts& request, const ResponseFacts& r
   return decision;
 }
 
-// Decides by the policy that the application has set on the response: takes its lifetime, or
-// refuses if that is 0.
+// Decides by the policy that the application has set: takes its lifetime, or refuses if that is 0.
 StoreDecision StoreByPolicy(const ResponsePolicy& policy) {
   StoreDecision decision;
   decision.terms.flags = EntryTerms::kForCookies | EntryTerms::kByPolicy;
@@ -139,8 +138,7 @@ StoreDecision StoreRfc9111(const ResponseFacts& response, const ResponsePolicy& 
   if (control.no_store && !(control.must_understand && IsUnderstood(response.status))) {
     return Refuse(Refusal::kNoStore);
   }
-  // must-understand without no-store (RFC 9111, section 5.2.2.3): store only if this cache
-  // implements the status.
+  // must-understand without no-store (RFC 9111, 5.2.2.3): only statuses that this cache implements.
   if (control.must_understand && !IsUnderstood(response.status)) return Refuse(Refusal::kStatus);
   if (policy.kind != ResponsePolicy::Kind::kNone) return StoreByPolicy(policy);
   const bool has_validator = response.has_validator();
@@ -150,8 +148,7 @@ StoreDecision StoreRfc9111(const ResponseFacts& response, const ResponsePolicy& 
   if (lifetime.source == Lifetime::Source::kNone && !always_revalidates) {
     return Refuse(Refusal::kNoFreshness);
   }
-  // The application did not ask to store a response without a lifetime, so even a malformed
-  // directive may forbid it.
+  // Storing was not requested by a lifetime, so even a malformed directive may forbid it.
   if (!lifetime.is_explicit() && control.is_garbled) return Refuse(Refusal::kGarbled);
   if (lifetime.source == Lifetime::Source::kHeuristic && response.has_pragma) {
     return Refuse(Refusal::kPragma);

@@ -29,8 +29,7 @@ inline constexpr size_t kVaryDepthMax = 2;
 class VaryNames {
  public:
   void Add(std::string_view value);
-  // Reads the text() of another object. Returns false if `text`, which may come from another
-  // process, is malformed.
+  // Reads another object's text(). Returns false if `text`, perhaps hostile, is malformed.
   [[nodiscard]] bool Assign(std::string_view text);
 
   bool is_empty() const { return bytes_ == 0 && !is_star_ && !is_broken_; }
@@ -85,8 +84,7 @@ class VaryRecord {
   uint64_t epoch() const { return epoch_; }
   std::span<const uint64_t> variants() const { return {variants_.data(), count_}; }
 
-  // Adds a variant by the hash of its key, as the newest one. Returns the hash of the variant that
-  // it displaces, or 0.
+  // Adds a variant by the hash of its key, as the newest. Returns the displaced one's hash, or 0.
   uint64_t Add(uint64_t variant);
 
   // Appends to `key`, the key of the URL, to make the key of the variant that a request selects.

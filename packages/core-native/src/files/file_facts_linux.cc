@@ -3,8 +3,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-// musl has no struct statx before 1.2.5. Where <sys/stat.h> defines it, the kernel's header must
-// not define it again.
+// musl before 1.2.5 lacks struct statx; the kernel's header must not define it a second time.
 #ifndef STATX_TYPE
 #include <linux/stat.h>
 #endif

@@ -1,6 +1,5 @@
 #pragma once
-// Opens only files below a folder, whatever path is given and whatever other programs change in the
-// folder meanwhile.
+// Opens only files below a folder, whatever the path is and other programs change meanwhile.
 
 #include <cstdint>
 #include <string>

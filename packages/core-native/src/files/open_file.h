@@ -69,8 +69,7 @@ class OpenFile {
   // Sends bytes to a socket like SendFileBytes(). EAGAIN also if the descriptor was given up.
   ssize_t SendTo(int socket, uint64_t offset, size_t bytes) const;
 
-  // Closes the descriptor if the file has a path and is not being read. Returns true if the file
-  // has no descriptor now.
+  // Closes the descriptor if the file has a path and no readers. Returns true if it is closed now.
   bool GiveUp() const;
   // The descriptor's present number, or -1. Only for display: it may be closed at any time.
   int descriptor() const { return fd_.load(std::memory_order_relaxed); }

@@ -25,8 +25,7 @@ class OpenFiles : public std::enable_shared_from_this<OpenFiles> {
   using Share =
       std::function<std::shared_ptr<const OpenFile>(std::unique_ptr<const OpenFile> file)>;
 
-  // Returns how many descriptors a process can spare for files: a quarter of its limit, at most
-  // limits::kOpenFilesMax.
+  // Returns how many descriptors files may use: a quarter of the limit, at most kOpenFilesMax.
   static size_t SparedDescriptors();
 
   // Makes a table; its files may outlive it.

@@ -80,8 +80,7 @@ class ChunkedDecoder {
   Step TakeTrailers(std::string_view input, size_t position);
 
   std::vector<HeaderLine> trailers_;
-  // A vector, not a string: views into it must survive a move of the decoder, and a short string
-  // stores its bytes inside.
+  // A vector: unlike a short string, it keeps views valid when the decoder is moved.
   std::vector<char> trailer_text_;
   FieldScanner fields_;
   uint64_t chunk_bytes_left_ = 0;

@@ -195,8 +195,7 @@ ParseError FieldScanner::Step(std::string_view text) {
                    : Phase::kLineStart;
       ++position_;
       return ParseError::kNone;
-    // Node refuses an empty length only here, at the first byte of the next line: the line could
-    // have continued the value.
+    // Node refuses an empty length here, where the next line could have continued the value.
     case Phase::kBehindEmptyLength:
       return ParseError::kInvalidContentLength;
     case Phase::kLastLineFeed:

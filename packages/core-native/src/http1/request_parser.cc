@@ -119,8 +119,7 @@ ParseError RequestParser::ScanVersion(std::string_view message) {
   return ParseError::kNone;
 }
 
-// Parses one phase, and directly following phases that are complete. `message` must have at least
-// one byte at position_.
+// Parses one phase, and complete ones that follow. `message` must have a byte at position_.
 ParseError RequestParser::Step(std::string_view message) {
   ParseError error = ParseError::kNone;
   switch (phase_) {

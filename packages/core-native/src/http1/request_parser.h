@@ -48,8 +48,7 @@ class RequestParser {
   // and values (with the white space after them) must be shorter. kPaddingBytesMax limits the rest.
   void Reset(size_t header_bytes_max, size_t lines_max = kAnyLines);
 
-  // Continues to parse. `message` must start at the first byte of the message and have all bytes
-  // received so far.
+  // Continues to parse. `message` must have all bytes of the message received so far.
   [[nodiscard]] ParseStatus Parse(std::string_view message);
 
   // Returns the result of the last Parse() again, after the bytes have moved to `message`. Must not

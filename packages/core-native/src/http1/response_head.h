@@ -1,6 +1,5 @@
 #pragma once
-// Reads the head of a response that an application wrote as text. Used by a backend that needs the
-// parts of the head.
+// Reads the head of a response that an application wrote as text, for backends that need its parts.
 
 #include <cstddef>
 #include <cstdint>

@@ -34,8 +34,7 @@ class FrameWalker {
 
  private:
   static constexpr size_t kHeadBytes = 9;
-  // Maximum number of bytes of a frame that are examined: its header, and the dependency in a
-  // PRIORITY frame.
+  // Maximum number of examined bytes of a frame: its header, and a PRIORITY frame's dependency.
   static constexpr size_t kSeenBytes = kHeadBytes + 4;
 
   int32_t stream() const;

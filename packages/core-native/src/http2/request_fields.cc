@@ -13,8 +13,7 @@ namespace {
 using http1::HeaderLine;
 using http1::KnownField;
 
-// The WebSocket key in the request head: WebSocket servers require one, although the client does
-// not get the answer to it.
+// The WebSocket key of the request head, which servers require. The client gets no answer to it.
 constexpr std::string_view kSocketKey = "AAAAAAAAAAAAAAAAAAAAAA==";
 
 // Bytes that count for a field in addition to its text (RFC 9113, section 6.5.2).

@@ -54,8 +54,7 @@ class ResponseText {
   void BeginChunks() { phase_ = Phase::kChunkSize; }
   void BeginUntilEnd() { phase_ = Phase::kUntilEnd; }
 
-  // True if the application may write bytes of the body without framing: the body is chunked, or
-  // ends with the message.
+  // True if the application may write body bytes without framing: chunked, or until the end.
   bool takes_unframed() const { return phase_ == Phase::kChunkSize || phase_ == Phase::kUntilEnd; }
   bool is_before_head() const { return phase_ == Phase::kHead; }
   // True if the next `bytes` bytes are body.

@@ -8,8 +8,7 @@
 
 namespace httpsys::http2 {
 
-// The memory is bounded, so streams may be forgotten; frames for these count as correct. Thread:
-// any, one at a time.
+// Bounded memory: frames for forgotten streams count as correct. Thread: any, one at a time.
 class UsedStreams {
  public:
   enum class Verdict : uint8_t {

@@ -14,8 +14,7 @@ namespace httpsys::peer {
 inline constexpr size_t kFrameHeaderBytes = 8;
 // Longest payload in bytes. A hand-over must fit: it includes the unhandled bytes of a lane's read.
 inline constexpr size_t kFrameBytesMax = 1024 * 1024;
-// Most descriptors of one frame, and so of connections handed over at a time. Systems allow some
-// hundred in one message.
+// Most descriptors of one frame, and connections per hand-over. Systems allow some hundred.
 inline constexpr uint8_t kFrameFdsMax = 64;
 
 struct Frame {

@@ -311,8 +311,7 @@ struct CacheGrant {
   }
 };
 
-// kMoving has no payload: the member leaves a stopped coordinator; it comes back if there is no
-// other.
+// kMoving has no payload: the member leaves a stopped coordinator, but may come back.
 
 // The first frame of a data connection.
 struct Link {

@@ -19,8 +19,7 @@ inline constexpr size_t kFileRangesMax = 8;
 // Maximum number of overlapping ranges; with more, a request gets the whole representation, because
 // only an attacker sends them (RFC 9110, section 14.2).
 inline constexpr size_t kOverlappingRangesMax = 2;
-// Ranges with fewer bytes between them are merged, because the head of a part is as long (RFC 9110,
-// section 15.3.7.2).
+// Ranges with smaller gaps are merged: the head of a part is as long (RFC 9110, 15.3.7.2).
 inline constexpr uint64_t kMergedGapBytes = 80;
 
 struct RangeLimits {

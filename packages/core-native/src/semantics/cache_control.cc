@@ -108,8 +108,7 @@ bool AddSeconds(const Element& element, CacheControl* to) {
 
 void AddElement(const Element& element, CacheControl* to) {
   if (element.name.empty() || AddSeconds(element, to)) return;
-  // Directives that allow something must be well-formed; for directives that forbid something, the
-  // name is enough.
+  // Directives that allow something must be well-formed, unlike those that forbid something.
   const bool is_bare = element.form == Element::Form::kBare;
   if (EqualsIgnoringCase(element.name, "no-store")) {
     to->no_store = true;

@@ -65,8 +65,7 @@ class QualifiedDirective {
 // Views point into the values that were read.
 struct CacheControl {
   bool is_present = false;  // The message has at least one line of the field.
-  // True if an element is no directive, such as `public; no-store`: the field may forbid more than
-  // its directives say.
+  // True if an element is no directive, as in `public; no-store`: the field may forbid even more.
   bool is_garbled = false;
 
   // Directives of responses, and of requests as far as RFC 9111, section 5.2.1 defines them.

@@ -16,8 +16,7 @@ constexpr std::array<std::string_view, kContentCodings> kCodingNames = {"br", "z
 // A q value in thousandths.
 using Weight = int;
 constexpr Weight kFullWeight = 1000;
-// Weight of identity if the field does not mention it: lower than any weight that a client can
-// name, but not refused.
+// Weight of an unmentioned identity: below any weight that a client can name, but not refused.
 constexpr Weight kImpliedWeight = 0;
 constexpr Weight kRefused = -1;
 

@@ -162,8 +162,7 @@ void PutDigits(int number, size_t digits, char* at) {
 std::optional<int64_t> ParseHttpDate(std::string_view text, int64_t now_seconds,
                                      DateCase date_case) {
   const DateReader reader(text, date_case);
-  // The formats differ in the comma: fourth byte of IMF-fixdate, later in RFC 850, none in
-  // asctime().
+  // The comma differs: fourth byte of IMF-fixdate, later in RFC 850, none in asctime().
   if (text.size() == kHttpDateBytes && text[3] == ',') return ParseFixdate(reader);
   if (text.find(',') != std::string_view::npos) return ParseRfc850Date(reader, now_seconds);
   return ParseAsctimeDate(reader);

@@ -1,6 +1,5 @@
 #pragma once
-// Dates of header fields: Date, Last-Modified, Expires, If-Modified-Since (RFC 9110,
-// section 5.6.7).
+// Dates of fields: Date, Last-Modified, Expires, If-Modified-Since (RFC 9110, section 5.6.7).
 
 #include <array>
 #include <cstddef>

@@ -9,8 +9,7 @@ namespace httpsys::semantics {
 
 enum class ConditionalMethod : uint8_t { kGet, kHead, kOther };
 
-// Field values of a request; nothing = the field is absent. Several lines of one field must be
-// joined with commas.
+// Field values of a request; nothing = absent. Several lines must be joined with commas.
 struct ConditionFields {
   std::optional<std::string_view> if_match = std::nullopt;
   std::optional<std::string_view> if_unmodified_since = std::nullopt;

@@ -6,8 +6,7 @@
 namespace httpsys::semantics {
 namespace {
 
-// Maximum number of digits of an integer, and of a decimal before and behind its point (RFC 9651,
-// section 4.2.4).
+// Maximum digits of an integer, and of a decimal before and behind its point (RFC 9651, 4.2.4).
 constexpr size_t kIntegerDigitsMax = 15;
 constexpr size_t kWholeDigitsMax = 12;
 constexpr size_t kFractionDigitsMax = 3;

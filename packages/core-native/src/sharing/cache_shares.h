@@ -48,8 +48,7 @@ class CacheShares {
     uint32_t pid = 0;
     peer::CacheWish wish;
     uint64_t granted = 0;
-    // The most that the member may use: an earlier, larger grant counts until the member confirms
-    // that it uses less.
+    // The most that the member may use. An earlier, larger grant counts until the member uses less.
     uint64_t bound = 0;
     uint32_t serial = 0;  // Serial of the last grant.
     bool is_told = false;

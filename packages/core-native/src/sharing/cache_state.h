@@ -1,6 +1,5 @@
 #pragma once
-// The answer of one server's output cache to a query (peer::CacheQuery): its entries, or the number
-// that was flushed.
+// The answer of a server's output cache to a peer::CacheQuery: entries, or the number flushed.
 
 #include <cstdint>
 #include <vector>

@@ -22,8 +22,7 @@ namespace httpsys::sharing {
 namespace {
 
 constexpr int kBacklog = 512;
-// The longest name of a file in a directory: with a chosen directory's path it must fit into a
-// socket address.
+// The longest file name: with a chosen directory's path it must fit into a socket address.
 constexpr const char* kLongestName = "m-0123456789abcdef";
 
 // Returns true if a name is a file's: an absolute path. Abstract names begin with no slash.
@@ -63,8 +62,7 @@ std::string Name(const std::string& last) {
 // Returns true for names in the default directory: this process makes it, but not a chosen one.
 bool IsDefault(const std::string& name) { return name.starts_with(DefaultPlace().DefaultStart()); }
 
-// Remembers who owns names whose backlog is full: connecting fails there, so only the kernel can
-// name the owner.
+// Remembers who owns names with a full backlog: connecting fails, so the kernel must be asked.
 struct KernelAnswers {
   RankOwners owners{[](const std::string& name) {
     Credentials there;

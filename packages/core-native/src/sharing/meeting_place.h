@@ -45,8 +45,7 @@ int ConnectToRank(uint16_t port, uint32_t rank);
 // Returns true if a process of this user listens at a higher rank of the meeting place than `rank`.
 bool IsRankPassed(uint16_t port, uint32_t rank);
 // If another user has the name or its directory, sets `stranger` as far as known (pid 0 if no
-// process listens) and returns true. Returns false if the name is free, this user's, or unknown to
-// the kernel.
+// process listens) and returns true. Returns false if the name is free or its user unknown.
 bool IsStrangers(const std::string& name, Credentials* stranger);
 // Returns true if no process of this user listens under a member's name: its process has ended.
 bool IsGone(uint64_t id);

@@ -8,11 +8,9 @@ namespace httpsys::sharing {
 
 // Thread: any.
 
-// Returns the ids of at most kMembersMax members of this user, on any port, as far as the system
-// can list their names.
+// Returns ids of at most kMembersMax members of this user, on any port, as far as known.
 std::vector<uint64_t> FindMembers();
-// Sends a member kDoubt: the coordinator of a port does not answer. The member may have ended, or
-// may not read the frame.
+// Sends kDoubt (a port's coordinator does not answer) to a member, which may not get the frame.
 void SendDoubt(uint64_t member, uint16_t port);
 
 }  // namespace httpsys::sharing

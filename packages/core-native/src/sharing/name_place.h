@@ -37,8 +37,7 @@ class NamePlace {
 // The names that are files, in a directory. Works on every system.
 const NamePlace& DirectoryPlace();
 const NamePlace& SystemPlace();
-// Keeps the names of this process, unless a directory was chosen, in this place instead of
-// SystemPlace(). For tests.
+// Keeps this process' names in this place instead of SystemPlace(), for tests.
 void UseNamePlace(const NamePlace& place);
 
 }  // namespace httpsys::sharing

@@ -29,8 +29,7 @@ using peer::FrameType;
 // -- The coordinator's term.
 
 void PortCoordinator::Begin(const PortSuccession::Victory& victory, uint64_t now_ms) {
-  // If this engine is new on the port, other members may know more: it has heard from one
-  // coordinator at most.
+  // If this engine is new on the port, it has heard from one coordinator at most.
   const bool is_newcomer = !std::exchange(record_->has_joined, true);
   const bool is_outdated = std::exchange(record_->is_outdated, false);
   may_miss_members_ = is_outdated || is_newcomer;
@@ -96,8 +95,7 @@ void PortCoordinator::EndReunion(uint64_t now_ms) {
   caches_.EndReunion();
 }
 
-// Sends kDoubt to missing members: only so a member that waits for a stopped coordinator learns of
-// this one.
+// Sends kDoubt to missing members, which may still wait for a stopped coordinator.
 void PortCoordinator::TellSuccession(uint64_t now_ms) {
   if (now_ms < tell_at_ms_) return;
   tell_at_ms_ = now_ms + limits::kDoubtTellMs;
@@ -223,8 +221,7 @@ bool PortCoordinator::OnHello(LinkId link, std::string_view payload, uint64_t no
     return true;
   }
   if (IsHere(hello.id)) return false;
-  // + 1: members() lacks this engine. A member of the last term may come back even if the port is
-  // full.
+  // + 1: members() lacks this engine. A member of the last term may return to a full port.
   const auto& members = record_->state.members();
   if (!members.contains(hello.id) && members.size() + 1 >= limits::kMembersMax) {
     Refuse(effects_, link, peer::RefusalReason::kFull);
@@ -254,8 +251,7 @@ void PortCoordinator::SendSnapshot(LinkId link, uint64_t now_ms) {
   if (IsSecure(record_->state)) {
     const peer::TicketKeys keys = effects_->TellTicketKeys();
     effects_->Send(link, FrameType::kTicketKeys, peer::Encode(keys));
-    // If there are other members, told_key_ stays the key that they know, and TellTicketKeys()
-    // sends them the newer one.
+    // With other members, told_key_ stays: TellTicketKeys() sends them a newer key.
     if (sessions_.size() == 1 && !keys.keys.empty()) told_key_ = keys.keys[0].bytes;
   }
   effects_->Send(link, FrameType::kSync, peer::Encode(peer::Sync{serial_}));

@@ -44,8 +44,7 @@ class PortCoordinator {
 
   // -- Links.
 
-  // Adds the link of a process that has connected to the meeting place. Returns false if there are
-  // too many links.
+  // Adds the link of a visitor of the meeting place. Returns false if there are too many links.
   bool OnVisitor(LinkId link, const Credentials& who, uint64_t now_ms);
   // Handles a frame. `address` is the address of the listening socket that came with it, or empty.
   // Returns false if the peer breaks the protocol: the caller must close the link.
@@ -63,11 +62,9 @@ class PortCoordinator {
   // Decides on a registration of this engine. Returns true if `result` is final; otherwise
   // PortEffects::Complete() is called when all members have confirmed it.
   bool Register(peer::Register wanted, RegistrationResult* result, uint64_t now_ms);
-  // Like Register(), for a registration that had to wait for a coordinator. Complete() always
-  // reports the result.
+  // Like Register(), for a registration that waited for a coordinator. Always calls Complete().
   void RegisterQueued(const peer::Register& wanted, uint64_t now_ms);
-  // Registers the prefixes of this engine again: a coordinator that died while it sent its state
-  // may have left them out.
+  // Registers this engine's prefixes again: a coordinator that died may have sent only some.
   void RegisterAgain(uint64_t now_ms);
   // Informs the members of entries that were removed from the record. If `token` is not 0,
   // Complete() is called when every member applies the removal.

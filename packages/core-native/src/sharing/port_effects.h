@@ -102,18 +102,15 @@ class PortEffects {
 
   // -- This engine.
 
-  // Gives the lanes a new version of the routes. With `applied`, OnApplied() must be called when
-  // all lanes apply it.
+  // Gives the lanes new routes. With `applied`, OnApplied() must be called when all apply them.
   virtual void Publish(std::shared_ptr<const PortRoutes> routes,
                        std::optional<Applied> applied) = 0;
-  // Lets a server of this engine accept from a listening socket of the port. Returns false if that
-  // is not possible now.
+  // Lets a server accept from a listening socket of the port. Returns false if it cannot now.
   virtual bool Accept(uint32_t server_id, const std::string& address) = 0;
   // Passes a result to JavaScript, with copies of the port's sockets if it grants a registration.
   virtual void Complete(RegistrationResult result, bool is_registration) = 0;
   virtual PortCounters Count() = 0;
-  // Answers a query about the output cache entries of a server of this engine. The default is for
-  // engines without a cache.
+  // Answers a query about cache entries of a server. The default is for engines without a cache.
   virtual CacheState AskCache(uint32_t /*server_id*/, const peer::CacheQuery& /*query*/) {
     return {};
   }

@@ -132,8 +132,7 @@ void PortMembership::FailJoining(const RegistrationResult& why, uint64_t now_ms)
   told_.reset();
   succession_.End();
   if (link_ != 0) effects_->CloseLink(std::exchange(link_, 0));
-  // ETIMEDOUT: the coordinator may only be stopped, so removals keep trying until their own
-  // deadline (kRemovalMs).
+  // ETIMEDOUT: the coordinator may only be stopped. Removals keep trying for kRemovalMs.
   const bool has_removals = why.error == ETIMEDOUT && !record_->removals.empty();
   if (record_->own.empty() && !has_removals) {
     is_over_ = true;

@@ -40,8 +40,7 @@ class PortMembership {
   std::optional<PortSuccession::Victory> TakeWin() { return std::exchange(won_, std::nullopt); }
   // Must be called when another member reports that it doubts the coordinator (kDoubt).
   void OnDoubt();
-  // True if this engine must leave the port: joining has failed, or the last removal is complete
-  // and nothing is registered.
+  // True if this engine must leave the port: joining failed, or it has registered nothing any more.
   bool is_over() const { return is_over_; }
   // Unregisters all prefixes of this engine before the engine ends.
   void SayGoodbye();
@@ -53,8 +52,7 @@ class PortMembership {
   // caller must close the link.
   bool OnFrame(LinkId link, const peer::Frame& frame, const std::string& address, uint64_t now_ms);
   void OnBroken(LinkId link, uint64_t now_ms);
-  // Must be called when the lanes of this engine apply all changes that came over applied.link up
-  // to applied.serial.
+  // Must be called when all lanes apply all changes over applied.link up to applied.serial.
   void OnApplied(const Applied& applied);
 
   // -- Registrations of this engine.

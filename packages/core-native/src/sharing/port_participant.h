@@ -51,15 +51,13 @@ class PortParticipant {
 
   // -- Inputs of links and time.
 
-  // Must be called when a process has connected to the meeting place. Returns false if the link
-  // must be closed.
+  // Must be called with each visitor of the meeting place. If it returns false, close the link.
   bool OnVisitor(LinkId link, const Credentials& who, uint64_t now_ms);
   // Handles a frame. Returns false if the peer breaks the protocol: the link counts as broken then,
   // and the caller must close it.
   bool OnFrame(LinkId link, const peer::Frame& frame, const std::string& address, uint64_t now_ms);
   void OnBroken(LinkId link, uint64_t now_ms);
-  // Must be called when another member reports that it doubts the port's coordinator or has
-  // succeeded it (kDoubt).
+  // Must be called when a member reports that it doubts or has succeeded the coordinator (kDoubt).
   void OnDoubt(uint64_t now_ms);
   void OnApplied(const Applied& applied, uint64_t now_ms);
   void Tick(uint64_t now_ms);

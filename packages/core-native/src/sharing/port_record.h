@@ -70,8 +70,7 @@ class PortRecord {
   // including entries that other members attribute to this engine by mistake. Marks the removals as
   // told.
   std::vector<Untold> TakeUntold(uint64_t now_ms);
-  // Reports to JavaScript that a removal is complete: every member applies it, or no member is left
-  // that could confirm it.
+  // Reports to JavaScript that every member applies a removal, or no member is left to confirm it.
   void CompleteRemoval(uint32_t token);
   void CompleteRemovals();
   // Completes the removals that were not confirmed within `after_ms`.
@@ -79,8 +78,8 @@ class PortRecord {
   // Fails all registrations that were not granted.
   void FailAll(const RegistrationResult& why);
   void AddOwn(peer::Register registered);
-  // Must be called when the coordinator sends an entry of this engine: a registration that was lost
-  // before is granted again.
+  // Must be called when the coordinator sends this engine's entry: it grants a lost registration
+  // again.
   void NoteGranted(const peer::Entry& entry);
   // Limits the output cache of this process to what the coordinator grants; UINT64_MAX = no limit.
   void TakeGrant(uint64_t bytes);

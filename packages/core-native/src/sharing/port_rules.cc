@@ -7,8 +7,7 @@
 namespace httpsys::sharing {
 namespace {
 
-// Returns true if two listen(2) on these addresses of one port would conflict: a wildcard address
-// conflicts with any other.
+// Returns true if two listen(2) on these addresses would conflict; wildcards conflict with all.
 bool OverlapsAsPort(const UrlPrefix& one, uint8_t one_flags, const UrlPrefix& other,
                     uint8_t other_flags) {
   const bool is_one_bound = one.host_kind == HostKind::kIpBound;
@@ -129,8 +128,7 @@ const std::string* PortRules::FindOwnScheme(size_t index) {
 PortRules::Found PortRules::FindConflict(const StateEntry& candidate) {
   Found found;
   if ((wanted_.flags & peer::kEntryPlain) != 0) {
-    // Not cached: whether a whole port conflicts also depends on the candidate's key
-    // (ShareAPort()).
+    // Not cached: for a whole port, the candidate's key matters, too (ShareAPort()).
     found = FindByPlace(candidate);
   } else {
     const auto [known, is_new] = by_place_.try_emplace(PlaceOf(candidate.parsed));

@@ -22,8 +22,7 @@ class RankOwners {
   RankOwners(const RankOwners&) = delete;
   RankOwners& operator=(const RankOwners&) = delete;
 
-  // Returns true if another user has the name; the kernel's answer is kept for
-  // limits::kRankOwnerMs.
+  // Returns true if another user has the name. Keeps answers for limits::kRankOwnerMs.
   bool IsStrangers(const std::string& name, uint64_t now_ms);
 
  private:

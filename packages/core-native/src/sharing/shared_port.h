@@ -62,8 +62,7 @@ class SharedPort final : private PortEffects {
   void OpenMeeting() override;
   // Stops accepting visitors.
   void CloseMeeting();
-  // Adds a duplicate of a listening socket of the port that a server accepts from. Returns 0 or a
-  // negative errno.
+  // Adds a duplicate of a listening socket of a server. Returns 0 or a negative errno.
   int Contribute(uint32_t server_id, int fd);
   // Must be called when the server stops accepting from the socket `fd`.
   void Withdraw(int fd);

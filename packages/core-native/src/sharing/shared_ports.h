@@ -48,8 +48,7 @@ class Delegate {
   // Makes JavaScript call TakeResult().
   virtual void WakeConsumer() = 0;
   virtual PortCounters Count(uint16_t port) = 0;
-  // Answers a query about a server's entries in the output cache. An engine without a cache returns
-  // an empty state.
+  // Answers a query about a server's cache entries; with an empty state if there is no cache.
   virtual CacheState AskCache(uint32_t /*server_id*/, const peer::CacheQuery& /*query*/) {
     return {};
   }
@@ -115,8 +114,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   }
   // Leaves a port if this engine has registered nothing there.
   void Leave(uint16_t port);
-  // Must be called when another member reports that the coordinator of a port does not answer
-  // (kDoubt). Thread: any.
+  // Must be called when a member reports that a coordinator does not answer (kDoubt). Thread: any.
   void OnDoubt(uint16_t port);
   // Ends the thread and leaves all ports; the Delegate is not called afterwards. Idempotent.
   void Close();
@@ -174,8 +172,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   uint32_t thread_number_ = 0;
   std::string program_;
 
-  // Ports for which OnDoubt() has posted a command that has not run yet: further reports of the
-  // same port post nothing.
+  // Ports with a posted command of OnDoubt() that has not run: further reports post nothing.
   std::mutex doubts_mutex_;
   std::set<uint16_t> doubts_;
 

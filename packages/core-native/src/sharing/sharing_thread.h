@@ -34,8 +34,7 @@ class SharingThread {
 
   // -- Thread: any.
 
-  // Runs a command on the thread. Returns false if the command will not run: the thread cannot be
-  // started, or is ending.
+  // Runs a command on the thread. Returns false if the thread cannot be started, or is ending.
   bool Post(std::function<void()> command);
   // Like Post(), but does not start the thread.
   bool PostIfRunning(std::function<void()> command);

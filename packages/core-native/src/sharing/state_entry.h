@@ -19,8 +19,7 @@ struct StateEntry {
   uint64_t order = 0;            // Rises from entry to entry, in order of arrival.
 
   bool is_absent() const { return absent_until_ms != 0; }
-  // True if the entry is absent and no successor is expected: its owner has died, or its successor
-  // has not come in time.
+  // True if the entry is absent and its owner has died, or its successor has not come in time.
   bool is_offline() const { return is_absent() && (entry.flags & peer::kEntryOffline) != 0; }
   bool IsOf(uint64_t member, uint32_t server_id) const {
     return entry.member == member && entry.server_id == server_id;

@@ -21,8 +21,7 @@ std::string LowerText(std::string_view text) {
   return lower;
 }
 
-// Appends the coding's name to the opaque part of an entity tag: each coding has other bytes, and
-// so needs another tag.
+// Appends the coding's name to the opaque part of an entity tag: other bytes need another tag.
 void AppendCoding(ContentCoding coding, std::string* etag) {
   if (coding == ContentCoding::kIdentity || !etag->ends_with('"')) return;
   etag->insert(etag->size() - 1, "-" + std::string(CodingName(coding)));

@@ -46,8 +46,7 @@ struct StaticRequest {
   std::optional<std::string_view> cache_control = std::nullopt;
 };
 
-// A file that FileSearch has found, and the existing regular files at its SiblingPath()s, for the
-// codings of the options.
+// A file that FileSearch has found, and its existing siblings (SiblingPath()) by coding.
 struct FoundFile {
   std::string_view path;
   files::FileFacts facts;
@@ -83,8 +82,7 @@ class StaticDecision {
   // Answers after a search that has found no file.
   [[nodiscard]] StaticResponse WithoutFile(const StaticRequest& request, SearchStatus status) const;
 
-  // Answers with a file. `now_seconds` is the time in seconds since 1970. Uses `boundary` if
-  // several ranges are sent.
+  // Answers with a file. `now_seconds` counts from 1970; `boundary` is for several ranges.
   [[nodiscard]] StaticResponse WithFile(const StaticRequest& request, const FoundFile& file,
                                         int64_t now_seconds,
                                         const semantics::Boundary& boundary) const;

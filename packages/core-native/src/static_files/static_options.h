@@ -22,8 +22,7 @@ enum class Dotfiles : uint8_t {
 };
 
 struct StaticOptions {
-  // True if the application gets requests that name no file (errors below 500), and methods other
-  // than GET and HEAD.
+  // True if the application gets requests without a file, and methods other than GET and HEAD.
   bool fallthrough = true;
   Dotfiles dotfiles = Dotfiles::kIgnore;
   // Names that are tried, in this order, in a folder whose path ends with a slash.

@@ -116,8 +116,7 @@ std::shared_ptr<const KnownPath> StaticSite::Last(const std::string& key) {
   return found == by_key_.end() ? nullptr : found->second->known;
 }
 
-// Returns the OpenFile for an opened file: `last`, the file of the last search, if it is the same
-// file and still open.
+// Returns the OpenFile for an opened file: `last` if that is the same file and still open.
 std::shared_ptr<const OpenFile> StaticSite::Keep(const std::shared_ptr<const RootFolder>& root,
                                                  const OpenedFile& opened,
                                                  const std::string& relative,

@@ -53,8 +53,7 @@ struct KnownPath {
 // a deployment, drops all results. Thread: any.
 class StaticSite {
  public:
-  // `root` is an absolute path. `table` keeps the files open; nullptr = a file is open while its
-  // result is known.
+  // `root` is an absolute path. `table` keeps files open; nullptr = results keep them open.
   StaticSite(StaticOptions options, std::string root, files::LinkPolicy links,
              std::shared_ptr<files::OpenFiles> table);
   StaticSite(const StaticSite&) = delete;

@@ -12,8 +12,7 @@ namespace httpsys::tls {
 enum class PeekStatus : uint8_t {
   kNeedMore,
   kHello,  // The ClientHello was found; an empty name = it names no server.
-  // The bytes do not begin a TLS connection, or the ClientHello is too long: the accepting process
-  // refuses the connection.
+  // No TLS connection, or the ClientHello is too long: the accepting process refuses it.
   kOther,
 };
 

@@ -82,8 +82,7 @@ HandshakeStatus Negotiation::Continue() {
   if (result == 1) {
     is_shaken_ = true;
     if (new_sessions_.empty()) return Finish();
-    // Hold back the last bytes, as Node does: JavaScript must store a session before the client
-    // uses it.
+    // Hold back the last bytes, as Node does: the client must not use a session that is not stored.
     wire_->HoldSealed();
     return HandshakeStatus::kTelling;
   }
@@ -166,8 +165,7 @@ int Negotiation::ReadHello(int* alert) {
   return UseHost(settings.asks_host ? answer_.host : context_->FindHost(hello_.servername));
 }
 
-// Selects the host's context. Must run before OpenSSL looks a session up, so that only sessions of
-// this host are found.
+// Selects the host's context before OpenSSL looks for a session, which must be of this host.
 int Negotiation::UseHost(std::shared_ptr<const HostContext> host) {
   if (host == nullptr) return SSL_CLIENT_HELLO_SUCCESS;
   const std::string id = context_->SessionIdContext(host.get());

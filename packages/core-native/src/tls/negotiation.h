@@ -36,8 +36,7 @@ enum class HandshakeStatus : uint8_t {
   kDone,
   kWaiting,  // The client must send more.
   kAsking,   // JavaScript must decide about hello(): the caller must call Answer().
-  // The handshake is done, but JavaScript must store new_sessions() first; then the caller must
-  // call Continue() once more.
+  // The handshake is done, but JavaScript must store new_sessions() before another Continue().
   kTelling,
   kFailed,
 };

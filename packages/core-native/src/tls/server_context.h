@@ -1,6 +1,5 @@
 #pragma once
-// The TLS settings of a server for its lanes. Node has parsed and checked the options and made
-// OpenSSL's contexts.
+// The TLS settings of a server for its lanes. Node has checked them and made OpenSSL's contexts.
 
 #include <openssl/types.h>
 

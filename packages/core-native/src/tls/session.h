@@ -32,8 +32,7 @@ struct Maker {
   uint32_t listening = 0;
 };
 
-// The TLS session of one connection. Negotiation makes its handshake, and Wire moves its records.
-// Thread: the lane.
+// The TLS session of one connection, with its Negotiation and Wire. Thread: the lane.
 class Session {
  public:
   // Uses the descriptor, which the caller still owns. `sealed` must outlive the session and be
@@ -92,8 +91,7 @@ class Session {
   Facts Describe() const;
   // Returns true if the session's server certificate is valid for `host`, a name or an address.
   bool CoversHost(std::string_view host) const { return tls::CoversHost(ssl_.get(), host); }
-  // Identifies the authorities that the server trusts for client certificates of this session; see
-  // ServerContext::TrustOf().
+  // Identifies the authorities for client certificates of this session: ServerContext::TrustOf().
   const std::string& trust() const { return context().TrustOf(negotiation_.host()); }
   HandshakeTerms terms() const;
   // True if the server has requested a client certificate: terms().is_asked, at less cost.

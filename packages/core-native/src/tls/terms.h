@@ -13,8 +13,7 @@ struct HandshakeTerms {
   std::string_view cipher;   // The cipher's name in OpenSSL.
   bool is_asked = false;     // The server has requested a client certificate.
   bool is_verified = false;  // The client has shown a valid certificate.
-  // ServerContext::TrustOf() of the server that has requested it: identifies its authorities and
-  // revocation lists.
+  // ServerContext::TrustOf() of the asking server: identifies its authorities and revocation lists.
   std::string_view trust;
 };
 

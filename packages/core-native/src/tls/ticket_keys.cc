@@ -95,8 +95,7 @@ void TicketKeys::Trim(uint64_t now_ms) {
                                       limits::kTicketKeyMs * limits::kTicketKeysKept;
                              }),
               keys_.end());
-  // Twice the limit: after joining a port, a process keeps the port's keys and its own earlier
-  // ones.
+  // Twice the limit: a process that joins a port keeps its own earlier keys, too.
   if (keys_.size() > 2 * limits::kTicketKeysKept) keys_.resize(2 * limits::kTicketKeysKept);
 }
 

@@ -28,13 +28,11 @@ class TicketKeys {
     uint64_t age_ms = 0;
   };
 
-  // Makes random keys, which are replaced regularly (limits::kTicketKeyMs). Returns nullptr if the
-  // random generator fails.
+  // Makes random keys, replaced after limits::kTicketKeyMs. nullptr = no random numbers.
   static std::shared_ptr<TicketKeys> Create();
   // Returns the keys of a port of this process, made on first use.
   static std::shared_ptr<TicketKeys> OfPort(uint16_t port);
-  // Makes keys that are never replaced. Returns nullptr if `bytes` has another size than
-  // kTicketKeysBytes.
+  // Makes keys that are never replaced. Returns nullptr if `bytes` is not kTicketKeysBytes long.
   static std::shared_ptr<TicketKeys> Fixed(std::string_view bytes);
 
   static uint64_t NowMs();

@@ -53,8 +53,7 @@ size_t AddressBytes(std::string_view text) {
   return is_ipv6 ? bracket + 1 : 0;
 }
 
-// Returns true for an empty text, and for a colon with any number of digits. (In `a.test:`, the
-// port is the default one.)
+// Returns true for an empty text, or a colon with any number of digits (none = default port).
 bool IsPortOrNothing(std::string_view text) {
   if (text.empty()) return true;
   return text[0] == ':' && std::all_of(text.begin() + 1, text.end(), IsDigit);

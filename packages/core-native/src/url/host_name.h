@@ -8,8 +8,7 @@
 namespace httpsys {
 
 struct HostName {
-  // The name without port and final dot, in its original case; an IPv6 address with brackets. Empty
-  // if the text names no host.
+  // The name without port and final dot, in its original case; IPv6 in brackets; empty = no host.
   std::string_view name;
   bool is_valid = false;  // If false, `name` is empty.
 };
@@ -23,8 +22,7 @@ struct HostName {
 // Returns `name` without the final dot for the DNS root: `a.test.` is `a.test`. Thread: any.
 [[nodiscard]] std::string_view WithoutFinalDot(std::string_view name);
 
-// Returns true if two names of ReadHost() or WithoutFinalDot() are the same host; case does not
-// matter. Thread: any.
+// Returns true if two names of ReadHost() or WithoutFinalDot() are the same host. Thread: any.
 [[nodiscard]] bool IsSameHost(std::string_view a, std::string_view b);
 
 }  // namespace httpsys

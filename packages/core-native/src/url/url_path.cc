@@ -195,8 +195,7 @@ void RemoveDotSegments(std::string* path) {
   p.resize(kept);
 }
 
-// Folds a code point of two-byte UTF-8, U+0080 to U+07FF. Simple foldings from Unicode's
-// CaseFolding.txt.
+// Folds a code point from U+0080 to U+07FF by the simple foldings of Unicode's CaseFolding.txt.
 uint32_t FoldCodePoint(uint32_t c) {
   if (c == 0xB5) return 0x3BC;                                  // Micro sign: Greek mu.
   if (c >= 0xC0 && c <= 0xDE) return c == 0xD7 ? c : c + 0x20;  // Latin-1.

@@ -157,8 +157,7 @@ const UrlPrefixTable::Entry* UrlPrefixTable::FindPath(const Host* host, std::str
   if (host == nullptr) return nullptr;
   const Entry* longest = nullptr;
   if (const std::span<const Entry> few = host->entries.few(); !few.empty()) {
-    // Entries are sorted, and each ends with a slash: the last entry that is a prefix of the path
-    // is the longest.
+    // Entries are sorted, and end with a slash: the last prefix of the path is the longest.
     for (const Entry& entry : few) {
       if (path.starts_with(entry.path)) longest = &entry;
     }

@@ -93,8 +93,7 @@ class UrlPrefixTable {
 
   using Hosts = SortedChunks<Host, &Host::name>;
 
-  // The kinds of hosts. Subdomain wildcards are separate from other names, because they are
-  // searched differently.
+  // The kinds of hosts. Subdomain wildcards are searched differently from other names.
   enum Category : uint8_t { kStrong, kNames, kSubdomains, kAddresses, kWeak, kCategories };
 
   static Category CategoryOf(const UrlPrefix& prefix);

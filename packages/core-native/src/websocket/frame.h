@@ -31,8 +31,7 @@ inline constexpr size_t kReasonBytesMax = kControlBytesMax - 2;
 inline constexpr uint16_t kNoStatus = 1005;
 inline constexpr uint16_t kAbnormalClosure = 1006;
 
-// Writes the header of an unmasked frame to `out`, which must have room for kServerHeaderBytesMax.
-// Returns its length.
+// Writes an unmasked frame's header to `out` of kServerHeaderBytesMax bytes. Returns its length.
 size_t WriteFrameHeader(char* out, Opcode opcode, bool is_final, bool is_compressed,
                         uint64_t payload_bytes);
 

@@ -49,8 +49,7 @@ class MessageSink {
   virtual bool OnMessage(const Message& message) = 0;
   virtual bool OnPing(std::string_view payload) = 0;
   virtual bool OnPong(std::string_view payload) = 0;
-  // The connection's last event, unless OnFailure() is called instead. `code` is kNoStatus if the
-  // frame had none.
+  // The connection's last event unless OnFailure() is. `code` is kNoStatus if the frame had none.
   virtual void OnClose(uint16_t code, std::string_view reason) = 0;
   // The connection's last event. The sink must answer with a close frame that has
   // CloseCodeOf(failure.error).
@@ -87,8 +86,7 @@ class MessageReader {
   // bytes; if memory must grow, at most as long as the larger of `bytes_min` and the message so
   // far.
   std::span<char> Room(size_t bytes_min);
-  // Must be called when `size` bytes were received into Room(), as one arrival. Returns false if
-  // the sink stopped it.
+  // Must be called when Room() has received `size` bytes. Returns false if the sink stopped it.
   bool ReadInPlace(size_t size, MessageSink* sink);
 
   // True after OnClose() or OnFailure().

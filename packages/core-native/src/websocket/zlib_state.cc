@@ -47,8 +47,7 @@ ZlibState* MakeZlibState(bool is_deflate, const ZlibParameters& parameters) {
   stream.zalloc = ZlibPages::Allocate;
   stream.zfree = ZlibPages::Free;
   stream.opaque = &state->pages;
-  // A negative number of bits stands for a stream without zlib's own header. For 8 bits see
-  // ZlibParameters.
+  // Negative bits stand for a stream without zlib's own header. For 8 bits see ZlibParameters.
   const int bits = parameters.window_bits;
   const int result = is_deflate
                          ? deflateInit2(&stream, parameters.level, Z_DEFLATED, -std::max(bits, 9),

@@ -35,8 +35,7 @@ void Exchange::Write(std::string_view bytes, size_t payload_bytes) {
   ReadHeads();
 }
 
-// Reads heads. Does not send interim heads, because HTTP.SYS itself sends `100 Continue` when the
-// body is requested.
+// Reads heads, but sends no interim ones: HTTP.SYS itself sends `100 Continue` for a body.
 void Exchange::ReadHeads() {
   while (!has_head_) {
     const size_t bytes = http1::ResponseHeadBytes(head_text_);
@@ -186,8 +185,7 @@ CallResult Exchange::Send() {
                           &send_call_);
 }
 
-// Returns the log entry if this is the last call of a response, which makes the kernel log it;
-// otherwise nullptr.
+// Returns the log entry for the last call of a response, when the kernel logs it; else nullptr.
 HTTP_LOG_DATA* Exchange::LogData(ULONG flags) {
   if (log == nullptr || (flags & HTTP_SEND_RESPONSE_FLAG_MORE_DATA) != 0) return nullptr;
   return log->With(head_.status());

@@ -95,8 +95,7 @@ inline constexpr int kFeatureResponseTrailers = 1;  // HttpFeatureResponseTraile
 
 // HTTP_SERVICE_CONFIG_ID: certificates by host name and port, since Windows 8.
 inline constexpr int kServiceConfigSslSni = 5;  // HttpServiceConfigSslSniCertInfo
-// HTTP_SERVICE_CONFIG_ID: a port whose certificates come from a store in the file system. Only its
-// existence is queried.
+// HTTP_SERVICE_CONFIG_ID: a port with certificates from a file store; only queried for existence.
 inline constexpr int kServiceConfigSslCcs = 6;  // HttpServiceConfigSslCcsCertInfo
 // HTTP_SERVICE_CONFIG_SSL_SNI_KEY, _QUERY and _SET.
 struct SslSniKey {

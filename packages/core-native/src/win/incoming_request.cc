@@ -62,8 +62,7 @@ constexpr std::array<std::string_view, HttpVerbMaximum> kVerbs = {
     "PUT",      "DELETE",    "TRACE", "CONNECT", "TRACK",  "MOVE",  "COPY",
     "PROPFIND", "PROPPATCH", "MKCOL", "LOCK",    "UNLOCK", "SEARCH"};
 
-// OpenSSL's X509_V_... codes for a client without a certificate, and for a certificate that
-// SChannel has refused.
+// OpenSSL's X509_V_... codes: no client certificate, and one that SChannel has refused.
 constexpr long kNoCertificate = 2;
 constexpr long kRefusedCertificate = 1;
 
@@ -147,8 +146,7 @@ bool IncomingRequest::Read(const HTTP_REQUEST& request) {
   head_bytes_ = head_.target.size();
   ReadLines(request.Headers);
   ReadBody(request);
-  // Treat an upgrade request with a body as an ordinary request, because HTTP.SYS makes no opaque
-  // connection from it.
+  // HTTP.SYS makes no opaque connection from an upgrade with a body: ignore the upgrade.
   if (has_upgrade_ && wants_upgrade_ && !is_old && !is_stream_ &&
       (flags_ & records::kFlagHasBody) == 0) {
     flags_ |= records::kFlagUpgrade;

@@ -46,8 +46,7 @@ class KernelQueue {
                       HTTP_LOG_DATA* log, Operation* operation);
   // Waits until the connection has ended.
   CallResult WaitForDisconnect(HTTP_CONNECTION_ID id, Operation* operation);
-  // Requests a client's certificate. The result is an HTTP_SSL_CLIENT_CERT_INFO, whose pointers
-  // point into `memory`.
+  // Requests a client's certificate. The resulting HTTP_SSL_CLIENT_CERT_INFO points into `memory`.
   CallResult ReceiveCertificate(HTTP_CONNECTION_ID id, std::span<uint64_t> memory,
                                 Operation* operation);
   // Resets the connection of a request.

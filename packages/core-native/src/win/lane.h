@@ -26,8 +26,8 @@
 
 namespace httpsys::win {
 
-// The thread on which all calls of the request queues complete. Thread: JavaScript, unless a
-// comment says otherwise.
+// The thread on which all queues' calls complete. Thread: JavaScript's, if no comment says
+// otherwise.
 class Lane {
  public:
   // The pointers and `memory` must outlive the lane.

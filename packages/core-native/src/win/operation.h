@@ -9,8 +9,7 @@ namespace httpsys::win {
 
 enum class OperationKind : uint8_t { kReceive, kReceiveBody, kSend, kDisconnect, kCertificate };
 
-// A call that the kernel completes later. The object and the memory that the call uses must stay
-// valid until then.
+// A call that the kernel completes later; until then, it and its memory must stay valid.
 struct Operation : OVERLAPPED {
   explicit Operation(OperationKind kind) : OVERLAPPED{}, kind(kind) {}
 

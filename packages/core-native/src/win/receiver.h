@@ -14,8 +14,7 @@ namespace httpsys::win {
 // Receives the requests of one queue, with several outstanding calls. Thread: the lane.
 class Receiver {
  public:
-  // Handles a request; its memory is reused after the call. Returns false to stop receiving until
-  // Start() is called.
+  // Handles a request, whose memory is then reused. Returns false to stop receiving until Start().
   using OnRequest = std::function<bool(const Receiver& receiver, const HTTP_REQUEST& request)>;
 
   // `server_id` is the server of all requests; 0 = each request's context names its server.
@@ -26,8 +25,7 @@ class Receiver {
   const std::shared_ptr<KernelQueue>& queue() const { return queue_; }
   uint32_t server_id() const { return server_id_; }
 
-  // Starts all calls that are not outstanding. Stops early if the kernel refuses requests or
-  // OnRequest returns false.
+  // Starts all calls that are not outstanding, until the kernel or OnRequest refuses.
   void Start();
   // Stops receiving requests; requests of outstanding calls may still arrive. The object must stay
   // alive until IsQuiet() is true.

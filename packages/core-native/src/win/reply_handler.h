@@ -19,8 +19,7 @@ class ReplyHandler {
                engine::RecordWriter* records, Session* session)
       : replies_(replies), lent_(lent), files_(files), records_(records), session_(session) {}
 
-  // Handles published records (up to limits::kRepliesPerPass) and sends output. Returns false if
-  // there were no records.
+  // Handles at most kRepliesPerPass records and sends output. Returns false if there were none.
   bool Run();
 
  private:

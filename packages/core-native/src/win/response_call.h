@@ -21,8 +21,7 @@ class ResponseCall {
   // True if the head has a Transfer-Encoding.
   bool is_framed() const;
   size_t bytes() const { return text_.size(); }
-  // Fills the structures. `chunks` are the body, or its first part. For a stream, omits lines about
-  // the connection.
+  // Fills the structures. `chunks` begin the body. For a stream, omits lines about the connection.
   HTTP_RESPONSE* Fill(std::vector<HTTP_DATA_CHUNK>* chunks, bool is_stream);
 
  private:

@@ -13,8 +13,7 @@ namespace httpsys::win {
 // its descriptor. Thread: any, one at a time.
 class SentFile {
  public:
-  // Opens `bytes` bytes, from `start` on, of the file of a Node descriptor; nullptr = it is no
-  // file.
+  // Opens a part of a Node descriptor's file; nullptr = the descriptor is not that of a file.
   static std::unique_ptr<SentFile> Open(int fd, uint64_t start, uint64_t bytes);
   SentFile(const SentFile&) = delete;
   SentFile& operator=(const SentFile&) = delete;

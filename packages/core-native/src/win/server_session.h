@@ -10,8 +10,7 @@ namespace httpsys::win {
 // A server session of the HTTP Server API, to which URL groups belong. Thread: any, one at a time.
 class ServerSession {
  public:
-  // Opens a session. If httpapi.dll or its driver cannot be used, returns nullptr and sets the
-  // system's error code.
+  // Opens a session. On failure, returns nullptr and sets the system's error code.
   static std::unique_ptr<ServerSession> Open(uint32_t* error);
   ServerSession(const ServerSession&) = delete;
   ServerSession& operator=(const ServerSession&) = delete;

@@ -52,8 +52,7 @@ class SslBinding {
   bool is_named() const;
 };
 
-// The reservation of a URL prefix: the users who may register URLs below it, as shown by `netsh
-// http show urlacl`.
+// A URL prefix' reservation: who may register URLs below it (`netsh http show urlacl`).
 class UrlReservation {
  public:
   std::string prefix;

@@ -241,8 +241,7 @@ bool Acceptor::Serve(Listener* listener, size_t* accepted) {
     return true;
   }
   if (was_resting && count == 0 && !is_exhausted) {
-    // No connection was waiting, so there is no load, and this process need not leave connections
-    // to the process on duty.
+    // No connection was waiting: without load, none need be left to the process on duty.
     StandBy(listener);
   } else if (was_resting || listener->is_shared) {
     TakeTurn(listener);

@@ -64,9 +64,8 @@ class Acceptor {
   // Accepts the waiting connections of a server, for which the kernel may have woken only this
   // process, and closes its listeners. Later connections of the server are not accepted.
   void Remove(uint32_t server_id);
-  // Must be called with the number of members that a port has lost so far (PortRoutes). If it has
-  // grown, accepts the port's waiting connections: the kernel may have woken a lost process for
-  // them.
+  // Must be called with the number of members that a port has lost (PortRoutes). If it has grown,
+  // accepts the port's waiting connections: the kernel may have woken a lost process for them.
   void LookAfter(uint16_t port, uint64_t departures);
   // Sets whether other processes accept on this port, too.
   void SetShared(uint16_t port, bool is_shared);

@@ -31,8 +31,7 @@ class ListenerPoll {
 
   // -- Listeners that another loop watches, all of them as one descriptor.
 
-  // Opens a set of listeners that can be polled as one descriptor; -1 = the system has no such
-  // sets.
+  // Opens a set of listeners that can be polled as one descriptor; -1 = not supported.
   virtual int OpenSet() const = 0;
   // Adds a listener to the set. Returns 0 or a negative errno.
   virtual int WatchIn(int set, int fd, int key) const = 0;

@@ -1,5 +1,4 @@
-// Watches listeners on Linux. The kernel wakes one of the processes that watch a listener
-// (EPOLLEXCLUSIVE).
+// Watches listeners on Linux. The kernel wakes one of the watching processes (EPOLLEXCLUSIVE).
 
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -1,5 +1,4 @@
-// Watches listeners with poll(2), which every system has. A connection wakes all processes that
-// watch its listener.
+// Watches listeners with poll(2), on every system. A connection wakes all watching processes.
 
 #include <fcntl.h>
 #include <poll.h>

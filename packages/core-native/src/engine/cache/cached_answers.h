@@ -114,8 +114,7 @@ class CachedAnswers {
   // the variant is missing and a fresh entry is used again, orders the variant.
   bool FindVariant(const Asked& asked, const cache::FoundEntry& found, bool is_fresh,
                    std::optional<cache::FoundEntry>* coded);
-  // Starts a refresh of the stale entry that was found last, if that is possible and no refresh of
-  // it is under way.
+  // Starts a refresh of the last found stale entry, if possible, unless one is under way.
   void Refresh(const Asked& asked);
   // Handles a request that no entry may answer without JavaScript. `found` is the entry about which
   // JavaScript must be asked; nullptr = there is none.

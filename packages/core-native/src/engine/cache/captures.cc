@@ -60,8 +60,7 @@ bool IsForOne(const CacheExchange& exchange) {
 std::string FieldsOf(const CacheExchange& exchange) {
   const Capture* const capture = exchange.capture.get();
   std::string lines;
-  // Vary is in all answers from the first one on: caches downstream must know that compressed
-  // variants may follow.
+  // In all answers from the first one on: caches downstream must expect compressed variants.
   if (capture != nullptr && capture->varies_by_coding()) lines = "Vary: Accept-Encoding\r\n";
   if (exchange.status.empty()) return lines;
   lines.append("Cache-Status: ").append(exchange.status);
@@ -229,8 +228,7 @@ void Captures::DropSuperseded(CacheExchange* exchange) {
   (void)cache_->Drop(capture.request().key());
 }
 
-// Refuses to capture the bytes of files: the kernel sends them from its own cache, and the lane
-// would wait to read them.
+// Does not capture files: the kernel sends them from its cache, and reading would block the lane.
 void Captures::OnBlock(Connection* connection, Capture* capture, const ReplyRecord& reply) {
   LentMemory::View view;
   if (!connection->attachment().lent().Find(reply.block_id(), &view)) return;

@@ -45,8 +45,7 @@ struct StoredCopy {
 struct CacheExchange {
   // Captures the answer; nullptr = the answer must not be stored.
   std::unique_ptr<Capture> capture;
-  // True if the request is unsafe (such as POST) and may make entries obsolete; `key` is then the
-  // key of its URL.
+  // True if the request is unsafe (such as POST) and may invalidate the entries of its URL, `key`.
   bool is_unsafe = false;
   std::shared_ptr<const CacheTerms> terms;
   uint32_t scope = 0;

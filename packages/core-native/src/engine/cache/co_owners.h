@@ -33,8 +33,7 @@ class CoOwners {
     std::string prefix;             // The scope's URL prefix; empty = everything on a port.
     std::vector<uint64_t> members;  // The other owners.
   };
-  // Drops the entries of a scope whose generation is not the present one. Called on the thread of
-  // Set() and Sweep().
+  // Drops the obsolete entries of a scope. Called on the thread of Set() and Sweep().
   using DropObsolete = std::function<void(uint32_t scope)>;
 
   CoOwners() = default;
@@ -140,8 +139,7 @@ class CoOwners {
     std::map<uint64_t, Known> known;  // Keyed by member.
   };
 
-  // Counters that make up generations: one for each position of a target, one for each scope
-  // (modulo kScopes).
+  // Counters that make up generations: per position of a target, and per scope (modulo kScopes).
   struct Generations {
     static constexpr size_t kScopes = 256;
 

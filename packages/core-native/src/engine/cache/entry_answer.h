@@ -44,8 +44,7 @@ struct AskedEntry {
 // Thread: lane.
 class EntryAnswer {
  public:
-  // Maximum number of pieces of a body: for each range the head of its part and its bytes, and the
-  // end of the last part.
+  // Maximum number of pieces of a body: for each range a head and bytes, then the end.
   static constexpr size_t kPiecesMax = 2 * semantics::kRangesCapacity + 1;
 
   // Makes the answer. `now_s` is the time in seconds since 1970. The bytes that `entry` views must

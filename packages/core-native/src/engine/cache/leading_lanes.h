@@ -47,8 +47,8 @@ class LeadingLanes {
   // If no lane leads for the key, makes this lane lead and returns true: Finish() or Pass() must
   // follow. Otherwise returns false without waiting.
   bool Claim(const void* lane, const std::string& key);
-  // Ends the lead, and reports `event` to the waiting lanes. Finish() and Pass() have no effect if
-  // the lane does not lead.
+  // Ends the lead, and reports `event` to waiting lanes. Ignored unless the lane leads, as Pass()
+  // is.
   void Finish(const void* lane, const std::string& key, Event event);
   // Ends the lead without a response: the lane that has waited longest leads next.
   void Pass(const void* lane, const std::string& key);

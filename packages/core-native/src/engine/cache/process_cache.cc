@@ -101,8 +101,7 @@ void ProcessCache::ApplyBytes() {
   bytes_.store(bytes, std::memory_order_relaxed);
   is_suspended_ = bytes < kChunkBytes && bytes < WishedBytes();
   if (store_ == nullptr) return;
-  // The index is sized for the wished memory, not for its bounds, so a change of bounds never
-  // replaces the index.
+  // The index is sized for the wished memory, so a change of bounds never replaces it.
   if (ArenaShape::For(WishedBytes()).chunks_max > store_->arena().shape().chunks_max) {
     // Readers of other processes map the old memory until they get the new one: empty it.
     store_->Clear();

@@ -133,8 +133,7 @@ class ProcessCache {
     std::span<const http1::HeaderLine> lines;  // Lines of the request, for `vary`.
     Mark mark;                                 // Taken before JavaScript was asked.
   };
-  // Stores a response. Returns kNone, or why it was not stored: kObsolete or kTooLarge (also if
-  // memory is short).
+  // Stores a response. Returns kNone, or kObsolete or kTooLarge (also if memory is short).
   cache::Refusal Store(const Response& response);
   // A variant of a stored response in a content coding.
   struct CodedResponse {

@@ -171,8 +171,7 @@ void ServerCaches::Visit(uint32_t server_id, const ProcessCache::Visit& visit) {
   });
 }
 
-// After a recursive flush, other owners drop all entries of the prefix: they do not check which of
-// them are below a URL.
+// After a recursive flush, other owners drop all of a prefix' entries, without checking URLs.
 void ServerCaches::TellFlush(uint32_t server_id, const CachedUrlPattern* pattern) {
   if (pattern != nullptr && !pattern->is_recursive)
     return cache_->co_owners().CountTarget(pattern->target);

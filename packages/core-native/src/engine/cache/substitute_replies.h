@@ -25,8 +25,7 @@ class SubstituteReplies {
   ReplyRecord WithFields(const ReplyRecord& reply, size_t head_bytes, std::string_view lines);
   // Returns a record with the head at the beginning of a kBlock record, plus header lines.
   ReplyRecord HeadOfBlock(const ReplyRecord& reply, std::string_view head, std::string_view lines);
-  // Returns a record that only ends the response, and closes the connection if `closes` is true or
-  // `reply` closes it.
+  // Returns a record that only ends the response; also the connection if `closes` or `reply` does.
   static ReplyRecord End(const ReplyRecord& reply, bool closes);
   // Must be called when the records of the pass were sent or copied. Frees their texts.
   void EndPass() { texts_.clear(); }

@@ -62,8 +62,7 @@ class WaitingMisses {
     // True if others may wait for the answer although no earlier answer with the key is known.
     bool is_storable;
   };
-  // Decides about a miss. A request waits no longer than its server lets requests wait for others
-  // and for JavaScript.
+  // Decides about a miss. It waits at most as long as its server lets requests wait.
   Turn Join(Connection* connection, const Miss& miss);
   // True if the last Join() has let a request lead, and no other one of the process was leading.
   bool has_claim() const { return !claimed_.empty(); }

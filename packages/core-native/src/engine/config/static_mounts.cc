@@ -43,8 +43,7 @@ bool IsLonger(const StaticMounts::Mount& one, const StaticMounts::Mount& other) 
   return one.path.size() > other.path.size();
 }
 
-// Returns the first mount that contains the path. `path` is case-folded; it is empty for the prefix
-// without its final slash.
+// Returns the first mount that contains the case-folded path; empty = the prefix without its slash.
 const StaticMounts::Mount* FirstWith(const std::vector<StaticMounts::Mount>& mounts,
                                      std::string_view path) {
   const auto found = std::find_if(mounts.begin(), mounts.end(), [=](const auto& mount) {

@@ -151,8 +151,7 @@ void ArenaLinks::OnIndex(uint64_t member, int fd) {
   });
 }
 
-// Maps a chunk of an owner's arena. If the chunk is smaller than the index says, the reader finds
-// no entries in it.
+// Maps a chunk of an owner's arena. If it is too small for the index, no entries are found in it.
 bool ArenaLinks::OnChunk(uint64_t member, const peer::Frame& frame, int fd) {
   peer::CacheChunk told;
   if (!peer::Decode(frame.payload, &told)) return false;
@@ -228,8 +227,7 @@ void ArenaLinks::SweepOwners() {
 
 void ArenaLinks::Follow(uint64_t member) {
   if (is_closed_ || asked_.contains(member)) return;
-  // The routes may still name a killed process. Do not wait for its counters, because nothing would
-  // be stored meanwhile.
+  // The routes may name a killed process. Do not wait for it: nothing would be stored meanwhile.
   if (!links_.contains(member) && sharing::IsGone(member)) {
     return cache_->co_owners().SetGone(this, member);
   }
@@ -362,8 +360,7 @@ void ArenaLinks::ArmTimer() {
   const bool is_needed =
       !given_up_.empty() || !missing_.empty() || !orphaned_.empty() || has_former_;
   if (!is_needed || is_closed_) return;
-  // Be quick at first: missing owners that have ended are found soon. Living owners may send no
-  // counters for a long time.
+  // Be quick at first, to find missing owners that have ended. Living owners may delay counters.
   const bool is_soon =
       !doubtful_.empty() ||
       (!missing_.empty() && uv_now(loop_) - missing_since_ms_ < limits::kCacheAskMs);

@@ -13,8 +13,7 @@
 
 namespace httpsys::engine {
 
-// One lane's readers of the arenas of other members. Takes a lock only if an arena has changed.
-// Thread: the lane.
+// One lane's readers of other members' arenas. Locks only after changes. Thread: the lane.
 class ArenaReaders {
  public:
   struct Reader {
@@ -28,8 +27,7 @@ class ArenaReaders {
   ArenaReaders(const ArenaReaders&) = delete;
   ArenaReaders& operator=(const ArenaReaders&) = delete;
 
-  // Returns the reader of a member's arena, or nullptr for an unknown member. Valid until the next
-  // call of this object.
+  // Returns the reader of a member's arena until the next call; nullptr = unknown member.
   Reader* Find(uint64_t member) {
     Refresh();
     const auto found = readers_.find(member);

@@ -66,8 +66,7 @@ struct WebSocketSession::Broadcast {
   };
 
   Frame frame;
-  // The lent block that has the payload; nullptr = none. Frame headers are sent separately, so the
-  // block need not be copied.
+  // The lent block with the payload; nullptr = none. Headers are separate, so it is not copied.
   std::shared_ptr<const void> block;
   Shared plain;
   std::vector<Compressed> compressed;
