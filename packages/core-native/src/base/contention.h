@@ -34,8 +34,7 @@ class WaitBackoff {
 };
 
 // Decides what a process that is not on duty at a shared port does about waiting connections. The
-// process on duty may just be waiting for the CPU, and accepts more connections at a time than the
-// other processes together.
+// process on duty may just be waiting for the CPU, and accepts more at a time than all others.
 class Standby {
  public:
   enum class Step : uint8_t {

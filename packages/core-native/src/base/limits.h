@@ -32,13 +32,11 @@ inline constexpr size_t kDirectReadBytesMin = 16 * 1024;
 // consumed. Two socket buffers, enough to keep a reader busy while messages cross threads.
 inline constexpr int32_t kReceiveWindowBytes = 128 * 1024;
 // Extra receive window of a connection whose JavaScript consumes its whole window within
-// kKeepsUpMs; a read then fills kBlocksPerRead blocks. Consumers that wait for a disk or a network
-// are rarely that fast.
+// kKeepsUpMs; a read then fills kBlocksPerRead blocks. Those that wait for disks are slower.
 inline constexpr int32_t kReceiveExtraBytes = kBlocksPerRead * kBlockBytes - kReceiveWindowBytes;
 inline constexpr uint32_t kKeepsUpMs = 10;
 // A consumer with the extra window loses it if consuming everything takes longer than this. A
-// generous limit: the socket of a fast consumer is read all the time, so the consumer rarely has
-// nothing left to consume.
+// generous limit: the socket of a fast consumer is read all the time, so something is always left.
 inline constexpr uint32_t kSlowMs = 100;
 // Maximum number of a lane's connections (and streams) with kReceiveExtraBytes: 14 MiB each.
 inline constexpr size_t kReceiveExtraMax = 16;
@@ -53,9 +51,8 @@ inline constexpr size_t kSmallBlocksKeptBytes = 2 * 1024 * 1024;
 // Maximum number of reply records that a lane handles before it sends their output, so that the
 // first replies of a busy JavaScript thread do not wait for the last ones.
 inline constexpr int kRepliesPerPass = 256;
-// Like kRepliesPerPass, in bytes, including the record that reaches the limit. Half of a fast
-// client's credit (socket-output.js: kSendBytesFastMax), so that JavaScript writes one half while
-// the lane sends the other.
+// Like kRepliesPerPass, in bytes, including the record that reaches the limit. Half of the credit
+// (kSendBytesFastMax of socket-output.js): JavaScript writes while the lane sends the other half.
 inline constexpr uint32_t kReplyBytesPerPass = 512 * 1024;
 // Number of a lane's reply segments whose pages stay resident after reading (2 MiB). Further
 // segments, which are needed only while JavaScript is far ahead of the lane, cost page faults.
@@ -336,8 +333,7 @@ inline constexpr size_t kPeerUnsentBytesMax = 4 * 1024 * 1024;
 inline constexpr uint8_t kHopsMax = 20;
 // Maximum number of times that a request may come back to the relaying member because its owner has
 // just left. Each time it waits for kWaitingRetryMs (doubled after each kReturnsPerWait returns) or
-// until the new routes have arrived. That is 3 s in total: enough for a member that gets little CPU
-// on a busy machine.
+// until new routes have arrived: 3 s in total, enough for a member that gets little CPU.
 inline constexpr uint8_t kReturnsMax = 100;
 inline constexpr int kReturnsPerWait = 20;
 // Longest text of an address with its zone.
@@ -389,9 +385,8 @@ inline constexpr uint64_t kCacheOrphanMs = 60'000;
 inline constexpr uint64_t kCacheFormerMs = 60'000;
 // Maximum number of listening sockets of one port: one for each bound address.
 inline constexpr size_t kSharedSocketsMax = 64;
-// Longest time that a member waits for the coordinator's answer. Enough to find that the
-// coordinator is stopped (kDoubtMs, kSilentMs) and to ask the next one, which may have to wait for
-// others (kConfirmMs).
+// Longest time that a member waits for the coordinator's answer. Enough to find that it is stopped
+// (kDoubtMs, kSilentMs) and to ask the next one, which may have to wait for others (kConfirmMs).
 inline constexpr uint64_t kCoordinatorMs = 3000;
 // Longest silence of a coordinator before a member that waits for it doubts it. A busy coordinator
 // answers in a few milliseconds.
@@ -494,9 +489,8 @@ inline constexpr int kNapsPerPoll = 2;
 // end of a nap is one more wake-up among theirs. An acceptor's GiveWay() is useless if it then
 // found a single connection.
 inline constexpr int kWaitsSkippedMax = 31;
-// Shortest and longest interval at which a lane checks for replies while JavaScript works on its
-// requests. So a reply that is written before a blocking handler is sent within this time, without
-// a wake-up per reply.
+// Shortest and longest interval of a lane's checks for replies while JavaScript works on requests:
+// a reply written before a blocking handler is sent within this time, without a wake-up.
 inline constexpr uint64_t kPeekMs = 1;
 inline constexpr uint64_t kPeekMsMax = 8;
 // Longest interval of these checks until JavaScript has begun its batch (doubled each time):

@@ -1,7 +1,6 @@
 #pragma once
-// Finds an entry in an arena that another process may write at the same time, perhaps with bad
-// intent. Separate from ArenaReader because tests leave out steps of this algorithm one by one, and
-// stop it between them.
+// Finds an entry in an arena that another process, perhaps a hostile one, may write meanwhile. Not
+// in ArenaReader, because tests leave out steps of this algorithm, and stop it between them.
 
 #include <atomic>
 #include <memory>

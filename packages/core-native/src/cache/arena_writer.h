@@ -75,9 +75,8 @@ class ArenaWriter {
   void SetSlot(uint32_t slot_at, Slot slot);
   void ClearSlot(uint32_t slot_at) { SetSlot(slot_at, {}); }
 
-  // Reads the head of the entry at this position of a segment, which is 0 or the end of another
-  // entry. Returns false at the end of the used part, or if a defect of this process has
-  // overwritten the memory.
+  // Reads the head of the entry at this position of a segment: 0 or the end of another entry.
+  // Returns false at the end of the used part, or if a defect has overwritten the memory.
   [[nodiscard]] bool ReadEntry(uint32_t segment, uint32_t position, EntryHead* entry) const;
   // Copies the key of an entry to `key`, which must have room for EntryHead::key_bytes.
   void ReadKey(uint64_t offset, const EntryHead& entry, char* key) const;

@@ -23,8 +23,7 @@ struct KeyScope {
 // Makes the key of a request: scheme, port, Host, target and forwarding fields (IsForwardingField),
 // all of them byte for byte as the request has them. Nothing is normalised: applications read these
 // bytes, so requests that differ in any of them may have different answers. Returns false if the
-// key would be too long. `head` is as for ReadRequest(). The text of `key` is replaced; its memory
-// is reused. Thread: any.
+// key would be too long. `head` is as for ReadRequest(). Replaces `key`. Thread: any.
 [[nodiscard]] bool MakeKey(const KeyScope& scope, const http1::RequestHead& head, std::string* key);
 
 // The parts of a key that name a URL, for flushing and for lists of entries.

@@ -39,11 +39,10 @@ inline constexpr uint32_t kCodingFlags =
                                    std::span<const http1::HeaderLine> lines,
                                    semantics::CodingSet codings);
 
-// Returns the coding in which a request may get the entry; the caller looks whether that variant
-// exists. Requests with credentials get the plain response, because the length of a compressed one
-// can reveal its contents (BREACH); so do requests for ranges, which count bytes of the plain body,
-// and requests with `no-transform`. `allowed` are the codings of the server. The terms may come
-// from another process.
+// Returns the coding in which a request may get the entry, if that variant exists. Requests with
+// credentials get the plain response, because the length of a compressed one can reveal its
+// contents (BREACH); so do requests for ranges, which count bytes of the plain body, or with
+// `no-transform`. `allowed` are the codings of the server. The terms may come from another process.
 [[nodiscard]] semantics::ContentCoding CodingFor(const EntryTerms& terms,
                                                  semantics::CodingSet allowed,
                                                  const RequestFacts& request,

@@ -10,8 +10,7 @@
 namespace httpsys::cache {
 
 // A heuristic lifetime is the time since the last change divided by kHeuristicDivisor, and at most
-// kHeuristicSecondsMax: an application that says nothing about freshness expects changes to be
-// visible within a day.
+// kHeuristicSecondsMax: applications that send no lifetime expect changes to be seen within a day.
 inline constexpr uint32_t kHeuristicDivisor = 10;
 inline constexpr uint32_t kHeuristicSecondsMax = 24 * 3600;
 

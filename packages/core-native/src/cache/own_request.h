@@ -14,10 +14,9 @@ namespace httpsys::cache {
 // GET in the method table of the server. The result views the texts of `request`. Thread: any.
 
 // Returns the request by which a stored response is refreshed (RFC 9111, section 4.3.1). `request`
-// is one that the response may answer. Only fields on which the response depends are kept: Host,
-// the forwarding fields (IsForwardingField) and the fields that `vary` names; no other field of one
-// client may affect the response for others. Returns nothing if the response depends on a field
-// that must be left out.
+// is one that the response may answer. Keeps only fields on which the response depends: Host, the
+// forwarding fields (IsForwardingField) and the fields in `vary`; no other field may affect the
+// response for others. Returns nothing if the response depends on a field that must be left out.
 [[nodiscard]] std::optional<http1::RequestHead> MakeRefreshHead(const http1::RequestHead& request,
                                                                 const VaryNames& vary,
                                                                 uint16_t get_method);

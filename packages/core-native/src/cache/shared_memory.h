@@ -16,10 +16,9 @@ using SharedWord = std::atomic<uint64_t>;
 static_assert(sizeof(SharedWord) == sizeof(uint64_t) && SharedWord::is_always_lock_free);
 
 // A mapping, unmapped by the destructor. On Linux the memory is a memfd that is sealed from the
-// start: its length never changes, so that no reader is killed by SIGBUS, and only the mapping of
-// the process that made it is writable. The kernel keeps all pages until every process has unmapped
-// them. Elsewhere, and on Linux before 5.1, the memory belongs to this process alone. Thread: any;
-// the memory does not move.
+// start: its length never changes, so that no reader gets SIGBUS, and only its maker's mapping is
+// writable. The kernel keeps all pages until every process has unmapped them. Elsewhere, and on
+// Linux before 5.1, it belongs to this process alone. Thread: any; it does not move.
 class SharedMemory {
  public:
   ~SharedMemory();

@@ -23,9 +23,8 @@ enum class ReadWay : uint8_t {
   kUnsure,  // Any read may wait (overlayfs, network file systems, FUSE; other systems).
 };
 
-// Owns the descriptor of a file. If the file has a path, it may give up its descriptor when other
-// files need one, and opens the path again when it is read. No member moves the descriptor's file
-// position. Thread: any.
+// Owns the descriptor of a file. A file with a path may give up its descriptor when others need
+// one, and opens the path again when it is read. No member moves the file position. Thread: any.
 class OpenFile {
  public:
   // Takes over the descriptor, and moves it (base/own_descriptor.h). `path` names the file; empty =
@@ -82,8 +81,7 @@ class OpenFile {
   bool HasLostDescriptor() const { return Look() == State::kLost; }
   // Returns true if the descriptor still belongs to the file and facts() are still true. Must be
   // called before a file that was kept open is used again. A given-up descriptor counts as
-  // unchanged, because the file is compared when it is opened again. Costs as much as
-  // HasLostDescriptor().
+  // unchanged: the file is compared when it is opened again. Costs as much as HasLostDescriptor().
   bool IsUnchanged() const { return Look() == State::kUnchanged; }
   // Returns the descriptor, which will never be given up, or -1 with errno as Read() sets it.
   int Pin() const;

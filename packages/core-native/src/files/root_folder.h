@@ -20,9 +20,8 @@ struct OpenedFile {
   FileFacts facts;
 };
 
-// The folder that a path named when it was opened. The object keeps this folder even if it is
-// removed or another folder gets its name, as by a deployment: so a request never sees files of
-// both folders. Thread: any.
+// The folder that a path named when it was opened. The object keeps this folder even if another one
+// gets its name, as by a deployment: so a request never sees files of both. Thread: any.
 class RootFolder {
  public:
   // Opens a folder. On failure, returns nullptr and sets `error` to an errno.

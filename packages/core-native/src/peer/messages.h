@@ -395,8 +395,7 @@ struct Decided {
 };
 
 // The payload of kReturned and kUnbegun. The owner returns unanswered requests that it has not
-// begun: because it has no server for them any more (kReturned), or because its JavaScript is
-// blocked (kUnbegun).
+// begun: it has no server for them now (kReturned), or its JavaScript is blocked (kUnbegun).
 struct Returned {
   uint32_t id = 0;
 
@@ -406,9 +405,8 @@ struct Returned {
   }
 };
 
-// Reports that the owner ends its output or closes the relay, because its application or the client
-// wants it. If a relay ends without this message (or without an answer that closes), the owner's
-// process has ended.
+// Reports that the owner ends its output or closes the relay for its application or the client. If
+// a relay ends without this message (or an answer that closes), the owner's process has ended.
 struct Ended {
   uint32_t id = 0;
   uint8_t is_whole = 0;  // All bytes of a stream's tunnel were sent.

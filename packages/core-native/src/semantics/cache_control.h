@@ -98,9 +98,8 @@ void ReadCacheControl(std::string_view value, CacheControl* directives);
 
 // The directives of a targeted field, CDN-Cache-Control (RFC 9213, section 2.1), which is a
 // dictionary of structured fields. A directive whose value has the wrong type, such as
-// `max-age="60"`, is invalid, not absent. All members with the same key count (in a dictionary,
-// only the last one does): of a repeated max-age, the smallest counts. Allocates nothing. Thread:
-// any, one at a time.
+// `max-age="60"`, is invalid, not absent. Unlike in a dictionary, all members with the same key
+// count: of a repeated max-age, the smallest counts. Allocates nothing. Thread: any, one at a time.
 class TargetedCacheControl {
  public:
   void AddLine(std::string_view line);

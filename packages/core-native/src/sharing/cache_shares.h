@@ -12,11 +12,10 @@
 
 namespace httpsys::sharing {
 
-// The coordinator's table of grants. Each process gets as much as it wants, or a fair share: if all
-// together want more than there is, small wishes are granted in full, and the other processes get
-// equal shares. All processes of a port together use at most the smallest limit that one of them
-// names. A stopped process cannot give memory back, so a newcomer gets less until it runs again.
-// Thread: one at a time.
+// The coordinator's table of grants. If all processes together want more than there is, small
+// wishes are granted in full, and the other processes get equal shares. All processes of a port
+// together use at most the smallest limit that one of them names. A stopped process cannot give
+// memory back, so a newcomer gets less until it runs again. Thread: one at a time.
 class CacheShares {
  public:
   // Grants are multiples of this size, in which a cache takes and gives back memory.

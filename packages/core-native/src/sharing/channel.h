@@ -39,8 +39,7 @@ class Channel {
   // Begins to read. Returns 0 or a negative errno; after a failure only Close() may be called.
   int Start();
   // Sends a frame. `fds`, at most kFrameFdsMax, stay the caller's. Returns false if nothing was
-  // sent: the channel is broken (OnBroken() follows later), the payload is too long, or the system
-  // refuses the descriptors.
+  // sent: the channel is broken (OnBroken() follows), or `payload` or `fds` are refused.
   bool Send(peer::FrameType type, std::string_view payload, std::span<const int> fds = {});
   bool Send(peer::FrameType type, std::string_view payload, int fd) {
     return Send(type, payload, std::span<const int>(&fd, fd == -1 ? 0 : 1));

@@ -19,9 +19,8 @@ int CheckFolder(const std::string& name);
 bool UidOfFolder(const std::string& name, uint32_t* uid);
 // Makes the folder of a name, for this user alone. Returns 0 also if it exists.
 int MakeFolder(const std::string& name);
-// Takes the lock of a name and removes what a process that has ended left there. Returns a
-// descriptor that holds the lock until it is closed; -EADDRINUSE if another process has the lock;
-// or another negative errno.
+// Takes the lock of a name and removes an ended process' files. Returns a descriptor that holds the
+// lock until it is closed, or a negative errno (-EADDRINUSE = another process has it).
 int LockName(const std::string& name);
 // Removes the socket and the lock file of a name, and closes `lock_fd`, which holds its lock.
 void RemoveName(const std::string& name, int lock_fd);

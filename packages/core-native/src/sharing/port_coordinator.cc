@@ -330,10 +330,9 @@ bool PortCoordinator::IsAwaiting() const {
   return (reunion_deadline_ms_ != 0 || rank() != 0) && !MissingMembers().empty();
 }
 
-// Removes the entry of the prefix in conflict if its owner has lost it; returns true then, false
-// otherwise. An owner loses its prefix if its process has ended, or if it is not connected, this
-// coordinator may have missed changes, and the last coordinator gave the prefix to the member that
-// registers it again.
+// Removes the entry of the prefix in conflict if its owner has lost it; returns true then. An owner
+// loses its prefix if its process has ended; or if it is not connected, this coordinator may have
+// missed changes, and the last coordinator gave the prefix to the member that registers it again.
 bool PortCoordinator::GivesWay(const Conflict& conflict, uint64_t member,
                                const peer::Register& wanted, uint64_t now_ms) {
   const uint64_t owner = conflict.member;

@@ -46,8 +46,8 @@ struct Visit {
   uint32_t rank = 0;  // The rank of the name. Valid with kLinked.
 };
 
-// Calls return at once and never call the state machine back. The calls of the group "Names" are
-// made from Tick() and the link inputs only, never on behalf of JavaScript.
+// Calls return at once and never call the state machine back. "Names" are for Tick() and link
+// inputs only.
 //
 // The meeting place of a port has kRanksMax names. The member that listens at the highest rank is
 // the coordinator. The rank is 0, unless a coordinator was stopped and another member has succeeded

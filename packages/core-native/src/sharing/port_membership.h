@@ -1,7 +1,6 @@
 #pragma once
-// A member's part on one port. A member finds the coordinator, asks it for what this engine wants,
-// and keeps a copy of the port's state. When the coordinator goes or is stopped, members compete
-// for the meeting place.
+// A member's part on one port: finds the coordinator, sends it this engine's registrations, and
+// keeps a copy of the port's state. Without a coordinator, members compete for the meeting place.
 
 #include <cstdint>
 #include <memory>

@@ -48,9 +48,8 @@ class PortRoutes {
   };
 
   uint16_t port() const { return port_; }
-  // True if a request must be read before the server of its connection is known: another member, or
-  // a second server, is registered. False if only workers of one cluster are there: each serves
-  // what its primary gives it.
+  // True if only a request shows which server gets its connection: another member, or a second
+  // server, is registered. False for workers of one cluster: each serves what its primary gives it.
   bool is_shared() const { return is_shared_; }
   bool is_used() const { return has_idle_ || target_count_ != 0; }
   bool has_peers() const { return !peers_.empty(); }
@@ -64,9 +63,8 @@ class PortRoutes {
   // Finds the target of a request. With kMatch, the route's `id` is that of a target. kOffline: the
   // owner has died, and no wider prefix matches. `name` is a name of ReadHost().
   Route Find(std::string_view name, std::string_view target, const LocalAddress& local) const;
-  // Returns the target with an id. A target keeps its id from version to version, until the
-  // reserved prefixes change or the routes follow another PortState. Ids are below target_limit(),
-  // and are reused.
+  // Returns the target with an id. A target keeps its id until the reserved prefixes change or the
+  // routes follow another PortState. Ids are below target_limit(), and are reused.
   const Target& target(uint32_t id) const {
     return targets_[id / kTargetsPerChunk][id % kTargetsPerChunk];
   }

@@ -171,8 +171,7 @@ bool PortRules::IsExclusive(const EntryIndex::Kind& kind) const {
 }
 
 // Returns the first entry of a kind and address that conflicts with the candidate, or nullptr.
-// Looks at one entry of each server: either all of a server's entries there conflict or none does,
-// except for whole ports.
+// Looks at one entry of each server (for whole ports, at all): all its entries conflict or none.
 const StateEntry* PortRules::FirstInTheWay(const EntryIndex::Kind& kind,
                                            const EntryIndex::Servers& servers,
                                            const StateEntry& candidate) const {

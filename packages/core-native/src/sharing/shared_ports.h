@@ -1,9 +1,8 @@
 #pragma once
 // Port sharing of one engine.
 //
-// SharedPorts owns the thread (SharingThread), the lock and the channels. The PortParticipant of
-// each port, a pure state machine, decides what happens there. The thread starts when another
-// member appears.
+// SharedPorts owns the thread (SharingThread), the lock and the channels. Each port has a
+// PortParticipant, a pure state machine. The thread starts when another member appears.
 
 #include <uv.h>
 
@@ -99,10 +98,9 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   // returns a result with that token when every member applies the removal. `stays`: the server
   // keeps listening and remains on the port, even without prefixes.
   bool Unregister(uint16_t port, const peer::Unregister& gone, bool stays = false);
-  // Changes the rules by which a server asks the clients of its prefixes for certificates;
-  // `terms_of` returns their digest for a prefix. If a prefix of another owner conflicts with the
-  // new rules, changes nothing, sets `conflict` and returns false. Otherwise informs the other
-  // members and returns true.
+  // Changes the rules for client certificates of a server's prefixes; `terms_of` returns their
+  // digest for a prefix. If another owner's prefix conflicts with the new rules, only sets
+  // `conflict` and returns false. Otherwise informs the other members and returns true.
   bool ChangeTerms(uint32_t server_id, const PortParticipant::TermsOf& terms_of,
                    RegistrationResult* conflict);
   // Replaces the reserved prefixes of a port. Until such a prefix is registered, its requests are

@@ -9,9 +9,8 @@
 namespace httpsys::sharing {
 
 // Reads the uid of the socket that has the name in this network namespace, even if no process
-// listens under it. Returns false if the name is free or the kernel does not know the uid (Linux
-// before 5.3, or without unix_diag). Takes some microseconds for each Unix socket of the namespace.
-// Thread: any.
+// listens under it. Returns false if the name is free or the uid unknown (Linux before 5.3, or
+// without unix_diag). Takes some microseconds per Unix socket of the namespace. Thread: any.
 bool UidOfAbstractName(const std::string& name, uint32_t* uid);
 // Adds names that begin with `start` and under which this user listens in this network namespace,
 // until there are `most`. Linux before 5.3 does not report owners: there names of other users are

@@ -21,8 +21,8 @@ void AppendField(std::string_view name, std::string_view value, std::string* fie
 [[nodiscard]] int64_t ModifiedMs(const files::FileFacts& facts);
 
 // Returns false for modification times in the first two seconds of 1970. Nix and tools for
-// reproducible images give these to every file, so a new file of the same size would have the same
-// validators as the old one.
+// reproducible images give these to every file, so all files of a size would have the same
+// validators.
 [[nodiscard]] bool HasRealTime(const files::FileFacts& facts);
 
 // Returns the entity tag that `send` makes for a file: `W/"size-mtime"`, both in hexadecimal. The
@@ -34,9 +34,8 @@ void AppendField(std::string_view name, std::string_view value, std::string* fie
 class FileFields {
  public:
   // `path` is the path of the plain file, even if a coding is sent. `has_siblings`: the coding
-  // depends on the request. Options and path must outlive this object. A modification time after
-  // `now_seconds` counts as `now_seconds`, because Last-Modified must not be later than Date (RFC
-  // 9110, section 8.8.2.1).
+  // depends on the request. Options and path must outlive this object. `now_seconds` limits the
+  // modification time: Last-Modified must not be after Date (RFC 9110, 8.8.2.1).
   FileFields(const StaticOptions* options, std::string_view path, const files::FileFacts& facts,
              semantics::ContentCoding coding, bool has_siblings, int64_t now_seconds);
 

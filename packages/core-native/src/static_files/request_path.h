@@ -9,8 +9,7 @@
 namespace httpsys::static_files {
 
 // Longest file path that is opened, in bytes without a final NUL (PATH_MAX of Linux), and longest
-// request path that can name such a file, with three bytes (%XX) for each byte. Longer request
-// paths are not decoded.
+// request path for it, with three bytes (%XX) for each byte. Longer ones are not decoded.
 inline constexpr size_t kFilePathBytesMax = 4095;
 inline constexpr size_t kRequestPathBytesMax = 3 * kFilePathBytesMax;
 

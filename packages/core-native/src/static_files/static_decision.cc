@@ -63,9 +63,8 @@ StaticResponse RedirectResponse(const StaticRequest& request) {
   return response;
 }
 
-// Returns true unless the sibling is older than its file. Some programs, such as brotli 1.0.9, give
-// the sibling only the whole seconds of the file's time: if it has no fraction, compare only
-// seconds.
+// Returns true unless the sibling is older than its file. Some programs, such as brotli 1.0.9, copy
+// only the whole seconds of the file's time: without a fraction, compares seconds.
 bool IsAsNew(const files::FileFacts& sibling, const files::FileFacts& file) {
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   if (sibling.modified_ns >= file.modified_ns) return true;

@@ -27,9 +27,8 @@ namespace httpsys::static_files {
 // Maximum number of search results that a site remembers, enough for the files of a large site and
 // some names without a file. The least recently used results are dropped.
 inline constexpr size_t kKnownPathsMax = 4096;
-// Time in ms for which a search result is used. Changes of names are noticed within this time,
-// changes of a file's contents whenever it is sent. After half of this time, the next request
-// starts a new search.
+// Time in ms for which a search result is used. Changed names are noticed within this time, changed
+// contents whenever a file is sent. After half of it, the next request starts a new search.
 inline constexpr uint64_t kKnownMs = 1000;
 
 // The result of the search for one request path. Immutable.
@@ -71,8 +70,7 @@ class StaticSite {
   std::shared_ptr<const KnownPath> Find(const RequestPath& path, uint64_t now_ms, bool* is_due);
   // Searches for a path, and remembers the result unless descriptors or memory were short. May wait
   // for a disk or a server. With MountPolicy::kRefuse, returns nullptr if the path leads to a file
-  // system that is mounted below the folder: the caller must search again at that file system's
-  // place.
+  // system mounted below the folder: the caller must search again at that one's place.
   std::shared_ptr<const KnownPath> Search(const RequestPath& path, uint64_t now_ms,
                                           files::MountPolicy mounts = files::MountPolicy::kCross);
   // Drops `known`, the result of a path, unless a newer one has replaced it.

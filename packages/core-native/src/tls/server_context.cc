@@ -225,9 +225,8 @@ std::shared_ptr<const HostContext> ServerContext::FindHost(std::string_view serv
 }
 
 // Finds the ciphers of each version, once for each version of the settings, so that a request costs
-// only a look-up. Asks OpenSSL, because SSL_OP_NO_…, security levels and sigalgs also decide.
-// OpenSSL does not report one rule: versions before TLS 1.2 sign with SHA-1, which OpenSSL 3 allows
-// only at security level 0.
+// only a look-up. Asks OpenSSL, because SSL_OP_NO_…, security levels and sigalgs also decide. Not
+// reported: versions before TLS 1.2 sign with SHA-1, which OpenSSL 3 allows only at level 0.
 void ServerContext::FindCiphers() {
   const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context_.get()), SSL_free);
   if (ssl == nullptr) return;

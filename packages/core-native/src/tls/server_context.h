@@ -87,9 +87,8 @@ class ServerContext {
   // `host`: a name without a port, an IP address, or an empty text.
   OwnerTerms TermsFor(std::string_view host, const HandshakeTerms& handshake) const;
   // Returns a digest of the rules by which the server requests certificates from clients of a
-  // prefix. Equal for servers with the same rules, and for all that request none. `unique`
-  // identifies the server: if JavaScript chooses the certificate by name, no other server has the
-  // same digest.
+  // prefix. Equal for servers with the same rules, and for all that request none. If JavaScript
+  // chooses the certificate by name, `unique`, which identifies the server, is added.
   std::string TermsDigest(const UrlPrefix& prefix, std::string_view unique) const;
   // A digest of the TLS versions and ciphers that clients may negotiate. If two servers have the
   // same digest, each would have accepted every handshake of the other.

@@ -63,8 +63,7 @@ class Session {
   // True if Read() may return bytes although the socket is not readable.
   bool has_pending() const { return has_pending_; }
   // Writes plain bytes like sendmsg(2) without blocking. Accepted bytes may still be unsent.
-  // `is_end` announces that Shutdown() follows if everything is accepted; close_notify then goes
-  // into the same system call.
+  // `is_end`: Shutdown() will follow if all is accepted; close_notify is then sent with it.
   ssize_t Write(const iovec* vectors, int count, bool is_end = false);
   // True if the socket did not accept all records: Flush() must be called when it is writable.
   bool has_unsent() const { return wire_.has_unsent(); }

@@ -16,9 +16,8 @@ class Deflater : public ZlibUser {
   Deflater(ZlibPool* pool, const ZlibParameters& parameters, bool takes_over)
       : ZlibUser(pool, true, parameters, takes_over) {}
 
-  // Appends the compressed payload of a frame to `out`; for the last frame of a message, without
-  // the 00 00 ff ff of RFC 7692, section 7.2.1. Returns false if out of memory: the WebSocket must
-  // then not be used again.
+  // Appends the compressed payload of a frame to `out`; without the final 00 00 ff ff of a message
+  // (RFC 7692, section 7.2.1). Returns false if out of memory: the WebSocket is then unusable.
   bool Deflate(std::string_view payload, bool is_last_of_message, ByteBuffer* out);
 
   // Must be called when this WebSocket sends a compressed message that another Deflater has made:

@@ -39,8 +39,7 @@ size_t WriteFrameHeader(char* out, Opcode opcode, bool is_final, bool is_compres
 // beyond kControlBytesMax is truncated. Returns the length of the frame.
 size_t WriteControlFrame(char* out, Opcode opcode, std::string_view payload);
 // Writes a whole close frame; with kNoStatus, without a payload. A reason beyond kReasonBytesMax is
-// truncated: callers should check its length earlier, where they can report an error. Returns the
-// length of the frame.
+// truncated: callers should check it earlier, when they can report it. Returns the frame's length.
 size_t WriteCloseFrame(char* out, uint16_t code, std::string_view reason);
 
 // Returns true for codes that a close frame may have.

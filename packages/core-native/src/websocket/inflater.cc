@@ -8,8 +8,7 @@ namespace httpsys::websocket {
 namespace {
 
 // Size of Node's output chunks. `ws` checks after each chunk whether the frame is too long, and at
-// the end of the frame whether the message is. The same chunks give the same result here, also for
-// a damaged frame.
+// its end whether the message is. The same chunks give the same results, even for damaged frames.
 constexpr size_t kChunkBytes = 16 * 1024;
 
 // These bytes are appended to each message before inflating it (RFC 7692, section 7.2.2).

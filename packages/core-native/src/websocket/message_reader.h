@@ -83,8 +83,7 @@ class MessageReader {
 
   // Returns memory into which the next bytes of the current payload can be received without a copy.
   // Empty if less than `bytes_min` of a data frame are missing. Never longer than the missing
-  // bytes; if memory must grow, at most as long as the larger of `bytes_min` and the message so
-  // far.
+  // bytes; if memory must grow, at most `bytes_min` or the message so far, whichever is more.
   std::span<char> Room(size_t bytes_min);
   // Must be called when Room() has received `size` bytes. Returns false if the sink stopped it.
   bool ReadInPlace(size_t size, MessageSink* sink);

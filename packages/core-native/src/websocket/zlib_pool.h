@@ -14,8 +14,7 @@
 namespace httpsys::websocket {
 
 // Maximum number of states that stay with their owners between messages. Restoring a dictionary
-// costs a deflater 20 us and an inflater 3 us, so a few hundred busy WebSockets should not have to
-// share deflaters.
+// costs a deflater 20 us and an inflater 3 us, so hundreds of busy WebSockets should not share.
 inline constexpr size_t kLiveInflatersMax = 128;
 inline constexpr size_t kLiveDeflatersMax = 512;
 // Maximum number of unused states that are kept for the next owner.

@@ -326,8 +326,7 @@ uint64_t Acceptor::PauseMs(const Listener& listener) {
 }
 
 // Accepts waiting connections and gives all of them to the sink at once, so that the receiver is
-// woken once. With a wake-up per connection, each connection would pass separately through all
-// threads of a busy machine.
+// woken once. Otherwise each would pass through a busy machine's threads separately.
 Acceptor::AcceptResult Acceptor::AcceptSome(const Listener& listener, size_t* count) {
   std::vector<int> accepted;
   const AcceptResult result = AcceptWaiting(listener, &accepted);

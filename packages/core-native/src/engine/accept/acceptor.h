@@ -54,10 +54,9 @@ class Acceptor {
   int Start();
   // Ends the thread and closes all listeners. Idempotent.
   void Stop();
-  // Starts to accept from a listening, non-blocking descriptor. Owns the descriptor even on
-  // failure. Returns a key above 0, or a negative errno. `server_id` 0 = no server: only
-  // RemoveOne() ends the listener. `is_lendable`: no other process has the socket, and a lane may
-  // accept its connections.
+  // Starts to accept from a listening, non-blocking descriptor, which it owns even on failure.
+  // Returns a key above 0, or a negative errno. `server_id` 0 = no server: only RemoveOne() ends
+  // the listener. `is_lendable`: no other process has the socket, and a lane may accept from it.
   int Add(uint32_t server_id, int fd, Sink sink, bool is_lendable = false);
   // Like Remove(), but for one listener.
   void RemoveOne(int key);

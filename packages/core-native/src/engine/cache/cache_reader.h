@@ -22,8 +22,7 @@ class CacheReader {
 
   // Looks for the stored response to the request `head` in a scope. `key` is the key of its URL; if
   // the responses of the URL vary, `key` becomes the key of the variant. With kHit, `found` is
-  // valid until the next call. Does not find entries that another owner of the URL has made
-  // obsolete.
+  // valid until the next call. Entries that another owner has made obsolete are not found.
   cache::FindResult Find(const http1::RequestHead& head, uint32_t scope, std::string* key,
                          cache::FoundEntry* found);
   // False while the invalidation counters of another owner of the last Find()'s URL are unknown:

@@ -188,8 +188,7 @@ void Captures::Take(Connection* connection, CacheExchange* exchange, const Reply
       break;
   }
   // True if the application has ended the response by end(), which writes the last bytes or
-  // announces chunks. Another kEnd may come from the end of the connection, which truncates the
-  // response.
+  // announces chunks. Another kEnd may be due to the end of the connection: a truncated response.
   const bool is_said = is_unframed || reply.type() != ReplyType::kEnd;
   if (is_all) capture->OnEnd(Now(), is_said);
   NoteTarget(exchange);

@@ -47,10 +47,9 @@ class LeadingLanes {
   // If no lane leads for the key, makes this lane lead and returns true: Finish() or Pass() must
   // follow. Otherwise returns false without waiting.
   bool Claim(const void* lane, const std::string& key);
-  // Ends the lead, and reports `event` to waiting lanes. Ignored unless the lane leads, as Pass()
-  // is.
+  // If the lane leads, ends the lead, and reports `event` to the waiting lanes.
   void Finish(const void* lane, const std::string& key, Event event);
-  // Ends the lead without a response: the lane that has waited longest leads next.
+  // If the lane leads, ends the lead without a response: the longest waiting lane leads next.
   void Pass(const void* lane, const std::string& key);
   // Ends all waiting for the key, whichever lane leads: reports kUnknown to the waiting lanes.
   void GiveUp(const std::string& key);

@@ -87,9 +87,8 @@ class ProcessCache {
     std::vector<Chunk> chunks;  // Indexed by chunk number.
   };
   Memory Share() const;
-  // Calls `changed` whenever version() changes and whenever Announce() is called (because other
-  // members have begun or ceased to own a scope), until Unwatch() has returned. `changed` must not
-  // call this object.
+  // Calls `changed` whenever version() changes or Announce() is called (other members have begun or
+  // ceased to own a scope), until Unwatch() has returned. `changed` must not call this object.
   void Watch(const void* user, std::function<void()> changed);
   void Unwatch(const void* user);
   void Announce();

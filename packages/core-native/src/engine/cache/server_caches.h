@@ -26,10 +26,9 @@ class ServerCaches final : public CacheBackend {
   ServerCaches(const ServerCaches&) = delete;
   ServerCaches& operator=(const ServerCaches&) = delete;
 
-  // Must be called with each version of the settings of a server, before its configuration is made
-  // from them. Returns nullptr if the server has no cache. A server without a cache gets one only
-  // if `settings` has all its prefixes (ServerPrefixes::is_whole). The cost grows with the number
-  // of changed prefixes.
+  // Must be called with each version of a server's settings, before its configuration is made from
+  // them. Returns nullptr if the server has no cache. A server without a cache gets one only if
+  // `settings` has all its prefixes (ServerPrefixes::is_whole). Costs time per changed prefix.
   std::shared_ptr<const CacheTerms> Configure(uint32_t server_id, const ServerSettings& settings);
   // Must be called when the server has stopped listening. Drops its entries.
   void Forget(uint32_t server_id);

@@ -18,8 +18,7 @@ void AppendStoredHead(std::string_view status_line, std::span<const http1::Heade
                       bool renews_date, std::string* to);
 
 // Appends the head of an entry that a 304 confirms: the fields of the 304, `lines`, replace stored
-// fields of the same names (RFC 9111, section 3.2), except for fields that describe the stored
-// content. Thread: any.
+// ones of the same names (RFC 9111, section 3.2), except fields about the content. Thread: any.
 void AppendUpdatedHead(std::string_view stored, std::span<const http1::HeaderLine> lines,
                        std::string* to);
 

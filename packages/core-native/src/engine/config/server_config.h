@@ -21,10 +21,9 @@ namespace httpsys::engine {
 // One version of a server's settings. Immutable, and shared by the lanes.
 class ServerConfig {
  public:
-  // `last` is the version before, from which unchanged prefixes are taken; nullptr = none. `sites`
-  // makes the served folders; it may be nullptr if there are no new ones. `cache` becomes the
-  // result of cache(). Returns nullptr if a prefix is not canonical, or if `settings` needs `last`
-  // and there is none.
+  // Takes unchanged prefixes from `last`, the version before; nullptr = none. `sites` makes the
+  // served folders; it may be nullptr if none is new. `cache` becomes the result of cache().
+  // Returns nullptr if a prefix is not canonical, or if `settings` needs a missing `last`.
   static std::shared_ptr<const ServerConfig> Create(
       ServerSettings settings, const ServerConfig* last = nullptr,
       static_files::StaticSites* sites = nullptr,
@@ -49,8 +48,7 @@ class ServerConfig {
   // The TLS context of the server; nullptr = no TLS.
   const tls::ServerContext* tls() const { return tls_.get(); }
   // Finds the prefix that owns a request on a connection to `local_port`. A server of a whole port
-  // or path accepts every Host, as Node does; a server with prefixes needs a valid Host
-  // (http1::HostOf()).
+  // or path accepts every Host, as Node does; others need a valid Host (http1::HostOf()).
   Route FindPrefix(uint16_t local_port, const http1::RequestHead& head,
                    const LocalAddress& local) const;
   // Returns the TLS context for connections to this port and address; nullptr = no TLS.
