@@ -46,7 +46,7 @@ void CacheGrants::OnBroken(LinkId link) {
   Tell();
 }
 
-// Sends changed grants. Repeats, because memory that this engine gives back is free at once.
+// Sends changed grants, in a loop: memory that this engine itself gives back is free at once.
 void CacheGrants::Tell() {
   bool is_freed = true;
   while (std::exchange(is_freed, false)) {

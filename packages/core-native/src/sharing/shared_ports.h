@@ -76,7 +76,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
 
   // Sets how reports describe this engine. Must be called before the first Meet() or Register().
   void Introduce(uint32_t thread, std::string program);
-  // See SocketBackend in backend.h. `stranger` may be nullptr.
+  // Take a port, with and without a meeting place; see SocketBackend. `stranger` may be nullptr.
   int Meet(uint16_t port, Stranger* stranger = nullptr);
   int TakeAlone(uint16_t port);
   // Adds a duplicate of a listening socket of the port that the server accepts from. `is_last`: the
@@ -84,7 +84,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   int Contribute(uint16_t port, uint32_t server_id, int fd, bool is_last = true);
   // Must be called when a server stops accepting from the socket; see SocketBackend.
   void Withdraw(uint16_t port, int fd);
-  // See SocketBackend.
+  // Returns the current sockets of the members of a port; none if this engine is no member.
   PortSockets Sockets(uint16_t port);
   // Sets how much memory this process wants for its output cache, and how much all members of a
   // port may use together (0 = the default). Takes effect at the next registration of a server with

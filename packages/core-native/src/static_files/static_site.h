@@ -70,7 +70,7 @@ class StaticSite {
   std::shared_ptr<const KnownPath> Find(const RequestPath& path, uint64_t now_ms, bool* is_due);
   // Searches for a path, and remembers the result unless descriptors or memory were short. May wait
   // for a disk or a server. With MountPolicy::kRefuse, returns nullptr if the path leads to a file
-  // system mounted below the folder: the caller must search again at that one's place.
+  // system mounted below the folder: the caller must then search at WaitPlace::kNamesBeyond.
   std::shared_ptr<const KnownPath> Search(const RequestPath& path, uint64_t now_ms,
                                           files::MountPolicy mounts = files::MountPolicy::kCross);
   // Drops `known`, the result of a path, unless a newer one has replaced it.
