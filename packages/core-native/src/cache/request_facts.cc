@@ -101,7 +101,7 @@ RequestFacts ReadRequest(const http1::RequestHead& head, std::string_view method
   bool says_no_cache = false;
   facts.method = KindOf(method);
   facts.has_client_certificate = has_client_certificate;
-  facts.has_body = head.body != http1::BodyKind::kNone;
+  facts.has_body = head.has_body();
   facts.has_upgrade = head.upgrade;
   facts.expects_other = head.expect == http1::Expectation::kOther;
   facts.has_clear_host = head.has_host && !head.repeats_host;

@@ -33,6 +33,10 @@ struct RequestHead {
   std::string_view target;
   std::string_view host;  // The value of the first Host line.
   std::vector<HeaderLine> lines;
+
+  // True unless the head shows that the body is empty. A client of HTTP/2 may announce an empty
+  // body.
+  bool has_body() const { return body == BodyKind::kChunked || content_length != 0; }
 };
 
 enum class ParseStatus : uint8_t { kNeedMore, kDone, kError };

@@ -63,7 +63,7 @@ class RefusedTargets {
   // lines: such a request is looked up as usual. `head` is that of an HTTP/1.1 or HTTP/2 GET.
   // `place` stands for a server's prefix, because finding the prefix's scope would cost a search.
   uint64_t HashOf(const http1::RequestHead& head, uint64_t place, bool is_secure) const {
-    const bool is_plain = head.body == http1::BodyKind::kNone && !head.upgrade &&
+    const bool is_plain = !head.has_body() && !head.upgrade &&
                           head.expect == http1::Expectation::kNone && head.has_host &&
                           !head.repeats_host;
     if (!is_plain) return 0;

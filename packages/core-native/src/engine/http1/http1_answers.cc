@@ -16,6 +16,14 @@ void Http1Answers::Refuse(Connection* connection, ErrorKind kind, std::string_vi
   const bool is_in_body = connection->phase() != InputPhase::kHead;
   Messages::StopTime(connection);
   transport_->StopTimer(connection);
+  if (kind == ErrorKind::kBodyTooLarge && is_in_body && connection->message.unanswered() == 0) {
+    // The request is answered: the client would take a second answer for that of its next request.
+    answers_->CountRefusedBody(connection, false);
+    connection->Enter(InputPhase::kOver);
+    SocketWatch::Pause(connection, kPauseOver);
+    transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+    return transport_->output()->Flush(connection);
+  }
   if (connection->end.after_output() != AfterOutput::kClose &&
       (connection->message.unanswered() != 0 ||
        connection->server()->config->settings().wants_errors)) {

@@ -128,7 +128,6 @@ void Http2Requests::Tell(Connection* connection) {
 
 void Http2Requests::HandleHead(Connection* connection, const RequestFields& fields) {
   ArrivedRequest request{this, connection, fields.head(), fields.total_bytes()};
-  request.body_bytes = connection->stream->body.size();
   switch (pipeline_->Take(&request)) {
     case RequestPipeline::Next::kDeliver:
       return Deliver(&request);
@@ -153,24 +152,30 @@ void Http2Requests::Deliver(ArrivedRequest* request) {
   if (!parent->slot.is_announced()) transport_->Assign(parent, connection->server());
   transport_->Announce(connection, 0);
   const bool has_trailers = !stream->request_trailers.empty();
+  const uint64_t body_max = connection->server()->config->settings().body_bytes_max;
+  const bool is_too_large = body_max != 0 && stream->body.size() > body_max && !head.upgrade;
+  if (is_too_large) stream->body.resize(body_max);
   RecordWriter::Request record = pipeline_->BeginRecord(*request);
   record.parent_slot = parent->slot.number();
   record.flags |= records::kFlagStream;
-  if (stream->has_ended && !has_trailers) record.flags |= records::kFlagComplete;
+  const bool is_whole = stream->has_ended && !has_trailers && !is_too_large;
+  if (is_whole) record.flags |= records::kFlagComplete;
   if (head.upgrade) {
     connection->Enter(InputPhase::kAwaitUpgrade);
     SocketWatch::Pause(connection, kPauseUpgrade);
   } else {
     record.body = stream->body;
   }
-  stream->is_movable = request->route.has_others && stream->has_ended && !has_trailers &&
-                       !head.upgrade && stream->body.size() <= limits::kMovableBytesMax;
+  stream->is_movable = request->route.has_others && is_whole && !head.upgrade &&
+                       stream->body.size() <= limits::kMovableBytesMax;
   request->route.has_others = stream->is_movable;
   pipeline_->Deliver(*request, record, {});
   stream->queue_end = connection->attachment().requests().appended();
   if (head.upgrade) {
     if (!stream->body.empty()) Input::KeepOnly(connection, stream->body);
     if (stream->has_ended) EndOfInput(connection);
+  } else if (is_too_large) {
+    RefuseBody(connection);
   } else if (!stream->has_ended) {
     Messages::Begin(connection, uv_hrtime());
     StreamWindows::Begin(stream, uv_now(loop_));

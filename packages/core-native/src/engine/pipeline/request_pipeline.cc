@@ -1,7 +1,5 @@
 #include "engine/pipeline/request_pipeline.h"
 
-#include <algorithm>
-
 #include "base/limits.h"
 #include "engine/connection/messages.h"
 
@@ -50,8 +48,8 @@ RequestPipeline::Next RequestPipeline::Take(ArrivedRequest* request) {
     if (route.status != RouteStatus::kMatch) return AnswerUnserved(request, route.status);
   }
   const uint64_t body_max = connection->server()->config->settings().body_bytes_max;
-  if (body_max != 0 && std::max(head.content_length, request->body_bytes) > body_max) {
-    return Next::kTooLarge;
+  if (body_max != 0 && head.content_length > body_max) {
+    return request->writer->IsTurn(*connection) ? Next::kTooLarge : Next::kWaitTurn;
   }
   if (!throttle_->Begin(connection, route.id)) return Next::kWaitTurn;
   RouteStatus refusal = RequestGate::Admit(connection, head.target, route.id);
@@ -70,8 +68,7 @@ bool RequestPipeline::MayKeepAlive(const ArrivedRequest& request) const {
   const Connection* connection = request.connection;
   const http1::RequestHead& head = request.head;
   if (connection->stream != nullptr) return true;
-  const bool is_expected =
-      head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
+  const bool is_expected = head.expect != http1::Expectation::kNone && head.has_body();
   // A closed server keeps the connection alive if the port has other members, which get it when it
   // is idle.
   const bool is_last =

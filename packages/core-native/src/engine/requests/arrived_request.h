@@ -22,8 +22,6 @@ struct ArrivedRequest {
   std::string_view input = {};
   // As RequestParser::number(); 0 = unknown.
   uint64_t head_number = 0;
-  // The bytes of the body that were received already, where the head does not name their number.
-  uint64_t body_bytes = 0;
 
   // Set by RequestPipeline.
 

@@ -158,7 +158,7 @@ AnswerOutcome StaticRequests::ServeFile(const ArrivedRequest& arrived) {
   if (mount == nullptr) return AnswerOutcome::kNone;
   // A request with a body goes to JavaScript if the folder passes requests on (fallthrough).
   const static_files::StaticOptions& options = mount->site->options();
-  if (options.fallthrough && head.body != http1::BodyKind::kNone) return AnswerOutcome::kNone;
+  if (options.fallthrough && head.has_body()) return AnswerOutcome::kNone;
   if (!arrived.writer->IsTurn(*connection)) return AnswerOutcome::kLater;
 
   StaticRequest request;
