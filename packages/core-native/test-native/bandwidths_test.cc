@@ -21,7 +21,7 @@ constexpr uint32_t kRate = 1'000'000;
 std::shared_ptr<const ServerConfig> Config(const std::vector<std::string>& prefixes) {
   ServerSettings settings;
   settings.prefixes = test::WholePrefixes(prefixes);
-  settings.bandwidth_max = kRate;
+  settings.max_bandwidth = kRate;
   return ServerConfig::Create(std::move(settings));
 }
 

@@ -131,7 +131,7 @@ TEST(Http1AnswersTest, WhatFollowsATimeoutIsThrownAway) {
 TEST(Http1AnswersTest, AHeadOverTheLimitIsRefusedWith431) {
   FakeJavaScript js;
   ServerSettings settings;
-  settings.header_bytes_max = 200;
+  settings.max_header_size = 200;
   const Peer peer(js.Connect(settings));
   js.Expect(RequestType::kOpen);
   peer.Send("GET / HTTP/1.1\r\nX: " + std::string(300, 'x'));
@@ -143,7 +143,7 @@ TEST(Http1AnswersTest, AHeadOverTheLimitIsRefusedWith431) {
 TEST(Http1AnswersTest, ABodyOverTheLimitIsRefusedBeforeJavaScriptSeesItsRequest) {
   FakeJavaScript js;
   ServerSettings settings;
-  settings.body_bytes_max = 4;
+  settings.max_request_body_size = 4;
   const Peer peer(js.Connect(settings));
   js.Expect(RequestType::kOpen);
   peer.Send(Post(5, "12345"));
@@ -157,7 +157,7 @@ TEST(Http1AnswersTest, ABodyOverTheLimitIsRefusedBeforeJavaScriptSeesItsRequest)
 TEST(Http1AnswersTest, AChunkedBodyOverTheLimitIsReportedWhileItStreams) {
   FakeJavaScript js;
   ServerSettings settings;
-  settings.body_bytes_max = 4;
+  settings.max_request_body_size = 4;
   const Peer peer(js.Connect(settings));
   js.Expect(RequestType::kOpen);
   peer.Send(Chunked("3\r\nabc\r\n"));
@@ -264,7 +264,7 @@ TEST(Http1AnswersTest, AServerOfPrefixesRefusesARequestWithoutOneValidHost) {
 TEST(Http1AnswersTest, AUrlThatIsNotTakenIsAnsweredInItsTurnAndEndsTheConnection) {
   FakeJavaScript js;
   ServerSettings settings;
-  settings.is_url_strict = true;
+  settings.strict_url = true;
   const Peer peer(js.Connect(settings));
   js.Expect(RequestType::kOpen);
   peer.Send(

@@ -275,7 +275,7 @@ TEST(Http1SessionTest, ARequestThatWasReadWholeIsNoLongerTimed) {
 TEST(Http1SessionTest, ARecordLargerThanASegmentComesInABlock) {
   FakeJavaScript js({.segment_bytes = 2048});
   ServerSettings settings;
-  settings.header_bytes_max = 64 * 1024;
+  settings.max_header_size = 64 * 1024;
   const Peer peer(js.Connect(settings));
   js.Expect(RequestType::kOpen);
   const std::string value(10'000, 'v');

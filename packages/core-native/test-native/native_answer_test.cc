@@ -57,7 +57,7 @@ class NativeAnswerTest : public testing::Test, public InputHandler {
     server_.queued = &queued_;
     server_.refused = &refusals_;
     ServerSettings settings;
-    settings.verbosity_503 = Verbosity503::kBasic;
+    settings.http_503_verbosity = Http503Verbosity::kBasic;
     server_.config = ServerConfig::Create(settings);
     // Each packet is what one write sent.
     std::array<int, 2> ends;

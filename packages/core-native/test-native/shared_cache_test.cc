@@ -83,8 +83,8 @@ TEST_F(SharedCacheTest, AServerWithLimitsThatTheOwnerCountsIsNotGiven) {
   arenas_.Ask(kId, kServer, 0);
   ASSERT_TRUE(Until([this] { return HasScope(); }));
   for (uint32_t ServerSettings::*limit :
-       {&ServerSettings::bandwidth_max, &ServerSettings::connections_per_client,
-        &ServerSettings::connections_per_prefix}) {
+       {&ServerSettings::max_bandwidth, &ServerSettings::max_connections_per_address,
+        &ServerSettings::max_connections_per_prefix}) {
     ServerSettings settings = WithCache();
     settings.*limit = 5;
     Configure(settings);
@@ -98,7 +98,7 @@ TEST_F(SharedCacheTest, AServerWithLimitsThatTheOwnerCountsIsNotGiven) {
 
 TEST_F(SharedCacheTest, SettingsTravelWithTheScope) {
   ServerSettings settings = WithCache();
-  settings.is_url_strict = true;
+  settings.strict_url = true;
   settings.cache.flags = CacheSettings::kIgnoresReload | CacheSettings::kTellsStatus;
   Configure(settings);
   arenas_.Ask(kId, kServer, 0);

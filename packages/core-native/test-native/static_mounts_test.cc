@@ -99,7 +99,7 @@ TEST_F(StaticMountsTest, APrefixOfAFolderIsThatFoldersAlone) {
 TEST_F(StaticMountsTest, AFolderThatStaysKeepsWhatIsKnownOfItsFiles) {
   const StaticMounts before = Mounts({BelowAll("/a/", "a"), At(7, "/b/", "b")});
   StaticMount other = BelowAll("/a/", "a");
-  other.max_age_s = 1;
+  other.max_age = 1;
   const StaticMounts after =
       Mounts({At(7, "/b/", "b"), BelowAll("/c/", "c"), BelowAll("/a/", "a")}, &before);
   const auto site = [](const StaticMounts& mounts, uint32_t prefix_id, std::string_view path) {

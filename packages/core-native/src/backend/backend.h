@@ -38,7 +38,7 @@ enum class TlsHostId : uint32_t { kNone = 0 };
 enum class TicketKeysId : uint32_t { kNone = 0 };
 
 // How much information a client gets with a 503, as in HTTP.SYS's HttpServer503VerbosityProperty.
-enum class Verbosity503 : uint8_t {
+enum class Http503Verbosity : uint8_t {
   kBasic,    // Nothing: the connection is reset.
   kLimited,  // The status.
   kFull,     // The status and its reason.
@@ -48,17 +48,17 @@ enum class Verbosity503 : uint8_t {
 struct Http2Settings {
   bool is_plain = false;  // Plain connections may begin with HTTP/2.
   bool is_alone = false;  // Plain connections must begin with HTTP/2.
-  uint32_t streams_max = 100;
-  uint32_t window_bytes = 128 * 1024;  // The receive window of one stream.
-  uint32_t frame_bytes_max = 16 * 1024;
-  uint32_t header_table_bytes = 4096;
-  uint32_t ping_ms = 0;         // 0 = never.
-  uint32_t stall_ms = 120'000;  // 0 = no limit.
+  uint32_t max_concurrent_streams = 100;
+  uint32_t initial_window_size = 128 * 1024;  // The receive window of one stream.
+  uint32_t max_frame_size = 16 * 1024;
+  uint32_t header_table_size = 4096;
+  uint32_t ping_interval = 0;        // 0 = never.
+  uint32_t stall_timeout = 120'000;  // 0 = no limit.
 
   template <typename Visitor>
   void Fields(Visitor& visit) {
-    visit(is_plain, is_alone, streams_max, window_bytes, frame_bytes_max, header_table_bytes,
-          ping_ms, stall_ms);
+    visit(is_plain, is_alone, max_concurrent_streams, initial_window_size, max_frame_size,
+          header_table_size, ping_interval, stall_timeout);
   }
 };
 
@@ -66,19 +66,19 @@ struct Http2Settings {
 // kernel's default.
 struct KernelSettings {
   // Timeouts, in seconds, for these periods:
-  uint32_t idle_s = 0;         // Between two requests.
-  uint32_t header_s = 0;       // To receive a head.
-  uint32_t body_s = 0;         // Between two pieces of a body.
-  uint32_t drain_s = 0;        // To receive the rest of a body after the answer to its request.
-  uint32_t queue_s = 0;        // In the request queue.
-  uint32_t send_rate_min = 0;  // Least bytes per second that a client must accept.
+  uint32_t keep_alive_timeout = 0;  // Between two requests.
+  uint32_t headers_timeout = 0;     // To receive a head.
+  uint32_t request_timeout = 0;     // Between two pieces of a body.
+  uint32_t drain_entity_body = 0;  // To receive the rest of a body after the answer to its request.
+  uint32_t request_queue = 0;      // In the request queue.
+  uint32_t min_send_rate = 0;      // Least bytes per second that a client must accept.
 
-  uint32_t bandwidth_max = 0;  // Bytes per second.
-  uint32_t connections_max = 0;
+  uint32_t max_bandwidth = 0;  // Bytes per second.
+  uint32_t max_connections = 0;
   uint32_t auth_schemes = 0;  // HTTP_AUTH_ENABLE_...
-  bool allows_anonymous = true;
+  bool allow_anonymous = true;
   // True if the kernel buffers responses and reports them as sent at once.
-  bool buffers_responses = false;
+  bool buffer_responses = false;
   std::string log_directory;  // Empty = no log.
   bool log_is_ncsa = false;
   uint32_t log_rollover = 0;  // HTTP_LOGGING_ROLLOVER_TYPE
@@ -86,9 +86,9 @@ struct KernelSettings {
 
   template <typename Visitor>
   void Fields(Visitor& visit) {
-    visit(idle_s, header_s, body_s, drain_s, queue_s, send_rate_min, bandwidth_max, connections_max,
-          auth_schemes, allows_anonymous, buffers_responses, log_directory, log_is_ncsa,
-          log_rollover, log_bytes_max);
+    visit(keep_alive_timeout, headers_timeout, request_timeout, drain_entity_body, request_queue,
+          min_send_rate, max_bandwidth, max_connections, auth_schemes, allow_anonymous,
+          buffer_responses, log_directory, log_is_ncsa, log_rollover, log_bytes_max);
   }
 };
 
@@ -131,13 +131,13 @@ struct StaticMount {
   uint8_t dotfiles = 0;  // static_files::Dotfiles
   bool redirect = true;
   bool cache_control = true;
-  uint32_t max_age_s = 0;
+  uint32_t max_age = 0;
   bool immutable = false;
   bool etag = true;
   bool last_modified = true;
   bool accept_ranges = true;
   uint32_t precompressed = 0;  // One bit per static_files' ContentCoding.
-  bool follows_links = false;
+  bool symlinks = false;
   std::vector<std::string> index;
   std::vector<std::string> extensions;
   std::vector<std::string> types;    // Alternately an extension and its type.
@@ -148,8 +148,8 @@ struct StaticMount {
   template <typename Visitor>
   void Fields(Visitor& visit) {
     visit(is_below_all, prefix_id, owns_prefix, path, root, fallthrough, dotfiles, redirect,
-          cache_control, max_age_s, immutable, etag, last_modified, accept_ranges, precompressed,
-          follows_links, index, extensions, types, headers);
+          cache_control, max_age, immutable, etag, last_modified, accept_ranges, precompressed,
+          symlinks, index, extensions, types, headers);
   }
 };
 
@@ -163,17 +163,17 @@ struct CacheSettings {
   };
 
   uint32_t rules = 0;  // 0 = no cache; 1 = the rules of HTTP.SYS; 2 = RFC 9111.
-  uint32_t default_s = 0;
-  uint32_t entry_bytes_max = 1024 * 1024;
-  uint32_t stale_while_revalidate_s = 0;
-  uint32_t stale_if_error_s = 0;
+  uint32_t duration = 0;
+  uint32_t max_entry_bytes = 1024 * 1024;
+  uint32_t stale_while_revalidate = 0;
+  uint32_t stale_if_error = 0;
   // Longest time that JavaScript may work on a request that the cache itself has made.
-  uint32_t refresh_ms = 60'000;
+  uint32_t refresh_timeout = 60'000;
   // Longest time that a request may wait for the answer to an earlier request with the same key.
-  uint32_t coalesce_ms = 5'000;
+  uint32_t coalesce_timeout = 5'000;
   uint32_t flags = 0;
   // The codings in which stored answers are compressed: one bit per semantics' ContentCoding.
-  uint32_t codings = 0;
+  uint32_t compress = 0;
   // Canonical prefixes whose answers are cached; empty = all prefixes of the server.
   std::vector<std::string> prefixes;
   // Names, in lower case, of request fields that do not influence any answer.
@@ -181,8 +181,8 @@ struct CacheSettings {
 
   template <typename Visitor>
   void Fields(Visitor& visit) {
-    visit(rules, default_s, entry_bytes_max, stale_while_revalidate_s, stale_if_error_s, refresh_ms,
-          coalesce_ms, flags, codings, prefixes, harmless_fields);
+    visit(rules, duration, max_entry_bytes, stale_while_revalidate, stale_if_error, refresh_timeout,
+          coalesce_timeout, flags, compress, prefixes, harmless_fields);
   }
 };
 
@@ -204,9 +204,9 @@ struct ServerPrefixes {
 
 // Settings of one listening server; types/binding.d.ts says what each means.
 struct ServerSettings {
-  size_t header_bytes_max = 16 * 1024;
-  size_t header_lines_max = SIZE_MAX;
-  uint64_t body_bytes_max = 0;  // 0 = no limit.
+  size_t max_header_size = 16 * 1024;
+  size_t max_header_lines = SIZE_MAX;
+  uint64_t max_request_body_size = 0;  // 0 = no limit.
   uint32_t pipelined_requests_max = 16;
   // True if a connection stays open when the client ends its direction.
   bool allow_half_open = false;
@@ -225,25 +225,25 @@ struct ServerSettings {
   // The field Keep-Alive in answers of the engine (timeout, number of requests), as in node:http; 0
   // = omitted.
   uint32_t keep_alive_ms = 0;
-  uint32_t connection_requests_max = 0;
+  uint32_t max_requests_per_socket = 0;
   // True if URLs that HTTP.SYS refuses are refused: IsStrictTarget().
-  bool is_url_strict = false;
-  uint32_t connections_per_client = 0;  // Maximum per client address; 0 = no limit.
-  uint32_t connections_per_prefix = 0;  // Maximum per prefix; 0 = no limit.
+  bool strict_url = false;
+  uint32_t max_connections_per_address = 0;  // Maximum per client address; 0 = no limit.
+  uint32_t max_connections_per_prefix = 0;   // Maximum per prefix; 0 = no limit.
   // Maximum number of requests that JavaScript has not begun; 0 = no limit.
   uint32_t queue_limit = 0;
   // Longest time until JavaScript begins a request; 0 = no limit.
-  uint32_t queue_timeout_ms = 0;
-  Verbosity503 verbosity_503 = Verbosity503::kFull;
-  bool names_server = true;  // True if error responses of the engine have the field Server.
+  uint32_t queue_timeout = 0;
+  Http503Verbosity http_503_verbosity = Http503Verbosity::kFull;
+  bool server_header = true;  // True if error responses of the engine have the field Server.
   // Least bytes per second that a client must acknowledge; 0 = no limit.
-  uint32_t send_rate_min = 0;
-  uint32_t send_rate_ms = 60'000;  // send_rate_min is averaged over at least this time.
+  uint32_t min_send_rate = 0;
+  uint32_t send_rate_ms = 60'000;  // min_send_rate is averaged over at least this time.
   // Maximum bytes per second of output for each prefix; 0 = no limit.
-  uint32_t bandwidth_max = 0;
+  uint32_t max_bandwidth = 0;
   bool no_delay = true;
   bool keep_alive = false;
-  uint32_t keep_alive_delay_s = 0;
+  uint32_t keep_alive_initial_delay = 0;
   Http2Settings http2;
   ServerPrefixes prefixes;
   std::vector<StaticMount> statics;
@@ -258,13 +258,13 @@ struct ServerSettings {
 
   template <typename Visitor>
   void Fields(Visitor& visit) {
-    visit(header_bytes_max, header_lines_max, body_bytes_max, pipelined_requests_max,
+    visit(max_header_size, max_header_lines, max_request_body_size, pipelined_requests_max,
           allow_half_open, wants_errors, hears_upgrades, hears_timeouts, requires_host, ends_idle,
-          is_opening, idle_ms, keep_alive_ms, connection_requests_max, is_url_strict,
-          connections_per_client, connections_per_prefix, queue_limit, queue_timeout_ms,
-          verbosity_503, names_server, send_rate_min, send_rate_ms, bandwidth_max, no_delay,
-          keep_alive, keep_alive_delay_s, http2, prefixes, statics, keeps_statics, tls, listening,
-          wants_tls_errors, cache, kernel);
+          is_opening, idle_ms, keep_alive_ms, max_requests_per_socket, strict_url,
+          max_connections_per_address, max_connections_per_prefix, queue_limit, queue_timeout,
+          http_503_verbosity, server_header, min_send_rate, send_rate_ms, max_bandwidth, no_delay,
+          keep_alive, keep_alive_initial_delay, http2, prefixes, statics, keeps_statics, tls,
+          listening, wants_tls_errors, cache, kernel);
   }
 };
 
@@ -430,7 +430,7 @@ struct BackendCapabilities {
   bool named_queues = false;
   bool caches = false;
   bool cache_rules = false;
-  uint32_t cache_codings = 0;  // Codings for which node has encoders, as CacheSettings::codings.
+  uint32_t cache_codings = 0;  // Codings for which node has encoders, as CacheSettings::compress.
   bool sends_files = false;
   bool serves_files = false;
   bool kernel_options = false;

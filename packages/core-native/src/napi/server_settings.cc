@@ -30,12 +30,12 @@ bool ReadHttp2(Napi::Object config, Http2Settings* settings) {
   const Napi::Object from = value.As<Napi::Object>();
   return ReadBoolean(from, "plain", &settings->is_plain) &&
          ReadBoolean(from, "alone", &settings->is_alone) &&
-         ReadNumber(from, "maxConcurrentStreams", &settings->streams_max) &&
-         ReadNumber(from, "initialWindowSize", &settings->window_bytes) &&
-         ReadNumber(from, "maxFrameSize", &settings->frame_bytes_max) &&
-         ReadNumber(from, "headerTableSize", &settings->header_table_bytes) &&
-         ReadNumber(from, "pingInterval", &settings->ping_ms) &&
-         ReadNumber(from, "stallTimeout", &settings->stall_ms);
+         ReadNumber(from, "maxConcurrentStreams", &settings->max_concurrent_streams) &&
+         ReadNumber(from, "initialWindowSize", &settings->initial_window_size) &&
+         ReadNumber(from, "maxFrameSize", &settings->max_frame_size) &&
+         ReadNumber(from, "headerTableSize", &settings->header_table_size) &&
+         ReadNumber(from, "pingInterval", &settings->ping_interval) &&
+         ReadNumber(from, "stallTimeout", &settings->stall_timeout);
 }
 
 bool ReadPlace(Napi::Value value, SpokenPlace* place) {
@@ -86,14 +86,14 @@ bool ReadString(Napi::Object from, const char* name, std::string* to) {
 
 bool ReadCache(Napi::Object config, CacheSettings* cache) {
   return ReadNumber(config, "cacheRules", &cache->rules) && cache->rules <= 2 &&
-         ReadNumber(config, "cacheDefaultSeconds", &cache->default_s) &&
-         ReadNumber(config, "cacheEntryBytesMax", &cache->entry_bytes_max) &&
-         ReadNumber(config, "cacheStaleWhileRevalidate", &cache->stale_while_revalidate_s) &&
-         ReadNumber(config, "cacheStaleIfError", &cache->stale_if_error_s) &&
-         ReadNumber(config, "cacheRefreshMs", &cache->refresh_ms) &&
-         ReadNumber(config, "cacheCoalesceMs", &cache->coalesce_ms) &&
+         ReadNumber(config, "cacheDefaultSeconds", &cache->duration) &&
+         ReadNumber(config, "cacheEntryBytesMax", &cache->max_entry_bytes) &&
+         ReadNumber(config, "cacheStaleWhileRevalidate", &cache->stale_while_revalidate) &&
+         ReadNumber(config, "cacheStaleIfError", &cache->stale_if_error) &&
+         ReadNumber(config, "cacheRefreshMs", &cache->refresh_timeout) &&
+         ReadNumber(config, "cacheCoalesceMs", &cache->coalesce_timeout) &&
          ReadNumber(config, "cacheFlags", &cache->flags) &&
-         ReadNumber(config, "cacheCodings", &cache->codings) &&
+         ReadNumber(config, "cacheCodings", &cache->compress) &&
          ReadStrings(config, "cachePrefixes", &cache->prefixes) &&
          ReadStrings(config, "cacheHarmlessFields", &cache->harmless_fields);
 }
@@ -113,13 +113,13 @@ bool ReadStatic(Napi::Value value, StaticMount* mount) {
          ReadBoolean(from, "fallthrough", &mount->fallthrough) &&
          ReadBoolean(from, "redirect", &mount->redirect) &&
          ReadBoolean(from, "cacheControl", &mount->cache_control) &&
-         ReadNumber(from, "maxAgeSeconds", &mount->max_age_s) &&
+         ReadNumber(from, "maxAgeSeconds", &mount->max_age) &&
          ReadBoolean(from, "immutable", &mount->immutable) &&
          ReadBoolean(from, "etag", &mount->etag) &&
          ReadBoolean(from, "lastModified", &mount->last_modified) &&
          ReadBoolean(from, "acceptRanges", &mount->accept_ranges) &&
          ReadNumber(from, "precompressed", &mount->precompressed) &&
-         ReadBoolean(from, "followsLinks", &mount->follows_links) &&
+         ReadBoolean(from, "followsLinks", &mount->symlinks) &&
          ReadStrings(from, "index", &mount->index) &&
          ReadStrings(from, "extensions", &mount->extensions) &&
          ReadStrings(from, "types", &mount->types) && ReadStrings(from, "headers", &mount->headers);
@@ -163,41 +163,41 @@ std::vector<std::string> Strings(Napi::Array array) {
 bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
   uint32_t verbosity = 0;
   if (!ReadNumber(config, "verbosity503", &verbosity) ||
-      verbosity > static_cast<uint32_t>(Verbosity503::kFull)) {
+      verbosity > static_cast<uint32_t>(Http503Verbosity::kFull)) {
     return false;
   }
-  settings->verbosity_503 = static_cast<Verbosity503>(verbosity);
+  settings->http_503_verbosity = static_cast<Http503Verbosity>(verbosity);
   return ReadPrefixes(config, &settings->prefixes) &&
          ReadStatics(config, &settings->statics, &settings->keeps_statics) &&
          ReadCache(config, &settings->cache) && ReadBackendSettings(config, settings) &&
          ReadHttp2(config, &settings->http2) &&
-         ReadNumber(config, "maxConnectionsPerAddress", &settings->connections_per_client) &&
-         ReadNumber(config, "maxConnectionsPerPrefix", &settings->connections_per_prefix) &&
+         ReadNumber(config, "maxConnectionsPerAddress", &settings->max_connections_per_address) &&
+         ReadNumber(config, "maxConnectionsPerPrefix", &settings->max_connections_per_prefix) &&
          ReadNumber(config, "queueLimit", &settings->queue_limit) &&
-         ReadNumber(config, "queueTimeout", &settings->queue_timeout_ms) &&
-         ReadNumber(config, "minSendRate", &settings->send_rate_min) &&
+         ReadNumber(config, "queueTimeout", &settings->queue_timeout) &&
+         ReadNumber(config, "minSendRate", &settings->min_send_rate) &&
          ReadNumber(config, "sendRateMs", &settings->send_rate_ms) &&
-         ReadNumber(config, "maxBandwidth", &settings->bandwidth_max) &&
-         ReadNumber(config, "maxHeaderSize", &settings->header_bytes_max) &&
-         ReadNumber(config, "maxHeaderLines", &settings->header_lines_max) &&
-         ReadNumber(config, "maxRequestBodySize", &settings->body_bytes_max) &&
+         ReadNumber(config, "maxBandwidth", &settings->max_bandwidth) &&
+         ReadNumber(config, "maxHeaderSize", &settings->max_header_size) &&
+         ReadNumber(config, "maxHeaderLines", &settings->max_header_lines) &&
+         ReadNumber(config, "maxRequestBodySize", &settings->max_request_body_size) &&
          ReadNumber(config, "pipelinedRequestsMax", &settings->pipelined_requests_max) &&
          ReadBoolean(config, "allowHalfOpen", &settings->allow_half_open) &&
          ReadBoolean(config, "wantsErrors", &settings->wants_errors) &&
          ReadBoolean(config, "hearsUpgrades", &settings->hears_upgrades) &&
          ReadBoolean(config, "hearsTimeouts", &settings->hears_timeouts) &&
          ReadBoolean(config, "requiresHost", &settings->requires_host) &&
-         ReadBoolean(config, "strictUrl", &settings->is_url_strict) &&
-         ReadBoolean(config, "serverHeader", &settings->names_server) &&
+         ReadBoolean(config, "strictUrl", &settings->strict_url) &&
+         ReadBoolean(config, "serverHeader", &settings->server_header) &&
          ReadBoolean(config, "endsIdle", &settings->ends_idle) &&
          ReadBoolean(config, "isOpening", &settings->is_opening) &&
          ReadNumber(config, "idleMs", &settings->idle_ms) &&
          ReadNumber(config, "keepAliveMs", &settings->keep_alive_ms) &&
-         ReadNumber(config, "maxRequestsPerSocket", &settings->connection_requests_max) &&
+         ReadNumber(config, "maxRequestsPerSocket", &settings->max_requests_per_socket) &&
          ReadBoolean(config, "wantsTlsErrors", &settings->wants_tls_errors) &&
          ReadBoolean(config, "noDelay", &settings->no_delay) &&
          ReadBoolean(config, "keepAlive", &settings->keep_alive) &&
-         ReadNumber(config, "keepAliveInitialDelay", &settings->keep_alive_delay_s);
+         ReadNumber(config, "keepAliveInitialDelay", &settings->keep_alive_initial_delay);
 }
 
 }  // namespace httpsys

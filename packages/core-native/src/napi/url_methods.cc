@@ -85,21 +85,16 @@ bool ReadBackendSettings(Napi::Object config, ServerSettings* settings) {
   if (!directory.IsString()) return false;
   KernelSettings& to = settings->kernel;
   const std::pair<const char*, uint32_t*> numbers[] = {
-      {"idle", &to.idle_s},
-      {"header", &to.header_s},
-      {"body", &to.body_s},
-      {"drain", &to.drain_s},
-      {"queue", &to.queue_s},
-      {"sendRateMin", &to.send_rate_min},
-      {"maxBandwidth", &to.bandwidth_max},
-      {"maxConnections", &to.connections_max},
-      {"authSchemes", &to.auth_schemes},
-      {"logRollover", &to.log_rollover},
+      {"idle", &to.keep_alive_timeout},    {"header", &to.headers_timeout},
+      {"body", &to.request_timeout},       {"drain", &to.drain_entity_body},
+      {"queue", &to.request_queue},        {"sendRateMin", &to.min_send_rate},
+      {"maxBandwidth", &to.max_bandwidth}, {"maxConnections", &to.max_connections},
+      {"authSchemes", &to.auth_schemes},   {"logRollover", &to.log_rollover},
       {"logBytesMax", &to.log_bytes_max},
   };
   for (const auto& [name, number] : numbers) *number = NumberOf(from, name);
-  to.allows_anonymous = IsTrue(from.Get("allowAnonymous"));
-  to.buffers_responses = IsTrue(from.Get("bufferResponses"));
+  to.allow_anonymous = IsTrue(from.Get("allowAnonymous"));
+  to.buffer_responses = IsTrue(from.Get("bufferResponses"));
   to.log_is_ncsa = IsTrue(from.Get("logIsNcsa"));
   to.log_directory = directory.As<Napi::String>();
   return true;

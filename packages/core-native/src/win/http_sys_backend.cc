@@ -15,7 +15,7 @@ namespace {
 
 // Length and verbosity of the queue for servers without such options: the defaults of the HTTP
 // Server API (HttpServerQueueLengthProperty, HttpServer503VerbosityProperty).
-constexpr std::pair<uint32_t, Verbosity503> kUsualQueue = {1000, Verbosity503::kBasic};
+constexpr std::pair<uint32_t, Http503Verbosity> kUsualQueue = {1000, Http503Verbosity::kBasic};
 
 // Returns an equivalent URL for Wine, which finds no weak wildcards and compares addresses as text.
 std::string CoreUrl(const std::string& url) {
@@ -90,7 +90,7 @@ int HttpSysBackend::Configure(uint32_t server_id, ServerSettings settings) {
   if (is_closed_) return UV_EBADF;
   Server& server = servers_[server_id];
   server.kernel = settings.kernel;
-  server.queue_key = {settings.queue_limit, settings.verbosity_503};
+  server.queue_key = {settings.queue_limit, settings.http_503_verbosity};
   lane_->SetServer(server_id, std::move(settings));
   return 0;
 }
@@ -99,7 +99,7 @@ int HttpSysBackend::Configure(uint32_t server_id, ServerSettings settings) {
 
 namespace {
 
-UrlResult SetProperties(KernelQueue* queue, uint32_t length, Verbosity503 verbosity) {
+UrlResult SetProperties(KernelQueue* queue, uint32_t length, Http503Verbosity verbosity) {
   if (IsCoreOnly()) return {};
   const uint32_t error = queue->SetLength(length);
   if (error != NO_ERROR) return {error, "queueLimit"};

@@ -50,7 +50,7 @@ class HttpSysBackend final : public UrlBackend {
 
  private:
   // The properties of a request queue: its length and the verbosity of its 503 responses.
-  using QueueKey = std::pair<uint32_t, Verbosity503>;
+  using QueueKey = std::pair<uint32_t, Http503Verbosity>;
   struct Server {
     KernelSettings kernel;
     QueueKey queue_key;

@@ -45,9 +45,9 @@ uint32_t KernelQueue::SetLength(uint32_t requests) {
                                      0, nullptr);
 }
 
-uint32_t KernelQueue::SetVerbosity(Verbosity503 verbosity) {
+uint32_t KernelQueue::SetVerbosity(Http503Verbosity verbosity) {
   // Both enumerations have the same values in the same order.
-  static_assert(static_cast<int>(Verbosity503::kFull) == Http503ResponseVerbosityFull);
+  static_assert(static_cast<int>(Http503Verbosity::kFull) == Http503ResponseVerbosityFull);
   auto value = static_cast<HTTP_503_RESPONSE_VERBOSITY>(verbosity);
   return HttpSetRequestQueueProperty(queue_, HttpServer503VerbosityProperty, &value, sizeof value,
                                      0, nullptr);

@@ -32,7 +32,7 @@ class KernelQueue {
   // -- Properties. Each method returns NO_ERROR or the system's error code.
 
   uint32_t SetLength(uint32_t requests);
-  uint32_t SetVerbosity(Verbosity503 verbosity);
+  uint32_t SetVerbosity(Http503Verbosity verbosity);
 
   // -- Calls.
 

@@ -85,7 +85,7 @@ bool Session::RefusesUnknownUser(const ServerSettings& settings,
     if (user->AuthStatus == HttpAuthStatusSuccess) is_known = true;
     if (user->AccessToken != nullptr) CloseHandle(user->AccessToken);
   }
-  return !is_known && !settings.kernel.allows_anonymous;
+  return !is_known && !settings.kernel.allow_anonymous;
 }
 
 void Session::OnRequest(const std::shared_ptr<KernelQueue>& queue, uint32_t server_id,
@@ -107,18 +107,18 @@ void Session::OnRequest(const std::shared_ptr<KernelQueue>& queue, uint32_t serv
   Exchange* exchange = AddExchange(queue, connection, request.RequestId);
   exchange->is_stream = incoming_.is_stream();
   exchange->is_head_request = incoming_.method() == "HEAD";
-  exchange->is_buffered = settings.kernel.buffers_responses;
+  exchange->is_buffered = settings.kernel.buffer_responses;
   if (!settings.kernel.log_directory.empty()) {
     exchange->log =
         std::make_unique<LogFields>(request, DescribeAddresses(request), incoming_.method());
   }
-  if (incoming_.head_bytes() >= settings.header_bytes_max ||
-      incoming_.head().lines.size() > settings.header_lines_max) {
+  if (incoming_.head_bytes() >= settings.max_header_size ||
+      incoming_.head().lines.size() > settings.max_header_lines) {
     return Refuse(exchange, ErrorKind::kHeaderOverflow);
   }
   const uint64_t known_bytes =
       std::max<uint64_t>(incoming_.head().content_length, incoming_.body().size());
-  if (settings.body_bytes_max != 0 && known_bytes > settings.body_bytes_max) {
+  if (settings.max_request_body_size != 0 && known_bytes > settings.max_request_body_size) {
     return Refuse(exchange, ErrorKind::kBodyTooLarge);
   }
   exchange->has_more_body = incoming_.has_more_body();
@@ -254,7 +254,7 @@ void Session::OnBody(Exchange* exchange, const CallResult& result) {
   if (bytes.empty()) return EndBody(exchange);
   if (!is_opaque) {
     exchange->body_bytes += bytes.size();
-    const uint64_t most = servers_[connection->server_id].settings.body_bytes_max;
+    const uint64_t most = servers_[connection->server_id].settings.max_request_body_size;
     if (most != 0 && exchange->body_bytes > most) {
       exchange->has_more_body = false;
       return Refuse(exchange, ErrorKind::kBodyTooLarge);

@@ -37,7 +37,7 @@ uint32_t UrlGroup::Apply(const KernelSettings& settings, const char** property) 
   *property = "timeouts";
   uint32_t error = SetTimeouts(settings);
   if (error == NO_ERROR) {
-    *property = settings.bandwidth_max != 0 ? "maxBandwidth" : "maxConnections";
+    *property = settings.max_bandwidth != 0 ? "maxBandwidth" : "maxConnections";
     error = SetQos(settings);
   }
   if (error == NO_ERROR && !settings.log_directory.empty()) {
@@ -54,28 +54,28 @@ uint32_t UrlGroup::Apply(const KernelSettings& settings, const char** property) 
 uint32_t UrlGroup::SetTimeouts(const KernelSettings& settings) {
   HTTP_TIMEOUT_LIMIT_INFO info{};
   info.Flags.Present = 1;
-  info.EntityBody = Seconds(settings.body_s);
-  info.DrainEntityBody = Seconds(settings.drain_s);
-  info.RequestQueue = Seconds(settings.queue_s);
-  info.IdleConnection = Seconds(settings.idle_s);
-  info.HeaderWait = Seconds(settings.header_s);
-  info.MinSendRate = settings.send_rate_min;
+  info.EntityBody = Seconds(settings.request_timeout);
+  info.DrainEntityBody = Seconds(settings.drain_entity_body);
+  info.RequestQueue = Seconds(settings.request_queue);
+  info.IdleConnection = Seconds(settings.keep_alive_timeout);
+  info.HeaderWait = Seconds(settings.headers_timeout);
+  info.MinSendRate = settings.min_send_rate;
   return Set(HttpServerTimeoutsProperty, &info);
 }
 
 uint32_t UrlGroup::SetQos(const KernelSettings& settings) {
-  if (settings.bandwidth_max != 0) {
+  if (settings.max_bandwidth != 0) {
     HTTP_BANDWIDTH_LIMIT_INFO limit{};
     limit.Flags.Present = 1;
-    limit.MaxBandwidth = settings.bandwidth_max;
+    limit.MaxBandwidth = settings.max_bandwidth;
     HTTP_QOS_SETTING_INFO info{HttpQosSettingTypeBandwidth, &limit};
     const uint32_t error = Set(HttpServerQosProperty, &info);
     if (error != NO_ERROR) return error;
   }
-  if (settings.connections_max == 0) return NO_ERROR;
+  if (settings.max_connections == 0) return NO_ERROR;
   HTTP_CONNECTION_LIMIT_INFO limit{};
   limit.Flags.Present = 1;
-  limit.MaxConnections = settings.connections_max;
+  limit.MaxConnections = settings.max_connections;
   HTTP_QOS_SETTING_INFO info{HttpQosSettingTypeConnectionLimit, &limit};
   return Set(HttpServerQosProperty, &info);
 }

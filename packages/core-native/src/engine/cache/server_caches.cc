@@ -18,12 +18,12 @@ using cache::EntryTerms;
 cache::StoreOptions OptionsOf(const CacheSettings& settings) {
   cache::StoreOptions options;
   options.rules = settings.rules == 1 ? cache::RuleSet::kHttpSys : cache::RuleSet::kRfc9111;
-  options.default_seconds = settings.default_s;
-  options.entry_bytes_max = settings.entry_bytes_max;
+  options.default_seconds = settings.duration;
+  options.entry_bytes_max = settings.max_entry_bytes;
   options.freshness.allows_heuristics = (settings.flags & CacheSettings::kHeuristics) != 0;
   options.freshness.ignores_reload = (settings.flags & CacheSettings::kIgnoresReload) != 0;
-  options.codings = cache::CodingsOf(settings.codings);
-  options.freshness.stale = {settings.stale_while_revalidate_s, settings.stale_if_error_s};
+  options.codings = cache::CodingsOf(settings.compress);
+  options.freshness.stale = {settings.stale_while_revalidate, settings.stale_if_error};
   return options;
 }
 
@@ -73,8 +73,8 @@ std::shared_ptr<const CacheTerms> ServerCaches::Configure(uint32_t server_id,
   auto terms = std::make_shared<CacheTerms>();
   terms->options = OptionsOf(wanted);
   terms->harmless_fields = wanted.harmless_fields;
-  terms->refresh_ms = wanted.refresh_ms;
-  terms->coalesce_ms = wanted.coalesce_ms;
+  terms->refresh_ms = wanted.refresh_timeout;
+  terms->coalesce_ms = wanted.coalesce_timeout;
   terms->tells_reason = (wanted.flags & CacheSettings::kTellsReason) != 0;
   terms->tells_status = terms->tells_reason || (wanted.flags & CacheSettings::kTellsStatus) != 0;
   terms->counters = server.counters;

@@ -100,7 +100,7 @@ void WaitingMisses::WaitFirst(Connection* connection, const std::string& key) {
 
 uint64_t WaitingMisses::DeadlineOf(const Connection* connection) const {
   const ServerConfig& config = *connection->server()->config;
-  const uint32_t queue_ms = config.settings().queue_timeout_ms;
+  const uint32_t queue_ms = config.settings().queue_timeout;
   const uint32_t most_ms = config.cache()->coalesce_ms;
   return uv_now(loop_) + (queue_ms == 0 ? most_ms : std::min(most_ms, queue_ms));
 }

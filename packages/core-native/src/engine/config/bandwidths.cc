@@ -23,7 +23,7 @@ std::shared_ptr<RateBucket> Bandwidths::Of(uint32_t server_id, const ServerConfi
   // Compare the texts, too: a new prefix may have the id of a removed one.
   if (entry.bucket != nullptr && entry.place.text == place.text) return entry.bucket;
   entry.place = std::move(place);
-  entry.bucket = std::make_shared<RateBucket>(config.settings().bandwidth_max, uv_hrtime());
+  entry.bucket = std::make_shared<RateBucket>(config.settings().max_bandwidth, uv_hrtime());
   Share(entry);
   return entry.bucket;
 }

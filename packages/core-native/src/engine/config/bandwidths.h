@@ -34,7 +34,7 @@ class Bandwidths {
   Bandwidths(const Bandwidths&) = delete;
   Bandwidths& operator=(const Bandwidths&) = delete;
 
-  // Returns the bucket of a prefix of the server, whose settings must have a bandwidth_max.
+  // Returns the bucket of a prefix of the server, whose settings must have a max_bandwidth.
   // `local_port` is the local port of the connection.
   std::shared_ptr<RateBucket> Of(uint32_t server_id, const ServerConfig& config, uint32_t prefix_id,
                                  uint16_t local_port);

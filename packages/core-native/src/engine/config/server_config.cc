@@ -13,8 +13,8 @@ std::string KeepAliveLines(const ServerSettings& settings) {
   std::string lines = "Connection: keep-alive\r\n";
   if (settings.keep_alive_ms == 0) return lines;
   lines.append("Keep-Alive: timeout=").append(std::to_string(settings.keep_alive_ms / 1000));
-  if (settings.connection_requests_max != 0) {
-    lines.append(", max=").append(std::to_string(settings.connection_requests_max));
+  if (settings.max_requests_per_socket != 0) {
+    lines.append(", max=").append(std::to_string(settings.max_requests_per_socket));
   }
   return lines.append("\r\n");
 }

@@ -19,7 +19,7 @@ StaticOptions OptionsOf(const StaticMount& settings) {
   options.extensions = settings.extensions;
   options.redirect = settings.redirect;
   options.cache_control = settings.cache_control;
-  options.max_age_seconds = settings.max_age_s;
+  options.max_age_seconds = settings.max_age;
   options.immutable = settings.immutable;
   options.etag = settings.etag;
   options.last_modified = settings.last_modified;
@@ -68,7 +68,7 @@ StaticMounts::StaticMounts(const std::vector<StaticMount>& wanted, const StaticM
       continue;
     }
     const auto links =
-        settings.follows_links ? files::LinkPolicy::kFollowBeneath : files::LinkPolicy::kRefuse;
+        settings.symlinks ? files::LinkPolicy::kFollowBeneath : files::LinkPolicy::kRefuse;
     Mount mount{settings, settings.path, order,
                 sites->Make(OptionsOf(settings), settings.root, links)};
     FoldCase(mount.path.data(), mount.path.size());

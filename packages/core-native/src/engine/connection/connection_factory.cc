@@ -18,7 +18,7 @@ Connection* ConnectionFactory::Make(int fd, LaneServer* server,
   Addresses addresses = origin == nullptr ? DescribeConnection(fd, nullptr) : origin->addresses;
   if (addresses.family != 0 && origin == nullptr) {
     if (settings.no_delay) SetNoDelay(fd, true);
-    if (settings.keep_alive) SetKeepAlive(fd, true, settings.keep_alive_delay_s);
+    if (settings.keep_alive) SetKeepAlive(fd, true, settings.keep_alive_initial_delay);
   }
   SuppressSigpipe(fd);
   auto* connection = new Connection(fd, std::move(addresses));

@@ -78,13 +78,13 @@ bool ConnectionLimits::ReadClient(std::string_view remote, Group* group) {
 }
 
 bool ConnectionLimits::IsFull(int fd, const LaneServer& server) {
-  const uint32_t most = server.config->settings().connections_per_client;
+  const uint32_t most = server.config->settings().max_connections_per_address;
   Group group;
   return most != 0 && ReadPeer(fd, &group) && server.counts->IsFull(group, most);
 }
 
 bool ConnectionLimits::MayBegin(Connection* connection) {
-  const uint32_t most = connection->server()->config->settings().connections_per_client;
+  const uint32_t most = connection->server()->config->settings().max_connections_per_address;
   Group group;
   return most == 0 || !ReadClient(*connection, &group) ||
          Add(connection, *connection->server(), group, most);
@@ -106,10 +106,10 @@ bool ConnectionLimits::MayAskLimited(Connection* connection, uint32_t prefix_id)
     });
   }
   Group client;
-  const bool is_counted = settings.connections_per_client != 0 && ReadClient(*real, &client);
-  if (is_counted && !Add(real, server, client, settings.connections_per_client)) return false;
-  return settings.connections_per_prefix == 0 ||
-         Add(real, server, {.prefix_id = prefix_id}, settings.connections_per_prefix);
+  const bool is_counted = settings.max_connections_per_address != 0 && ReadClient(*real, &client);
+  if (is_counted && !Add(real, server, client, settings.max_connections_per_address)) return false;
+  return settings.max_connections_per_prefix == 0 ||
+         Add(real, server, {.prefix_id = prefix_id}, settings.max_connections_per_prefix);
 }
 
 bool ConnectionLimits::Add(Connection* connection, const LaneServer& server, const Group& group,

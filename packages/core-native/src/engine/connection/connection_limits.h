@@ -34,7 +34,7 @@ class ConnectionLimits {
   static bool MayAsk(Connection* connection, uint32_t prefix_id) {
     const ServerSettings& settings = connection->server()->config->settings();
     const bool is_limited =
-        settings.connections_per_client != 0 || settings.connections_per_prefix != 0;
+        settings.max_connections_per_address != 0 || settings.max_connections_per_prefix != 0;
     return (!is_limited && !connection->is_counted()) || MayAskLimited(connection, prefix_id);
   }
   // Must be called when the connection is not open any more.

@@ -31,7 +31,7 @@ struct LaneServer {
   // This lane's counters of requests, by prefix id; nullptr until the first request.
   std::vector<std::atomic<uint64_t>*> requests;
   std::shared_ptr<const ServerConfig> config;
-  // The rate buckets of all lanes, for servers with a bandwidth_max. `buckets` has the ones that
+  // The rate buckets of all lanes, for servers with a max_bandwidth. `buckets` has the ones that
   // this lane has used since the settings changed, by prefix id.
   Bandwidths* bandwidths = nullptr;
   std::vector<std::shared_ptr<RateBucket>> buckets;

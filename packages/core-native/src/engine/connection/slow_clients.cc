@@ -17,7 +17,7 @@ void SlowClients::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nu
 
 void SlowClients::Watch(const Connection& connection) {
   const ServerSettings& settings = connection.server()->config->settings();
-  if (settings.send_rate_min == 0) return;
+  if (settings.min_send_rate == 0) return;
   const uint64_t look_ms = std::max<uint64_t>(settings.send_rate_ms / SendRateWatch::kLooks, 1);
   const bool is_set = uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0;
   if (is_set && uv_timer_get_due_in(&timer_) <= look_ms) return;
@@ -48,7 +48,7 @@ bool SlowClients::IsTooSlow(Connection* connection) const {
   // HTTP's limits do not apply to an upgraded connection.
   const bool is_upgraded =
       IsTunnel(connection->phase()) || connection->phase() == InputPhase::kRelayOpaque;
-  if (settings.send_rate_min == 0 || is_upgraded) return false;
+  if (settings.min_send_rate == 0 || is_upgraded) return false;
   const bool was_throttled = Throttle::TakeHeld(connection);
   if (FileOutput::TakeHeld(connection) || was_throttled) {
     // The server, not the client, has been slow.
@@ -56,7 +56,7 @@ bool SlowClients::IsTooSlow(Connection* connection) const {
     return false;
   }
   return OutputPass::RateOf(connection)
-      ->IsTooSlow(uv_now(loop_), connection->output.queue()->removed(), settings.send_rate_min,
+      ->IsTooSlow(uv_now(loop_), connection->output.queue()->removed(), settings.min_send_rate,
                   settings.send_rate_ms,
                   [&](Acknowledged* to) { return ReadAcknowledged(connection->fd, to); });
 }

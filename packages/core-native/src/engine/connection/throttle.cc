@@ -22,7 +22,7 @@ void Throttle::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullp
 
 std::shared_ptr<RateBucket> Throttle::BucketOf(const Connection& connection, uint32_t prefix_id) {
   LaneServer* server = connection.server();
-  if (server->config->settings().bandwidth_max == 0 || server->bandwidths == nullptr) {
+  if (server->config->settings().max_bandwidth == 0 || server->bandwidths == nullptr) {
     return nullptr;
   }
   const uint32_t id = server->config->has_prefixes() ? prefix_id : 0;

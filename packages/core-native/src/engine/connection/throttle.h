@@ -33,7 +33,7 @@ class Throttle {
   // If unsent answers count for another prefix, changes nothing and returns false: they must be
   // sent first. Returns true otherwise.
   bool Begin(Connection* connection, uint32_t prefix_id) {
-    const bool is_limited = connection->server()->config->settings().bandwidth_max != 0;
+    const bool is_limited = connection->server()->config->settings().max_bandwidth != 0;
     if (!is_limited && !connection->is_throttled()) return true;
     return Change(connection, BucketOf(*connection, prefix_id));
   }

@@ -162,7 +162,7 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
     return Advance::kWait;
   }
   exchanges_->TimeAnsweredBody(connection);
-  const uint64_t body_max = connection->server()->config->settings().body_bytes_max;
+  const uint64_t body_max = connection->server()->config->settings().max_request_body_size;
   // Limit the piece to the size of a lent block, as on Node.
   const auto window = static_cast<size_t>(connection->input.window_bytes());
   const http1::ChunkedDecoder::Step step =
@@ -262,14 +262,14 @@ std::string_view Http1Bodies::TakeFirstPiece(Connection* connection, std::string
   }
   // With a limit on body sizes, ReadChunked() must count and check every piece.
   const ServerSettings& settings = connection->server()->config->settings();
-  if (settings.body_bytes_max != 0) return {};
+  if (settings.max_request_body_size != 0) return {};
   const http1::ChunkedDecoder::Step step = connection->message.decoder()->Next(input);
   if (step.status == DecodeStatus::kBody && step.body.size() <= limits::kInlineBodyBytesMax) {
     *used += step.consumed_bytes;
     Messages::CountBodyBytes(connection, step.body.size());
     return step.body;
   }
-  connection->message.decoder()->Reset(settings.header_bytes_max, settings.header_lines_max);
+  connection->message.decoder()->Reset(settings.max_header_size, settings.max_header_lines);
   return {};
 }
 

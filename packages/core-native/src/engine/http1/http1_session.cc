@@ -148,9 +148,9 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
     status = parser->Parse(input);
   } else {
     parser = parser_.get();
-    is_repeated = parser->Repeat(input, settings.header_bytes_max, settings.header_lines_max);
+    is_repeated = parser->Repeat(input, settings.max_header_size, settings.max_header_lines);
     if (!is_repeated) {
-      parser->Reset(settings.header_bytes_max, settings.header_lines_max);
+      parser->Reset(settings.max_header_size, settings.max_header_lines);
       status = parser->Parse(input);
     }
   }
@@ -288,7 +288,7 @@ Protocol::Advance Http1Session::Deliver(ArrivedRequest* request, size_t* used) {
     SocketWatch::Pause(connection, kPauseUpgrade);
     return Advance::kWait;
   }
-  const uint64_t body_max = connection->server()->config->settings().body_bytes_max;
+  const uint64_t body_max = connection->server()->config->settings().max_request_body_size;
   size_t body_used = 0;
   const bool has_body = (record.flags & records::kFlagHasBody) != 0;
   if (head.body == BodyKind::kLength && head.content_length <= rest.size() &&

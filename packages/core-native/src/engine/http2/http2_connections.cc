@@ -153,7 +153,8 @@ void Http2Connections::Watch(Http2State* state) {
   Connection* connection = state->connection;
   if (state->awaits_notice || !connection->is_open()) return;
   uint64_t timeout_ms = connection->idle.timeout_ms();
-  if (state->streams != 0) timeout_ms = connection->server()->config->settings().http2.ping_ms;
+  if (state->streams != 0)
+    timeout_ms = connection->server()->config->settings().http2.ping_interval;
   if (timeout_ms != 0) {
     transport_->StartIdleTimer(connection, timeout_ms);
   } else {
@@ -247,7 +248,7 @@ void Http2Connections::OnTimer(Http2State* state) {
     if (state->is_noticed) return transport_->Close(connection, 0);
     return Shutdown(connection);
   }
-  const uint64_t ping_ms = connection->server()->config->settings().http2.ping_ms;
+  const uint64_t ping_ms = connection->server()->config->settings().http2.ping_interval;
   if (ping_ms == 0) return;
   const uint64_t silent_ms = uv_now(loop_) - state->received_ms;
   if (silent_ms >= ping_ms && state->awaits_ping) {

@@ -152,7 +152,7 @@ void Http2Requests::Deliver(ArrivedRequest* request) {
   if (!parent->slot.is_announced()) transport_->Assign(parent, connection->server());
   transport_->Announce(connection, 0);
   const bool has_trailers = !stream->request_trailers.empty();
-  const uint64_t body_max = connection->server()->config->settings().body_bytes_max;
+  const uint64_t body_max = connection->server()->config->settings().max_request_body_size;
   const bool is_too_large = body_max != 0 && stream->body.size() > body_max && !head.upgrade;
   if (is_too_large) stream->body.resize(body_max);
   RecordWriter::Request record = pipeline_->BeginRecord(*request);
@@ -212,7 +212,7 @@ void Http2Requests::OnBodyPiece(Connection* connection, std::string_view piece) 
   }
   switch (connection->phase()) {
     case InputPhase::kStream: {
-      const uint64_t body_max = connection->server()->config->settings().body_bytes_max;
+      const uint64_t body_max = connection->server()->config->settings().max_request_body_size;
       stream->body_bytes += piece.size();
       if (body_max != 0 && stream->body_bytes > body_max) return RefuseBody(connection);
       connection->attachment().records().Body(connection->slot.number(), piece);

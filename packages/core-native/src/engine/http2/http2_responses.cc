@@ -142,7 +142,7 @@ void Http2Responses::OnDestroy(Connection* connection) {
 
 void Http2Responses::OnBehind(Connection* connection) {
   if (connection->is_timer_running()) return;
-  const uint64_t stall_ms = connection->server()->config->settings().http2.stall_ms;
+  const uint64_t stall_ms = connection->server()->config->settings().http2.stall_timeout;
   if (stall_ms != 0) transport_->StartIdleTimer(connection, stall_ms);
 }
 

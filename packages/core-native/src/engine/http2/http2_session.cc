@@ -103,13 +103,13 @@ bool Http2Session::Begin(Connection* connection) {
 
 bool Http2Session::SubmitSettings(Http2State* state, const ServerSettings& settings) {
   const Http2Settings& own = settings.http2;
-  state->window_bytes = static_cast<int32_t>(own.window_bytes);
+  state->window_bytes = static_cast<int32_t>(own.initial_window_size);
   const NgSetting entries[] = {
-      {kHeaderTableSize, own.header_table_bytes},
-      {kMaxConcurrentStreams, own.streams_max},
-      {kInitialWindowSize, own.window_bytes},
-      {kMaxFrameSize, own.frame_bytes_max},
-      {kMaxHeaderListSize, http2::RequestFields::ListBytesMax(settings.header_bytes_max)},
+      {kHeaderTableSize, own.header_table_size},
+      {kMaxConcurrentStreams, own.max_concurrent_streams},
+      {kInitialWindowSize, own.initial_window_size},
+      {kMaxFrameSize, own.max_frame_size},
+      {kMaxHeaderListSize, http2::RequestFields::ListBytesMax(settings.max_header_size)},
       {kEnableConnectProtocol, 1},
       {kNoRfc7540Priorities, 1},
   };
@@ -221,7 +221,7 @@ int Http2Session::OnBeginHeaders(Ng*, const Frame*, void* user) {
   Http2Session* self = Of(state);
   const ServerSettings& settings = state->connection->server()->config->settings();
   if (state->fields == nullptr) state->fields = self->connections_.TakeFields();
-  state->fields->Reset(settings.header_bytes_max, settings.header_lines_max);
+  state->fields->Reset(settings.max_header_size, settings.max_header_lines);
   state->continuations = 0;
   if (state->connection->message.start_ns() == 0) {
     Messages::Begin(state->connection, uv_hrtime());
@@ -241,7 +241,7 @@ int Http2Session::OnField(Ng*, const Frame*, const uint8_t* name, size_t name_by
 // Returns false if the decoded section is longer than any honest client sends. A refused section
 // counts, too, because nghttp2 decodes it to its end.
 bool Http2Session::CountFields(Http2State* state) {
-  const size_t most = state->connection->server()->config->settings().header_bytes_max +
+  const size_t most = state->connection->server()->config->settings().max_header_size +
                       limits::kHttp2OversizeBytesMax;
   if (state->fields->total_bytes() <= most) return true;
   state->failure = kEnhanceYourCalm;

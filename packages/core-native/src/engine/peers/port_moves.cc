@@ -154,7 +154,7 @@ PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, FirstBytes* 
   first->bytes = {buffer_.data(), static_cast<size_t>(got)};
   const ServerSettings& settings = (*server)->config->settings();
   first->parser = std::make_unique<http1::RequestParser>(methods_);
-  first->parser->Reset(settings.header_bytes_max, settings.header_lines_max);
+  first->parser->Reset(settings.max_header_size, settings.max_header_lines);
   if (first->parser->Parse(first->bytes) == http1::ParseStatus::kDone) {
     if (HandOverNew(port, fd, local, *first)) return FirstLook::kPassedOn;
   }

@@ -243,7 +243,7 @@ RequestRouter::Outcome PortRouter::Settle(Connection* connection, LaneServer* se
   const bool is_other = connection->slot.is_announced() && connection->server() != server;
   // For bandwidth limits, output counts for the server and prefix whose request it answers.
   const bool is_counted =
-      is_other || connection->is_throttled() || server->config->settings().bandwidth_max != 0;
+      is_other || connection->is_throttled() || server->config->settings().max_bandwidth != 0;
   if (is_counted && !SendGathered(answers_, connection)) return Outcome::kElsewhere;
   if (is_other &&
       (connection->message.unanswered() != 0 || connection->output.queue() != nullptr)) {

@@ -112,7 +112,7 @@ void RelayInput::TakeBack(Connection* connection, std::string_view requests, uin
 void RelayInput::AnswerLost(Connection* connection, std::string_view requests) {
   const ServerSettings& settings = connection->server()->config->settings();
   http1::RequestParser parser(methods_);
-  parser.Reset(settings.header_bytes_max, settings.header_lines_max);
+  parser.Reset(settings.max_header_size, settings.max_header_lines);
   const bool is_known = !requests.empty() && parser.Parse(requests) == http1::ParseStatus::kDone;
   NativeAnswers::Unserved request{RouteStatus::kOffline, is_known ? &parser.head() : nullptr};
   request.closes = request.was_relayed = true;

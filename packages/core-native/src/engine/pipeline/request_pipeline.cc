@@ -47,7 +47,7 @@ RequestPipeline::Next RequestPipeline::Take(ArrivedRequest* request) {
     route = config.FindPrefix(connection->local_port, head, connection->local_ip);
     if (route.status != RouteStatus::kMatch) return AnswerUnserved(request, route.status);
   }
-  const uint64_t body_max = connection->server()->config->settings().body_bytes_max;
+  const uint64_t body_max = connection->server()->config->settings().max_request_body_size;
   if (body_max != 0 && head.content_length > body_max) {
     return request->writer->IsTurn(*connection) ? Next::kTooLarge : Next::kWaitTurn;
   }

@@ -17,7 +17,7 @@ InputPhase Exchanges::BeginBody(Connection* connection, const http1::RequestHead
   if (head.body != BodyKind::kChunked) return InputPhase::kHead;
   std::unique_ptr<http1::ChunkedDecoder> decoder = TakeDecoder();
   const ServerSettings& settings = connection->server()->config->settings();
-  decoder->Reset(settings.header_bytes_max, settings.header_lines_max);
+  decoder->Reset(settings.max_header_size, settings.max_header_lines);
   Messages::LendDecoder(connection, std::move(decoder));
   return InputPhase::kBodyChunked;
 }

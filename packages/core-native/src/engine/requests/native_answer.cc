@@ -43,10 +43,10 @@ AnswerOutcome NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* co
   answer.was_queued = request.was_queued;
   answer.was_relayed = request.was_relayed;
   answer.may_retry = request.may_retry;
-  const Verbosity503 verbosity = connection->server()->config->settings().verbosity_503;
+  const Http503Verbosity verbosity = connection->server()->config->settings().http_503_verbosity;
   const bool is_unavailable = answer.status == 503;
   if (is_unavailable) answer.counter = LaneCounter::kUnavailable;
-  if (is_unavailable && verbosity == Verbosity503::kBasic) {
+  if (is_unavailable && verbosity == Http503Verbosity::kBasic) {
     answer.status = 0;
     return Give(writer, connection, request.head, answer);
   }
@@ -55,7 +55,7 @@ AnswerOutcome NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* co
     answer.names_connection = true;
     return Give(writer, connection, request.head, answer);
   }
-  const bool is_reason_told = is_unavailable && verbosity == Verbosity503::kFull;
+  const bool is_reason_told = is_unavailable && verbosity == Http503Verbosity::kFull;
   const bool is_head =
       request.head == nullptr ? request.is_head_request : request.head->method == head_method_;
   text_.clear();
@@ -124,7 +124,7 @@ std::string_view NativeAnswers::HeadOfOwnError(const ServerSettings& settings,
   const size_t status_line = head.find(kLineEnd) + kLineEnd.size();
   error_head_.assign(head.substr(0, status_line));
   error_head_.append("Date: ").append(date_.At(std::time(nullptr))).append(kLineEnd);
-  if (settings.names_server) error_head_.append("Server: httpsys").append(kLineEnd);
+  if (settings.server_header) error_head_.append("Server: httpsys").append(kLineEnd);
   error_head_.append(head.substr(status_line));
   return error_head_;
 }

@@ -107,7 +107,7 @@ class NativeAnswers final : public ReadObserver {
     bool serves_any_method = false;
   };
 
-  // Answers like HTTP.SYS. With Verbosity503::kBasic, resets the request instead of a 503.
+  // Answers like HTTP.SYS. With Http503Verbosity::kBasic, resets the request instead of a 503.
   AnswerOutcome AnswerUnserved(AnswerWriter* writer, Connection* connection,
                                const Unserved& request);
   // Gives node:http's answer to a refused message, or the engine's own answer where node:http has

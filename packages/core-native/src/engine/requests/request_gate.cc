@@ -8,7 +8,7 @@ namespace httpsys::engine {
 
 RouteStatus RequestGate::Admit(Connection* connection, std::string_view target,
                                uint32_t prefix_id) {
-  if (connection->server()->config->settings().is_url_strict && !IsStrictTarget(target)) {
+  if (connection->server()->config->settings().strict_url && !IsStrictTarget(target)) {
     return RouteStatus::kBadUrl;
   }
   const bool may_ask = ConnectionLimits::MayAsk(connection, prefix_id);
@@ -28,7 +28,7 @@ void RequestGate::Park(Connection* connection, const Route& route) {
   MemoryQueue::Parked parked;
   parked.counter = server->queued;
   parked.now_ms = clock_->Ms();
-  parked.timeout_ms = server->config->settings().queue_timeout_ms;
+  parked.timeout_ms = server->config->settings().queue_timeout;
   parked.target_id = route.target_id;
   parked.has_others = route.has_others;
   connection->attachment().waiting().Park(connection, parked);
@@ -46,7 +46,7 @@ void RequestGate::AddUnread(const Connection* connection, const http1::RequestHe
   item.is_movable = route.has_others && bytes.size() <= limits::kMovableBytesMax;
   item.is_head = head.method == head_method_;
   item.is_first = connection->message.unanswered() == 1;
-  const uint32_t timeout_ms = server->config->settings().queue_timeout_ms;
+  const uint32_t timeout_ms = server->config->settings().queue_timeout;
   // A request behind unanswered requests of its connection has no deadline.
   if (timeout_ms != 0 && item.is_first) {
     const auto* resumed = connection->attachment().waiting().ResumedOf(connection);

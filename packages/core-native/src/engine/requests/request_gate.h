@@ -47,7 +47,7 @@ class RequestGate {
   // that, otherwise 0.
   static uint32_t ClaimFlag(const Connection* connection, const Route& route) {
     if (!connection->server()->attachment->claimed().needs_flag()) return 0;
-    const bool has_deadline = connection->server()->config->settings().queue_timeout_ms != 0;
+    const bool has_deadline = connection->server()->config->settings().queue_timeout != 0;
     return has_deadline || route.has_others ? uint32_t{records::kFlagClaimable} : 0;
   }
   // Must be called when JavaScript got a request of this connection. `bytes` are the whole request

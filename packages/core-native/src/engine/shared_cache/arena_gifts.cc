@@ -50,15 +50,15 @@ peer::CacheScope ArenaGifts::ScopeOf(const ServerConfig& config, uint32_t server
   const bool asks_clients =
       config.tls() != nullptr && config.tls()->settings().requests_certificate;
   // Servers with static files get no scope: another member does not know which files a folder has.
-  if (config.cache() == nullptr || config.has_statics() || settings.bandwidth_max != 0 ||
-      settings.connections_per_client != 0 || settings.connections_per_prefix != 0 ||
+  if (config.cache() == nullptr || config.has_statics() || settings.max_bandwidth != 0 ||
+      settings.max_connections_per_address != 0 || settings.max_connections_per_prefix != 0 ||
       asks_clients || told.terms.empty() == is_secure) {
     return told;
   }
   told.scope = config.cache()->ScopeOf(prefix_id);
   if (config.cache()->options.freshness.ignores_reload) told.flags |= peer::kScopeIgnoresReload;
   if (config.cache()->tells_status) told.flags |= peer::kScopeTellsStatus;
-  if (settings.is_url_strict) told.flags |= peer::kScopeStrictUrl;
+  if (settings.strict_url) told.flags |= peer::kScopeStrictUrl;
   return told;
 }
 
