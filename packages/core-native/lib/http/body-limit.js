@@ -15,6 +15,7 @@ const { materialise } = require('./socket')
 const { logRefusedBody, onSocketError } = require('./socket-listeners')
 const { State, isLight, ownMessage } = require('./socket-state')
 const { kBodyLimit, kIncoming, kLane, kListener, kOutgoing, kRefusal, kServedByNode, kSlot, kState } = require('./symbols')
+const { outOfRange, wrongType } = require('../base/validate')
 
 const kName = 'maxRequestBodySize'
 
@@ -74,11 +75,7 @@ function isBeingRead (req) {
 
 /** @param {unknown} bytes @param {EngineServer} server @returns {number} */
 function checkBytes (bytes, server) {
-  if (typeof bytes !== 'number') {
-    throw Object.assign(
-      new TypeError(`The "req.${kName}" property must be of type number. Received ${bytes === null ? 'null' : `type ${typeof bytes}`}`),
-      { code: 'ERR_INVALID_ARG_TYPE' })
-  }
+  if (typeof bytes !== 'number') throw wrongType(`req.${kName}`, 'of type number', bytes)
   const { maxRequestBodySize, maxRequestBodySizeCeiling } = server[kListener].own
   const most = maxRequestBodySizeCeiling || maxRequestBodySize
   if (Number.isSafeInteger(bytes) && (most === 0 ? bytes >= 0 : bytes >= 1 && bytes <= most)) return bytes
@@ -86,8 +83,7 @@ function checkBytes (bytes, server) {
     ? 'an integer >= 0'
     : `an integer >= 1 && <= ${most}, as the server's option ` +
       (maxRequestBodySizeCeiling !== 0 ? '"maxRequestBodySizeCeiling" says' : `"${kName}" says; its option "maxRequestBodySizeCeiling" allows more`)
-  throw Object.assign(
-    new RangeError(`The value of "req.${kName}" is out of range. It must be ${allowed}. Received ${bytes}`), { code: 'ERR_OUT_OF_RANGE' })
+  throw outOfRange(`req.${kName}`, allowed, bytes)
 }
 
 /** @this {EngineRequest} @returns {number | undefined} bytes, 0: no limit; undefined: the request is not one of a server of this package */

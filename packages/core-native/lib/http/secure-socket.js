@@ -16,6 +16,7 @@ const { signatureName } = require('../tls/names')
 const { HttpSocket, socketConstructor } = require('./socket')
 const { State, publish } = require('./socket-state')
 const { kLane, kOnCertificate, kParent, kSlot, kState, kTls } = require('./symbols')
+const { outOfRange, readString } = require('../base/validate')
 
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 /** @typedef {import('../../types/internal').EngineSecureSocket} EngineSecureSocket */
@@ -140,12 +141,8 @@ Object.assign(prototype, {
   },
   /** @this {EngineSecureSocket} @param {number} length @param {string} label @param {Buffer} [context] */
   exportKeyingMaterial (length, label, context) {
-    if (typeof length !== 'number' || !(length > 0) || !Number.isInteger(length)) {
-      throw Object.assign(new RangeError(`The value of "length" is out of range. It must be a positive integer. Received ${length}`), { code: 'ERR_OUT_OF_RANGE' })
-    }
-    if (typeof label !== 'string') {
-      throw Object.assign(new TypeError(`The "label" argument must be of type string. Received ${typeof label}`), { code: 'ERR_INVALID_ARG_TYPE' })
-    }
+    if (typeof length !== 'number' || !(length > 0) || !Number.isInteger(length)) throw outOfRange('length', 'a positive integer', length)
+    readString('label', label)
     const words = Buffer.from(new Uint32Array([length, context === undefined ? 0 : 1, Buffer.byteLength(label)]).buffer)
     const material = ask(this, Question.kKeyingMaterial, Buffer.concat([words, Buffer.from(label), context ?? Buffer.alloc(0)]))
     if (material !== undefined) return material

@@ -16,6 +16,7 @@ const { Way, keyOf } = require('../prefixes/prefixes')
 const { isOptions, isPort, mappedForm, prefixForm, refuseAddress, refuseHost } = require('./listen-forms')
 const { standIn } = require('../options/stand-in')
 const { impliedQueue, isImpliedQueue } = require('./implied-queue')
+const { outOfRange, readBoolean } = require('../base/validate')
 
 /**
  * @typedef {import('../../types/node-internals').ListenHandle} ListenHandle
@@ -153,18 +154,9 @@ function restartMs (options) {
   const { restart, waitMs } = options
   if (standIn.isRegistered && typeof restart !== 'boolean') return 0
   if (restart === undefined && waitMs !== undefined) throw new OptionError('close() without "restart"', 'waitMs')
-  if (restart !== undefined && typeof restart !== 'boolean') {
-    throw Object.assign(
-      new TypeError(`The "options.restart" property must be of type boolean. Received ${restart === null ? 'null' : `type ${typeof restart}`}`),
-      { code: 'ERR_INVALID_ARG_TYPE' })
-  }
-  if (restart !== true) return 0
+  if (restart === undefined || !readBoolean('options.restart', restart)) return 0
   if (waitMs === undefined) return kRestartMsDefault
-  if (!Number.isInteger(waitMs) || waitMs < 1 || waitMs > kRestartMsMax) {
-    throw Object.assign(
-      new RangeError(`The value of "options.waitMs" is out of range. It must be an integer >= 1 && <= ${kRestartMsMax}. Received ${String(waitMs)}`),
-      { code: 'ERR_OUT_OF_RANGE' })
-  }
+  if (!Number.isInteger(waitMs) || waitMs < 1 || waitMs > kRestartMsMax) throw outOfRange('options.waitMs', `an integer >= 1 && <= ${kRestartMsMax}`, waitMs)
   return waitMs
 }
 
@@ -212,9 +204,7 @@ function refusePlain ({ host, port, path }, names) {
  */
 function readWays (places, { stripPrefix, forwardedPrefix }, isMapped) {
   for (const [name, value] of Object.entries({ stripPrefix, forwardedPrefix })) {
-    if (value === undefined || typeof value === 'boolean') continue
-    throw Object.assign(
-      new TypeError(`The "options.${name}" property must be of type boolean. Received ${value === null ? 'null' : `type ${typeof value}`}`), { code: 'ERR_INVALID_ARG_TYPE' })
+    if (value !== undefined) readBoolean(`options.${name}`, value)
   }
   const isAny = stripPrefix === true || places.some(({ strips }) => strips)
   if (forwardedPrefix === true && !isAny) throw new OptionError('listen() without "stripPrefix: true"', 'forwardedPrefix')

@@ -15,6 +15,7 @@ const { urlError } = require('./url-error')
 const { isHeadSent } = require('../node-private/response')
 const { kLane, kListener } = require('../http/symbols')
 const { systemError } = require('../base/system-error')
+const { outOfRange, readInteger, readString, wrongChoice, wrongType } = require('../base/validate')
 
 const kMostSeconds = 2 ** 32 - 1
 /** Default of the `limit` of entries(): the number of entries listed. */
@@ -37,17 +38,9 @@ function requireOwnCache (what) {
   if (!capabilities.cacheRules) throw new CapabilityError(what, 'cacheRules', capabilities.name, 'Windows shows it:  netsh http show cachestate')
 }
 
-/** @param {string} name @param {unknown} value @param {number} least @param {number} most */
-function outOfRange (name, value, least, most) {
-  return Object.assign(
-    new RangeError(`The value of "${name}" is out of range. It must be an integer >= ${least} && <= ${most}. Received ${value}`),
-    { code: 'ERR_OUT_OF_RANGE' })
-}
-
 /** @param {string} name @param {unknown} url @throws ERR_INVALID_ARG_TYPE, or ERR_INVALID_ARG_VALUE for a string that is no URL */
 function requireUrl (name, url) {
-  if (typeof url !== 'string') throw wrongType(name, 'argument', 'of type string', url)
-  if (!isUrl(url)) throw Object.assign(new TypeError(`${JSON.stringify(url)} is no URL such as http://*:8080/news/`), { code: 'ERR_INVALID_ARG_VALUE' })
+  if (!isUrl(readString(name, url))) throw Object.assign(new TypeError(`${JSON.stringify(url)} is no URL such as http://*:8080/news/`), { code: 'ERR_INVALID_ARG_VALUE' })
 }
 
 /** @param {string} text @returns {boolean} whether it has a scheme and a host; the host may be "*" or "+" */
@@ -58,16 +51,9 @@ function isUrl (text) {
 
 /** @param {unknown} given of setCachePolicy() @throws ERR_INVALID_ARG_TYPE */
 function requirePolicy (given) {
-  if (typeof given !== 'object' || given === null) throw wrongType('policy', 'argument', 'an object such as { policy: \'timeToLive\', seconds: 60 }', given)
+  if (typeof given !== 'object' || given === null) throw wrongType('policy', 'an object such as { policy: \'timeToLive\', seconds: 60 }', given)
   const { seconds = 0 } = /** @type {{ seconds?: unknown }} */ (given)
-  if (typeof seconds !== 'number') throw wrongType('policy.seconds', 'property', 'of type number', seconds)
-}
-
-/** @param {string} name @param {'argument' | 'property'} kind @param {string} type @param {unknown} value */
-function wrongType (name, kind, type, value) {
-  return Object.assign(
-    new TypeError(`The "${name}" ${kind} must be ${type}. Received ${value === null || value === undefined ? value : `type ${typeof value}`}`),
-    { code: 'ERR_INVALID_ARG_TYPE' })
+  if (typeof seconds !== 'number') throw wrongType('policy.seconds', 'of type number', seconds)
 }
 
 /**
@@ -81,19 +67,14 @@ function setCachePolicy (res, given) {
   requirePolicy(given)
   refuseUnknown('setCachePolicy()', given, ['policy', 'seconds'])
   const { policy, seconds = 0 } = given
-  if (!Object.hasOwn(kPolicies, policy)) {
-    throw Object.assign(
-      new TypeError(`The property 'policy' must be one of: '${Object.keys(kPolicies).join("', '")}'. Received ${JSON.stringify(policy)}`),
-      { code: 'ERR_INVALID_ARG_VALUE' })
-  }
-  const least = policy === 'timeToLive' ? 1 : 0
-  if (!Number.isInteger(seconds) || seconds < least || seconds > kMostSeconds) throw outOfRange('seconds', seconds, least, kMostSeconds)
+  if (!Object.hasOwn(kPolicies, policy)) throw wrongChoice('policy.policy', Object.keys(kPolicies), policy)
+  readInteger('policy.seconds', seconds, policy === 'timeToLive' ? 1 : 0, kMostSeconds)
   if (isHeadSent(res)) {
     throw Object.assign(new Error('Cannot set a cache policy after headers are sent to the client'), { code: 'ERR_HTTP_HEADERS_SENT' })
   }
   // A response that waits for earlier ones of its connection has no socket yet, but its request has.
   const socket = /** @type {import('../../types/internal').EngineSocket | undefined} */ (res.socket ?? res.req?.socket)
-  if (!(res instanceof http.ServerResponse)) throw wrongType('res', 'argument', 'a response of a server of @httpsys/core-native', res)
+  if (!(res instanceof http.ServerResponse)) throw wrongType('res', 'a response of a server of @httpsys/core-native', res)
   if (socket?.[kLane] === undefined) throw new CapabilityError('setCachePolicy() for a response of Node\'s own code', 'caches', 'node')
   if (socket.server[kListener].cache === null && loadBinding().capabilities.cacheRules) throw new CacheOffError('setCachePolicy()')
   setPolicy(res, socket, { policy: kPolicies[policy], seconds })
@@ -153,7 +134,7 @@ class ServerCache {
     refuseUnknown('server.cache.entries()', options, ['prefix', 'limit'])
     const { prefix, limit = kListed } = options
     if (prefix !== undefined) requireUrl('options.prefix', prefix)
-    if (!Number.isInteger(limit) || limit < 1 || limit > kListedMost) throw outOfRange('options.limit', limit, 1, kListedMost)
+    if (!Number.isInteger(limit) || limit < 1 || limit > kListedMost) throw outOfRange('options.limit', `an integer >= 1 && <= ${kListedMost}`, limit)
     return theEngine().native.cacheEntries(idOf(this.#server, 'server.cache.entries()'), prefix ?? '', limit).map(describeEntry)
   }
 

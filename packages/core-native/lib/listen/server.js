@@ -31,6 +31,7 @@ const { removeFiles, serveFiles } = require('./static-files')
 const { ServerCache } = require('./output-cache')
 const { addUrl } = require('./url-endpoints')
 const { kEndsIn, kLane, kListener, kState } = require('../http/symbols')
+const { readString } = require('../base/validate')
 
 // Maximum time (ms) that closeAllConnections() and closeIdleConnections() wait for the I/O threads, which usually need microseconds.
 const kCloseMs = 100
@@ -433,10 +434,7 @@ function requireListener (server) {
 
 /** @param {unknown} prefix of addPrefix() or removePrefix() @returns {string} @throws ERR_INVALID_ARG_TYPE */
 function requireText (prefix) {
-  if (typeof prefix === 'string') return prefix
-  throw Object.assign(
-    new TypeError(`The "prefix" argument must be of type string. Received ${prefix === null || prefix === undefined ? prefix : `type ${typeof prefix}`}`),
-    { code: 'ERR_INVALID_ARG_TYPE' })
+  return readString('prefix', prefix)
 }
 
 /** @param {string} where @param {unknown[]} args superfluous ones: an object among them may be options that would be ignored */

@@ -15,6 +15,7 @@ const { decodedPath, parsePath } = require('../prefixes/url-prefix')
 const { kListener } = require('../http/symbols')
 const { readPrefix } = require('./listen-args')
 const { servedByNode } = require('./served-by-node')
+const { wrongType, wrongValue } = require('../base/validate')
 
 /** @typedef {import('../../types/internal').ListenServer} ListenServer */
 /** @typedef {import('./static-mounts').Mount} Mount */
@@ -36,10 +37,7 @@ function requireFiles (server) {
 
 /** @param {PrefixServer} server @param {unknown} where a URL prefix, or a path @returns {Place} @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_INVALID_ARG_TYPE */
 function readPlace (server, where) {
-  if (typeof where !== 'string') {
-    throw Object.assign(
-      new TypeError(`The "prefix" argument must be of type string. Received ${where === null ? 'null' : `type ${typeof where}`}`), { code: 'ERR_INVALID_ARG_TYPE' })
-  }
+  if (typeof where !== 'string') throw wrongType('prefix', 'of type string', where)
   if (where.includes('://')) {
     const prefix = readPrefix(where)
     const path = decodedPath(prefix.path)
@@ -53,15 +51,8 @@ function readPlace (server, where) {
 /** @param {unknown} root @returns {string} an absolute path @throws ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_HTTPSYS_FILES */
 function readRoot (root) {
   const given = root instanceof URL ? fileURLToPath(root) : root
-  if (typeof given !== 'string') {
-    throw Object.assign(
-      new TypeError(`The "root" argument must be of type string or an instance of URL. Received ${given === null ? 'null' : `type ${typeof given}`}`),
-      { code: 'ERR_INVALID_ARG_TYPE' })
-  }
-  if (given === '' || given.includes('\0')) {
-    throw Object.assign(
-      new TypeError(`The argument 'root' must be the path of a folder. Received ${JSON.stringify(given)}`), { code: 'ERR_INVALID_ARG_VALUE' })
-  }
+  if (typeof given !== 'string') throw wrongType('root', 'of type string or an instance of URL', given)
+  if (given === '' || given.includes('\0')) throw wrongValue('root', 'the path of a folder', given)
   const absolute = path.resolve(given)
   let stats
   try {
