@@ -1,7 +1,5 @@
 // The order of connections and parked requests that wait for JavaScript.
 
-#include "engine/connection/memory_queue.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,6 +10,7 @@
 
 #include "base/thread_watch.h"
 #include "engine/connection/connection.h"
+#include "engine/connection/receive_queue.h"
 
 namespace httpsys::engine {
 namespace {

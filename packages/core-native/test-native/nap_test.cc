@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/connection/attachments.h"
+#include "engine/connection/attachment.h"
 
 namespace httpsys::engine {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "engine/connection/messages.h"
+#include "engine/connection/connection.h"
 #include "engine/connection/transport.h"
 #include "support/own_attachment.h"
 
@@ -208,7 +208,7 @@ TEST_F(NativeAnswerTest, AnAnswerToAClientThatHasGoneEndsTheConnection) {
 }
 
 TEST_F(NativeAnswerTest, ARequestBehindOthersWithoutAnswerIsNotAnsweredYet) {
-  Messages::OnHead(connection_, false);
+  connection_->message.OnHead(false);
   EXPECT_EQ(Answer({}), AnswerOutcome::kLater);
   const NativeAnswers::Unserved request{RouteStatus::kQueueFull};
   EXPECT_EQ(answers_->AnswerUnserved(writer_.get(), connection_, request), AnswerOutcome::kLater);
@@ -220,7 +220,7 @@ TEST_F(NativeAnswerTest, ARequestBehindOthersWithoutAnswerIsNotAnsweredYet) {
 }
 
 TEST_F(NativeAnswerTest, TheOldestRequestOfAQueueIsAnsweredAndCounted) {
-  Messages::OnHead(connection_, false);
+  connection_->message.OnHead(false);
   NativeAnswers::Unserved request{RouteStatus::kQueueTimeout};
   request.was_queued = request.closes = true;
   EXPECT_EQ(answers_->AnswerUnserved(writer_.get(), connection_, request), AnswerOutcome::kReset);

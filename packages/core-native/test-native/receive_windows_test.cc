@@ -1,5 +1,3 @@
-#include "engine/connection/receive_windows.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "base/block_store.h"
+#include "engine/connection/input.h"
 #include "engine/connection/receive_queue.h"
 #include "engine/connection/socket_watch.h"
 #include "records/addresses.h"

@@ -1,10 +1,10 @@
 // When a client takes too little: the arithmetic, with times and counts that the test names.
 
-#include "engine/connection/send_rate.h"
-
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "engine/connection/output_queue.h"
 
 namespace httpsys::engine {
 namespace {

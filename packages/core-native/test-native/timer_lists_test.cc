@@ -1,10 +1,9 @@
-#include "engine/connection/timer_lists.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 
 #include "base/limits.h"
+#include "engine/connection/connection_timers.h"
 
 namespace httpsys::engine {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "base/limits.h"
 #include "base/thread_watch.h"
-#include "engine/connection/sharing_marks.h"
+#include "engine/connection/connection.h"
 #include "support/own_attachment.h"
 
 namespace httpsys::engine {
@@ -54,7 +54,7 @@ class WaitingRequestsTest : public testing::Test, public InputHandler, public Re
     transport_->CountLoad();
     connection_ = transport_->Open(ends[0], &server_);
     transport_->Watch(connection_);
-    Input::KeepOnly(connection_, "GET");
+    connection_->input.KeepOnly("GET");
   }
 
   ~WaitingRequestsTest() override {
@@ -83,7 +83,7 @@ class WaitingRequestsTest : public testing::Test, public InputHandler, public Re
 
   // A request comes back for the nth time. Returns after how long it looks again (ms).
   uint64_t WaitAfter(uint8_t returns) {
-    SharingMarks::SetReturns(connection_, returns);
+    connection_->sharing.SetReturns(returns);
     uv_update_time(&loop_);
     const uint64_t since_ms = uv_now(&loop_);
     waiting_->WaitReturned(connection_);
@@ -115,7 +115,7 @@ TEST_F(WaitingRequestsTest, ARequestThatCameBackLooksTheLaterTheMoreOftenItHas) 
 }
 
 TEST_F(WaitingRequestsTest, ItLooksAtOnceWhenTheRoutesHaveChanged) {
-  SharingMarks::SetReturns(connection_, limits::kReturnsMax);
+  connection_->sharing.SetReturns(limits::kReturnsMax);
   waiting_->WaitReturned(connection_);
   waiting_->Retry();
   EXPECT_EQ(protocol_.looks, 0);
@@ -127,7 +127,7 @@ TEST_F(WaitingRequestsTest, ItLooksAtOnceWhenTheRoutesHaveChanged) {
 
 TEST_F(WaitingRequestsTest, ItLooksAgainInAWhileWhereRoutesChangeAllTheTime) {
   const auto wait = [this] {
-    SharingMarks::SetReturns(connection_, limits::kReturnsMax);
+    connection_->sharing.SetReturns(limits::kReturnsMax);
     waiting_->WaitReturned(connection_);
   };
   wait();
@@ -141,7 +141,7 @@ TEST_F(WaitingRequestsTest, ItLooksAgainInAWhileWhereRoutesChangeAllTheTime) {
 }
 
 TEST_F(WaitingRequestsTest, ARequestOfABlockedOwnerLooksAtOnceHoweverOftenItHasComeBack) {
-  SharingMarks::SetReturns(connection_, limits::kReturnsMax);
+  connection_->sharing.SetReturns(limits::kReturnsMax);
   waiting_->WaitUnbegun(connection_);
   EXPECT_EQ(protocol_.looks, 0) << "the relay that has come back is still being taken apart";
   // The lane asks this where it does not look for other requests that wait.

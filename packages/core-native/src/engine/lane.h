@@ -13,7 +13,7 @@
 #include "base/block_pool.h"
 #include "engine/accept/accept_watch.h"
 #include "engine/command_queue.h"
-#include "engine/connection/attachments.h"
+#include "engine/connection/attachment.h"
 #include "engine/connection/transport.h"
 #include "engine/lane_commands.h"
 #include "engine/lane_parts.h"

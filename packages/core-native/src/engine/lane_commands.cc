@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/messages.h"
+#include "engine/connection/connection.h"
 
 namespace httpsys::engine {
 namespace {
@@ -171,7 +171,7 @@ void LaneCommands::CheckConnections(uint32_t server_id, uint64_t headers_timeout
       if (!connection->is_open() || connection->server()->id != server_id) return;
       if (connection->IsHeldUp() && connection->message.start_ns() != 0) {
         // The rest of the message may have come in time and wait in the lane: restart its time.
-        return Messages::Begin(connection, now_ns);
+        return connection->message.Begin(now_ns);
       }
       const uint64_t headers_ns = headers_timeout_ms * kNsPerMs;
       const uint64_t request_ns = request_timeout_ms * kNsPerMs;

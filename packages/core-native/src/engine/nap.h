@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "base/contention.h"
-#include "engine/connection/attachments.h"
+#include "engine/connection/attachment.h"
 
 namespace httpsys::engine {
 

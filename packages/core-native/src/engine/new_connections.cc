@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "engine/connection/connection_limits.h"
-#include "engine/connection/messages.h"
 
 namespace httpsys::engine {
 
@@ -55,7 +54,7 @@ bool NewConnections::Take(const Accepted& accepted, bool may_wait) {
   if (connection->tls == nullptr && !router.IsShared(connection->local_port)) {
     transport.Announce(connection, 0);
   } else if (!first.bytes.empty()) {
-    if (first.parser != nullptr) Messages::LendParser(connection, std::move(first.parser));
+    if (first.parser != nullptr) connection->message.LendParser(std::move(first.parser));
     parts_->input->Receive(connection, first.bytes);
   }
   transport.Watch(connection);

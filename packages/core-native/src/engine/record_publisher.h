@@ -2,7 +2,7 @@
 
 #include <uv.h>
 
-#include "engine/connection/attachments.h"
+#include "engine/connection/attachment.h"
 #include "engine/connection/input.h"
 #include "engine/connection/transport.h"
 #include "engine/peers/port_router.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/cache/captures.h"
-#include "engine/connection/attachments.h"
+#include "engine/connection/attachment.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/protocol.h"
 #include "engine/connection/transport.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/connection/attachments.h"
+#include "engine/connection/attachment.h"
 
 namespace httpsys::test {
 

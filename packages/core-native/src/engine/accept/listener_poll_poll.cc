@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "engine/accept/listener_poll.h"
-#include "engine/connection/socket_options.h"
+#include "engine/connection/connected_socket.h"
 
 namespace httpsys::engine {
 namespace {

@@ -6,17 +6,17 @@
 
 #include "base/limits.h"
 #include "engine/connection/attachment.h"
+#include "engine/connection/connection.h"
 #include "engine/connection/connection_list.h"
 #include "engine/connection/connection_timers.h"
+#include "engine/connection/input.h"
 #include "engine/connection/output_pass.h"
-#include "engine/connection/receive_windows.h"
-#include "engine/connection/sharing_marks.h"
 #include "records/addresses.h"
 
 namespace httpsys::engine {
 
 void Announcer::Tell(Connection* connection, uint32_t flags) {
-  SharingMarks::SetShared(connection, (flags & records::kFlagShared) != 0);
+  connection->sharing.SetShared((flags & records::kFlagShared) != 0);
   Attachment& attachment = connection->attachment();
   attachment.slots().Take(connection);
   if (connection->stream != nullptr) return;

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "engine/connection/connection.h"
-#include "engine/connection/input_handler.h"
+#include "engine/connection/protocol.h"
 
 namespace httpsys::engine {
 

@@ -1,19 +1,19 @@
 #pragma once
 // The part of a lane that belongs to one JavaScript environment.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/block_pool.h"
 #include "base/block_store.h"
 #include "base/limits.h"
 #include "base/thread_watch.h"
-#include "engine/connection/memory_queue.h"
 #include "engine/connection/receive_queue.h"
-#include "engine/connection/slots.h"
 #include "engine/connection/unread_requests.h"
 #include "files/sent_parts.h"
 #include "records/claimed_requests.h"
@@ -24,6 +24,37 @@
 #include "records/request_queue.h"
 
 namespace httpsys::engine {
+
+struct Connection;
+
+// The table of slots: the numbers by which one JavaScript environment knows the connections and
+// streams of its servers in a lane. A slot is free again once its connection is closed and
+// JavaScript has released the number, in either order. Thread: the lane.
+class Slots {
+ public:
+  // Gives the connection a new slot. If it has one already, the caller must Close() the old number.
+  void Take(Connection* connection);
+  // Marks the connection's slot as closed: Find() does not return the connection any more.
+  void Close(Connection* connection);
+  void Close(uint32_t number);
+  // Returns the open connection of a slot, or nullptr. Any number is allowed.
+  Connection* Find(uint32_t number) const;
+  // Called when JavaScript no longer uses the slot's number. Returns false if there is no such
+  // slot, or if it is released already.
+  [[nodiscard]] bool Release(uint32_t number);
+
+ private:
+  struct Slot {
+    Connection* connection = nullptr;
+    bool is_closed = true;
+    bool is_released = true;
+  };
+
+  void FreeIfDone(uint32_t number);
+
+  std::vector<Slot> slots_;
+  std::vector<uint32_t> free_;
+};
 
 // Owns everything that a lane shares with one JavaScript environment, and all numbers by which the
 // two name things: slots, interned texts, blocks, positions in the queue. A connection reaches its
@@ -140,6 +171,53 @@ class Attachment {
   uint64_t told_backlog_ = 0;  // The argument of the last TellBacklog().
   uint64_t begun_ = 0;         // RequestQueue::begun() at the last BlockedMs().
   uint64_t begun_at_ms_ = 0;   // When BlockedMs() first saw begun_.
+};
+
+// The attachments of a lane. Attachments are added before the lane's thread starts, and stay until
+// the lane is destroyed.
+class Attachments {
+ public:
+  Attachment* Add(std::unique_ptr<Attachment> attachment) {
+    return all_.emplace_back(std::move(attachment)).get();
+  }
+
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+
+  // True if a JavaScript environment has unread records. Thread: the lane.
+  bool HasUnread() const {
+    return std::any_of(begin(), end(), [](const auto& one) { return one->requests().HasUnread(); });
+  }
+  // True if there are replies that the lane has not read. Thread: the lane.
+  bool HasReplies() const {
+    return std::any_of(begin(), end(), [](const auto& one) { return one->replies().HasMore(); });
+  }
+  // True if every JavaScript environment with unread replies is still in a batch: the lane may wait
+  // and read more replies at a time. The caller must have called TellSleeping(true) of all
+  // attachments. Thread: the lane.
+  bool MayGatherReplies() const {
+    return std::all_of(begin(), end(), [](const auto& one) {
+      return !one->replies().HasMore() || one->IsInBatch();
+    });
+  }
+  // True if a connection that waits for memory of JavaScript can be resumed. Thread: the lane.
+  bool HasDueReceivers() const {
+    return std::any_of(begin(), end(), [](const auto& one) {
+      return one->receiving().is_due() || one->HasDueReaders();
+    });
+  }
+  // True while a JavaScript environment may add replies without waking the lane, outside of a
+  // batch. Thread: the lane.
+  bool IsTurnOpen() const {
+    return std::any_of(begin(), end(), [](const auto& one) { return one->IsTurnOpen(); });
+  }
+  // True while a JavaScript environment reads records. Thread: any.
+  bool IsDraining() const {
+    return std::any_of(begin(), end(), [](const auto& one) { return one->signal().is_draining(); });
+  }
+
+ private:
+  std::vector<std::unique_ptr<Attachment>> all_;
 };
 
 }  // namespace httpsys::engine

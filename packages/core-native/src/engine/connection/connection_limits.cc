@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/http2_state.h"
+#include "engine/connection/protocol_states.h"
 #include "url/url_prefix.h"
 
 namespace httpsys::engine {

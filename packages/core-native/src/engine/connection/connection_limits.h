@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "engine/connection/connection.h"
-#include "engine/connection/connection_counts.h"
+#include "engine/connection/lane_server.h"
 
 namespace httpsys::engine {
 

@@ -3,14 +3,59 @@
 
 #include <uv.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "base/limits.h"
 #include "engine/connection/connection.h"
-#include "engine/connection/timer_lists.h"
+#include "engine/connection/output_pass.h"
 
 namespace httpsys::engine {
+
+// The time of the current turn of a lane's loop. The first call of Ns() in a turn reads the clock.
+// Thread: the lane.
+class PassClock {
+ public:
+  void BeginPass() { now_ns_ = 0; }
+  uint64_t Ns() {
+    if (now_ns_ == 0) now_ns_ = uv_hrtime();
+    return now_ns_;
+  }
+  uint64_t Ms() { return Ns() / 1'000'000; }
+
+ private:
+  uint64_t now_ns_ = 0;
+};
+
+// Many timers with few distinct durations. There is one list per duration, in order of expiry, so
+// that starting or stopping a timer costs a few pointer writes. The caller supplies the time.
+// Thread: one at a time.
+class TimerLists {
+ public:
+  // Starts a node, or restarts it if it runs. If there are more than limits::kTimerListsMax
+  // durations at a time, a node uses the list of the next shorter duration. Returns true if the
+  // earliest deadline may have changed.
+  bool Start(TimerNode* node, uint64_t now_ms, uint64_t duration_ms);
+  void Stop(TimerNode* node);
+  // Stops and returns one node whose deadline has passed, or nullptr.
+  TimerNode* TakeExpired(uint64_t now_ms);
+  // The earliest deadline; UINT64_MAX if no node runs.
+  uint64_t NextDeadline() const;
+
+ private:
+  struct List {
+    uint64_t duration_ms = 0;
+    TimerNode* first = nullptr;
+    TimerNode* last = nullptr;
+  };
+
+  size_t FindList(uint64_t duration_ms);
+
+  std::vector<List> lists_;
+  size_t newest_ = 0;  // The list in which a timer was started last.
+};
 
 // Thread: the lane.
 class ConnectionTimers {
@@ -56,6 +101,33 @@ class ConnectionTimers {
   uv_timer_t timer_;
   uint64_t deadline_ms_ = UINT64_MAX;  // When timer_ fires; UINT64_MAX = timer_ does not run.
   TimerLists lists_;
+};
+
+// Finds clients that read their responses more slowly than their server's minSendRate. The timer
+// runs only while such a client has unsent output. Thread: the lane.
+class SlowClients {
+ public:
+  // Calls a function with every connection of the lane.
+  using ForEach = std::function<void(const std::function<void(Connection*)>&)>;
+
+  // `on_slow` may close the connection that it is called with, and others.
+  SlowClients(uv_loop_t* loop, ForEach for_each, std::function<void(Connection*)> on_slow);
+  SlowClients(const SlowClients&) = delete;
+  SlowClients& operator=(const SlowClients&) = delete;
+  // Must be called before the loop is closed.
+  void Close();
+
+  // Called when the socket of the connection did not take all output: the measurement begins.
+  void Watch(const Connection& connection);
+
+ private:
+  static void OnTimer(uv_timer_t* timer);
+  bool IsTooSlow(Connection* connection) const;
+
+  uv_loop_t* loop_;
+  ForEach for_each_;
+  std::function<void(Connection*)> on_slow_;
+  uv_timer_t timer_;
 };
 
 }  // namespace httpsys::engine

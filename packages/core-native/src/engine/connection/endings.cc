@@ -2,12 +2,64 @@
 
 #include <sys/socket.h>
 
+#include <cerrno>
+
 #include "base/limits.h"
+#include "base/socket_calls.h"
+#include "engine/connection/connection.h"
 #include "engine/connection/connection_limits.h"
+#include "engine/connection/connection_list.h"
 #include "engine/connection/input.h"
-#include "engine/connection/sharing_marks.h"
 
 namespace httpsys::engine {
+
+namespace {
+
+// Size of reads of lingering input. The input is thrown away, so the size only matters for the
+// number of calls.
+constexpr size_t kDiscardBytes = 16 * 1024;
+
+}  // namespace
+
+void Lingering::Begin(Connection* connection) {
+  ConnectionList::SetLingering(connection);
+  if (connection->end.peer_ended()) {
+    factory_->End(connection);
+  } else if (connection->end.has_read_all() && !watch_->AreDescriptorsLow()) {
+    // The client sends only its end after its last request. Look a little later, when it has
+    // probably ended, instead of waking the lane for it.
+    SocketWatch::PauseOnly(connection, kPauseOver);
+    watch_->Update(connection);
+    watch_->LeaveAlone(connection, true);
+  } else {
+    Watch(connection);
+  }
+}
+
+void Lingering::Watch(Connection* connection) {
+  OnReadable(connection);
+  if (connection->list.life() == Life::kClosing) return;
+  SocketWatch::PauseOnly(connection, 0);
+  watch_->Update(connection);
+  timers_->Start(connection, limits::kLingerMs);
+}
+
+void Lingering::OnReadable(Connection* connection) {
+  char buffer[kDiscardBytes];
+  for (int i = 0; i < limits::kReadsPerEvent; ++i) {
+    // The bytes are discarded, encrypted or not.
+    const ssize_t got = recv(connection->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && IsWouldBlock(errno)) return;
+    if (got > 0) {
+      uint32_t& discarded_bytes = connection->linger.discarded_bytes_;
+      discarded_bytes += static_cast<uint32_t>(got);
+      if (discarded_bytes < limits::kLingerBytesMax) continue;
+    }
+    factory_->End(connection);
+    return;
+  }
+}
 
 // FinishAfterOutput(), OnOutputDone() and Reset() do nothing on a closed connection: their callers
 // have just sent output, and a failed send closes the connection.
@@ -51,7 +103,7 @@ void Endings::OnOutputDone(Connection* connection) {
       // The next request may belong to another server, so input is resumed only now.
       if ((connection->watch.pauses() & (kPauseOrder | kPauseOutput)) != 0 ||
           connection->relay() != nullptr) {
-        Input::ResumeSoon(connection);
+        connection->input.ResumeSoon();
       }
       return;
     case AfterOutput::kShutdown:
@@ -133,7 +185,7 @@ void Endings::Reset(Connection* connection, int error) {
   setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   // End() calls shutdown(2) for a connection that has moved, which would send a FIN before the
   // reset.
-  SharingMarks::ForgetMoves(connection);
+  connection->sharing.ForgetMoves();
   Close(connection, error);
 }
 

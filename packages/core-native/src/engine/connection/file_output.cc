@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/socket_room.h"
-#include "engine/connection/socket_write.h"
+#include "engine/connection/connected_socket.h"
 
 namespace httpsys::engine {
 namespace {

@@ -3,7 +3,9 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,10 +15,64 @@
 #include "base/limits.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/protocol.h"
-#include "engine/connection/receive_windows.h"
 #include "engine/connection/transport.h"
 
 namespace httpsys::engine {
+
+// The receive windows of a lane: they limit how many unconsumed bytes of bodies and tunnels
+// JavaScript gets. Each connection has limits::kReceiveWindowBytes. A connection whose JavaScript
+// consumes its window at once borrows more, up to a total for the lane. Reading a socket until it
+// is empty costs a fraction per byte: for a socket that stays full, the kernel acknowledges each
+// piece and takes the client's next one in the reader's time. Thread: the lane.
+class ReceiveWindows {
+ public:
+  ReceiveWindows() = default;
+  ReceiveWindows(const ReceiveWindows&) = delete;
+  ReceiveWindows& operator=(const ReceiveWindows&) = delete;
+
+  // Must be called when JavaScript gets bytes of body or tunnel.
+  static void Use(Connection* connection, size_t bytes) {
+    // Clamp: a WebSocket message may be as long as the largest number.
+    const int64_t left = connection->input.window_bytes_ - static_cast<int64_t>(bytes);
+    connection->input.window_bytes_ = static_cast<int32_t>(std::max<int64_t>(left, INT32_MIN));
+  }
+  // Must be called when another server gets the connection: its JavaScript has received nothing
+  // yet.
+  static void Reset(Connection* connection) {
+    connection->input.window_bytes_ = Most(connection->input);
+  }
+
+  // `now_ms` is uv_now() of the loop.
+
+  // Must be called before the socket is read.
+  void BeginRead(Connection* connection) {
+    // No extra window for tunnels: an echo server that gets more than its send credit waits for its
+    // client, and `ws` loses waiting data when the close frame comes.
+    if (connection->input.keeps_up_ && !IsTunnel(connection->phase())) Lend(connection);
+  }
+  // Must be called after the socket was read. If it returns true, the caller must call EndRead().
+  static bool MustEndRead(const Connection& connection) {
+    return connection.input.has_extra_ || (connection.watch.pauses() & kPauseWindow) != 0;
+  }
+  void EndRead(Connection* connection, uint64_t now_ms);
+  // Called when JavaScript has consumed `bytes`. Returns true if the input waited for that and may
+  // be resumed.
+  bool Give(Connection* connection, uint32_t bytes, uint64_t now_ms);
+  // True if the connection has the extra window.
+  static bool HasExtra(const Connection& connection) { return connection.input.has_extra_; }
+  // Must be called when the connection leaves the lane.
+  void OnDetached(Connection* connection);
+
+ private:
+  static constexpr int32_t Most(const InputState& input) {
+    return limits::kReceiveWindowBytes + (input.has_extra_ ? limits::kReceiveExtraBytes : 0);
+  }
+  void Lend(Connection* connection);
+  void TakeBack(InputState* input);
+  void TakeBackUnused(InputState* input);
+
+  size_t extra_left_ = limits::kReceiveExtraMax;
+};
 
 // Observer that is called whenever the bytes of one read have been handled.
 class ReadObserver {
@@ -61,71 +117,11 @@ class Input {
     Resume(connection, kPauseMemory);
     attachment->waiting().EndResume();
   }
-  // Resumes the input after this pass if its only reasons to pause are output and earlier answers.
-  static void ResumeSoon(Connection* connection) { connection->input.is_resume_due_ = true; }
-  // If ResumeSoon() was called, clears its mark and returns true; returns false otherwise.
-  static bool TakeResumeDue(Connection* connection) {
-    return std::exchange(connection->input.is_resume_due_, false);
-  }
-
-  // -- For ReceiveQueue.
-
-  static void SetWaitsForBlocks(Connection* connection, bool waits) {
-    connection->input.waits_for_blocks_ = waits;
-  }
-  static void GiveReceiveTurn(Connection* connection) {
-    connection->input.has_receive_turn_ = true;
-  }
-  // If GiveReceiveTurn() was called, clears its mark and returns true; returns false otherwise.
-  static bool TakeReceiveTurn(Connection* connection) {
-    const bool had = connection->input.has_receive_turn_;
-    connection->input.has_receive_turn_ = false;
-    return had;
-  }
-
-  // -- For MemoryQueue.
-
-  static void SetWaitsForSegment(Connection* connection, bool waits) {
-    connection->input.waits_for_segment_ = waits;
-  }
-
   // All bytes of the read that is being handled, also those already handled. Empty while the bytes
   // that were kept back are handled.
   std::string_view segment() const { return segment_; }
 
-  // -- Bytes that are kept back.
-
-  // Appends bytes to the kept bytes.
-  static void Keep(Connection* connection, std::string_view bytes) {
-    MakeKept(connection)->append(bytes);
-  }
-  // Replaces the kept bytes.
-  static void KeepOnly(Connection* connection, std::string bytes) {
-    connection->input.partial_ = std::make_unique<std::string>(std::move(bytes));
-  }
-  // Inserts bytes before the kept bytes.
-  static void KeepBefore(Connection* connection, std::string_view bytes) {
-    MakeKept(connection)->insert(0, bytes);
-  }
-  // Returns the kept bytes, or nullptr, and keeps them no longer.
-  static std::unique_ptr<std::string> TakeKept(Connection* connection) {
-    return std::move(connection->input.partial_);
-  }
-  static void DropKept(Connection* connection) { connection->input.partial_.reset(); }
-  // Drops the first `bytes` of the kept bytes, because they were handled.
-  static void DropKept(Connection* connection, size_t bytes);
-  // Sets how many of the kept or unread bytes JavaScript has already received or the lane has
-  // peeked at.
-  static void SetGiven(Connection* connection, size_t bytes) {
-    connection->input.given_bytes_ = static_cast<uint32_t>(bytes);
-  }
-
  private:
-  static std::string* MakeKept(Connection* connection) {
-    std::unique_ptr<std::string>& kept = connection->input.partial_;
-    if (kept == nullptr) kept = std::make_unique<std::string>();
-    return kept.get();
-  }
   bool ReadOnce(Connection* connection);
   ssize_t ReadMore(Connection* connection, Protocol* protocol, std::span<char> room, size_t* most);
   void OnReadFailed(Connection* connection, int error);

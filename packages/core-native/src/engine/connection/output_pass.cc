@@ -9,10 +9,10 @@
 
 #include "base/limits.h"
 #include "base/socket_calls.h"
+#include "engine/connection/connected_socket.h"
+#include "engine/connection/connection.h"
 #include "engine/connection/connection_timers.h"
 #include "engine/connection/input.h"
-#include "engine/connection/sharing_marks.h"
-#include "engine/connection/socket_write.h"
 
 namespace httpsys::engine {
 namespace {
@@ -79,7 +79,7 @@ PassPieces::Piece* OutputPass::AddPiece(Connection* connection, size_t bytes,
   if (connection->output.first_piece_ == 0) connection->output.first_piece_ = piece;
   connection->output.last_piece_ = piece;
   connection->output.pass_payload_bytes_ += payload_bytes;
-  SharingMarks::CountRelayed(connection, bytes);
+  connection->CountRelayed(bytes);
   Touch(connection);
   return &pieces_.at(piece);
 }
@@ -420,7 +420,7 @@ void OutputPass::OnWritable(Connection* connection) {
   WriteQueue(connection);
   if (!connection->is_open()) return;
   const bool is_paused = (connection->watch.pauses() & kPauseOutput) != 0;
-  if (is_paused && !IsBehind(*connection)) Input::ResumeSoon(connection);
+  if (is_paused && !IsBehind(*connection)) connection->input.ResumeSoon();
   if (connection->input.is_resume_due()) Touch(connection);
 }
 

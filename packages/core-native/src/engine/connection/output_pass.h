@@ -15,9 +15,9 @@
 #include "base/limits.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/file_output.h"
-#include "engine/connection/heap_trim.h"
+#include "engine/connection/output_queue.h"
 #include "engine/connection/pass_pieces.h"
-#include "engine/connection/stream_handler.h"
+#include "engine/connection/protocol.h"
 #include "engine/connection/throttle.h"
 
 namespace httpsys::engine {

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/limits.h"
+#include "base/process_memory.h"
+
 namespace httpsys::engine {
+
 namespace {
 
 // Small pieces are joined up to this size, so that many of them do not become many vectors.
@@ -130,6 +134,30 @@ void OutputQueue::CollectBlocks(std::vector<uint32_t>* blocks) const {
   for (size_t at = first_; at < pieces_.size(); ++at) {
     if (pieces_[at].block_id != kNoBlock) blocks->push_back(pieces_[at].block_id);
   }
+}
+
+HeapTrim::HeapTrim(uv_loop_t* loop) {
+  uv_timer_init(loop, &timer_);
+  timer_.data = this;
+}
+
+void HeapTrim::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr); }
+
+void HeapTrim::OnDropped() {
+  ++dropped_;
+  StartAfterMany();
+}
+
+// Drops while the timer runs do not postpone it. If they are many, another trim follows.
+void HeapTrim::StartAfterMany() {
+  if (dropped_ < limits::kTrimAfterDrops) return;
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
+  dropped_ = 0;
+  const auto trim = [](uv_timer_t* timer) {
+    TrimHeap();
+    static_cast<HeapTrim*>(timer->data)->StartAfterMany();
+  };
+  uv_timer_start(&timer_, trim, limits::kUnusedMs, 0);
 }
 
 }  // namespace httpsys::engine

@@ -1,5 +1,5 @@
 #pragma once
-// The interface of a protocol towards the connections that speak it.
+// The interfaces by which connections call the lane and its protocols.
 
 #include <sys/uio.h>
 
@@ -68,6 +68,53 @@ class Protocols {
 
  private:
   std::array<Protocol*, kInputPhases> by_phase_{};
+};
+
+// Events of connections that the transport passes to the lane. Thread: the lane.
+class InputHandler {
+ public:
+  // There may be bytes to read.
+  virtual void OnReadable(Connection* connection) = 0;
+  // The client ended its direction while the connection is not read (WatchHandler::OnDisconnect()).
+  virtual void OnDisconnect(Connection* connection) = 0;
+  // The connection's timer has expired.
+  virtual void OnTimeout(Connection* connection) = 0;
+  // The client reads more slowly than the server's minSendRate: the connection must be ended.
+  virtual void OnTooSlow(Connection* connection) = 0;
+  // All output was given to the socket, and the sending direction is about to be shut down.
+  virtual void OnOutputEnding(Connection* connection) = 0;
+  // JavaScript is about to hear of the connection, for the first time or again for another server.
+  virtual void OnAnnounced(Connection* connection) = 0;
+  // The connection is no longer open.
+  virtual void OnDetached(Connection* connection) = 0;
+
+ protected:
+  ~InputHandler() = default;
+};
+
+// Events that Endings, Transport and OutputPass pass to HTTP/2, for connections that carry streams
+// and for streams. Thread: the lane.
+class StreamHandler {
+ public:
+  // A stream, or a connection that carries streams, has something to send in this pass.
+  virtual void OnTouched(Connection* connection) = 0;
+  // Writes frames for all connections that OnTouched() has named.
+  virtual void FlushSessions() = 0;
+  // The socket has taken all output of a connection that carries streams.
+  virtual void OnOutputDone(Connection* connection) = 0;
+  // The reasons to pause a stream's input have changed.
+  virtual void OnPausesChanged(Connection* stream) = 0;
+  // The connection or stream is about to close. JavaScript does not know it yet.
+  virtual void OnDetach(Connection* connection) = 0;
+  // The timer of a connection that carries streams, or of a stream, has expired.
+  virtual void OnTimer(Connection* connection) = 0;
+  // Output of the stream was queued, because its window or the socket had no room.
+  virtual void OnBehind(Connection* stream) = 0;
+  // The stream's output is no longer held (Connection::is_held()).
+  virtual void OnReleased(Connection* stream) = 0;
+
+ protected:
+  ~StreamHandler() = default;
 };
 
 }  // namespace httpsys::engine

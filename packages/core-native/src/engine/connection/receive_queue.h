@@ -1,11 +1,16 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <list>
+#include <unordered_map>
 #include <vector>
 
 #include "base/block_store.h"
 #include "base/limits.h"
+#include "url/url_prefix_table.h"
 
 namespace httpsys::engine {
 
@@ -43,6 +48,95 @@ class ReceiveQueue {
   std::vector<ReceiveBlocks::Loan> loans_;
   std::deque<Connection*> waiting_;
   size_t turns_ = 0;  // Number of connections that Next() has returned since EndTurns().
+};
+
+// The connections and streams that are not read because JavaScript is behind (kPauseMemory), from
+// the oldest to the newest. There are two kinds:
+// - A connection whose next bytes only JavaScript can take waits for a free request segment.
+// - A parked request waits until JavaScript has begun enough other requests (Attachment::IsFull()
+//   is false). Its head stays with its connection and is parsed again.
+// RecordPublisher resumes the connections and streams in their order. Thread: the lane.
+class MemoryQueue {
+ public:
+  // The data of a parked request.
+  struct Parked {
+    std::atomic<uint64_t>* counter = nullptr;  // Its server's count of unbegun requests.
+    uint64_t now_ms = 0;
+    uint32_t timeout_ms = 0;  // How long JavaScript may take to begin the request; 0 = no limit.
+    uint32_t target_id = 0;   // The id of the target in the port's routes.
+    bool has_others = false;  // Another member owns the target, too.
+  };
+  // The parked request that was taken out and is being handled again.
+  struct Resumed {
+    const Connection* connection = nullptr;
+    uint64_t since_ms = 0;
+    // The refusal to send if only JavaScript could answer the request; kMatch = do not refuse it.
+    RouteStatus refusal = RouteStatus::kMatch;
+  };
+
+  MemoryQueue() = default;
+  MemoryQueue(const MemoryQueue&) = delete;
+  MemoryQueue& operator=(const MemoryQueue&) = delete;
+
+  bool empty() const { return waiting_.empty(); }
+  size_t size() const { return waiting_.size(); }
+  // True if the oldest entry is a parked request. The queue must not be empty.
+  bool is_next_parked() const { return waiting_.front().parked.counter != nullptr; }
+  // Adds a connection that waits for a segment behind the others. A connection that waits already
+  // keeps its place.
+  void Add(Connection* connection);
+  // Adds a parked request behind the others, or at its old place if it is the resumed request.
+  void Park(Connection* connection, const Parked& parked);
+  // Takes the oldest entry out and returns its connection; nullptr = the queue is empty. A parked
+  // request counts as the resumed one until EndResume().
+  Connection* Next() { return empty() ? nullptr : Take(waiting_.begin(), RouteStatus::kMatch); }
+  // Like Next(), for a parked request whose timeout has passed; nullptr = there is none.
+  Connection* NextOverdue(uint64_t now_ms);
+  // Like Next(), for the oldest parked request for which `accepts` returns true. `refusal` is the
+  // reason to refuse it; kMatch = it is not refused.
+  template <typename Accepts>
+  Connection* NextParked(RouteStatus refusal, Accepts accepts) {
+    for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
+      if (at->parked.counter != nullptr && accepts(*at->connection, at->parked))
+        return Take(at, refusal);
+    }
+    return nullptr;
+  }
+  // True if any parked request has Parked::has_others.
+  bool has_movable() const { return movable_ != 0; }
+  // Returns the resumed request if it belongs to this connection, otherwise nullptr.
+  const Resumed* ResumedOf(const Connection* connection) const {
+    return resumed_.connection == connection ? &resumed_ : nullptr;
+  }
+  void EndResume() { resumed_ = {}; }
+  // Must be called when a connection ends or gets another server. Takes it out if it waits here.
+  void Remove(Connection* connection);
+
+ private:
+  struct Waiting {
+    Connection* connection = nullptr;
+    // When the request was first parked; 0 for a connection that waits for a segment.
+    uint64_t since_ms = 0;
+    Parked parked;  // `counter` nullptr = no parked request: the connection waits for a segment.
+
+    uint64_t deadline_ms() const {
+      return parked.timeout_ms == 0 ? UINT64_MAX : since_ms + parked.timeout_ms;
+    }
+  };
+
+  using Place = std::list<Waiting>::iterator;
+
+  void Insert(Place before, const Waiting& waiting);
+  Connection* Take(Place at, RouteStatus refusal);
+  void Leave(Place at);
+
+  std::list<Waiting> waiting_;
+  // The place of each connection, so that Remove() needs no search: all clients may leave while
+  // JavaScript is busy.
+  std::unordered_map<const Connection*, Place> places_;
+  Resumed resumed_;
+  size_t movable_ = 0;                      // Number of parked requests with has_others.
+  uint64_t next_deadline_ms_ = UINT64_MAX;  // The earliest deadline or an earlier time.
 };
 
 }  // namespace httpsys::engine

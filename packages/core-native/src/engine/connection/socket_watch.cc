@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "base/limits.h"
-#include "engine/connection/socket_options.h"
+#include "engine/connection/connected_socket.h"
 
 namespace httpsys::engine {
 namespace {

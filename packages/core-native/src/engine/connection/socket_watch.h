@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/connection/connection.h"
-#include "engine/connection/stream_handler.h"
+#include "engine/connection/protocol.h"
 
 namespace httpsys::engine {
 

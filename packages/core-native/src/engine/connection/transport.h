@@ -13,16 +13,12 @@
 
 #include "engine/connection/announcer.h"
 #include "engine/connection/connection.h"
-#include "engine/connection/connection_factory.h"
 #include "engine/connection/connection_list.h"
 #include "engine/connection/connection_timers.h"
 #include "engine/connection/endings.h"
-#include "engine/connection/input_handler.h"
-#include "engine/connection/lingering.h"
 #include "engine/connection/output_pass.h"
-#include "engine/connection/slow_clients.h"
+#include "engine/connection/protocol.h"
 #include "engine/connection/socket_watch.h"
-#include "engine/connection/stream_handler.h"
 
 namespace httpsys::engine {
 

@@ -7,12 +7,34 @@
 #include <vector>
 
 #include "base/rate_bucket.h"
-#include "engine/connection/connection_counts.h"
-#include "engine/connection/relay_origin.h"
+#include "engine/connection/lane_server.h"
 #include "files/read_ahead.h"
+#include "records/addresses.h"
 #include "records/records.h"
 
 namespace httpsys::engine {
+
+// The client of a relayed connection or stream, at the member that answers. The client is connected
+// to another member, which relays its requests. Filled before the connection is made; later only
+// Connection writes it.
+struct RelayOrigin {
+  // No link to another member has this number.
+  static constexpr uint64_t kNoLink = UINT64_MAX;
+
+  uint64_t link = 0;  // The number of the link to the member that relays.
+  uint32_t id = 0;    // The relay's number on that link.
+  // The bytes of answers given to the relay so far.
+  uint64_t sent_bytes = 0;
+  bool closes = false;       // The answer that is ending closes the client's connection.
+  bool is_stream = false;    // A stream of HTTP/2 is relayed.
+  bool is_end_told = false;  // The relaying member knows of the end of this relay.
+  Addresses addresses;
+  std::string facts;  // The client's TLS session, encoded as in kOpen; empty = no TLS.
+  std::string trust;  // tls::Session::trust() of the client's TLS session.
+
+  // True if this process's output cache made the request: the answer is not sent to another member.
+  bool is_own() const { return link == kNoLink; }
+};
 
 // Base of Relay (peers/relays.h): the relay of a connection whose requests another member answers.
 struct RelayState {};
@@ -25,17 +47,6 @@ struct UncommonState {
     friend class Relays;
     RelayState* relay = nullptr;  // nullptr = no other member answers requests of the connection.
   };
-  class Origin {
-    friend struct Connection;
-    friend class SharingMarks;
-    std::unique_ptr<RelayOrigin> origin;  // nullptr = the client is connected to this process.
-  };
-  class Refusal {
-    friend struct Connection;
-    friend class Messages;
-    records::ErrorKind kind{};  // Why the request was refused. Valid in phase kRefused.
-  };
-
   class Counted {
     friend struct Connection;
     friend class ConnectionLimits;
@@ -72,11 +83,14 @@ struct UncommonState {
   };
 
   Relayed relayed;
-  Origin origin;
-  Refusal refusal;
   Counted counted;
   Bandwidth bandwidth;
   FileReading file_reading;
+
+ private:
+  friend struct Connection;
+  std::unique_ptr<RelayOrigin> origin_;  // nullptr = the client is connected to this process.
+  records::ErrorKind refusal_{};         // Why the request was refused. Valid in phase kRefused.
 };
 
 }  // namespace httpsys::engine

@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/messages.h"
-#include "engine/connection/sharing_marks.h"
+#include "engine/connection/connection.h"
 
 namespace httpsys::engine {
 
@@ -14,7 +13,7 @@ using records::ErrorKind;
 void Http1Answers::Refuse(Connection* connection, ErrorKind kind, std::string_view input,
                           std::string prefix) {
   const bool is_in_body = connection->phase() != InputPhase::kHead;
-  Messages::StopTime(connection);
+  connection->message.StopTime();
   transport_->StopTimer(connection);
   if (kind == ErrorKind::kBodyTooLarge && is_in_body && connection->message.unanswered() == 0) {
     // The request is answered: the client would take a second answer for that of its next request.
@@ -29,7 +28,7 @@ void Http1Answers::Refuse(Connection* connection, ErrorKind kind, std::string_vi
        connection->server()->config->settings().wants_errors)) {
     // Keep reading, so that the lane sees the client's end if JavaScript does not close the
     // connection.
-    Messages::Refuse(connection, kind);
+    connection->Refuse(kind);
     transport_->Announce(connection, records::kFlagShared);
     Tell(connection, kind, input, std::move(prefix));
     return;
@@ -81,7 +80,7 @@ void Http1Answers::WriteAnswer(Connection* connection, const NativeAnswer& answe
       connection->origin() != nullptr && answer.counter != LaneCounter::kRefused;
   if (is_relayed) {
     answers_->Send(connection);
-    SharingMarks::SetAnswerCloses(connection, answer.closes);
+    connection->SetAnswerCloses(answer.closes);
     router_->OnRelayedAnswer(connection);
   }
   if (answer.closes) transport_->FinishAfterOutput(connection, AfterOutput::kClose);

@@ -9,9 +9,8 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/connection/announcer.h"
+#include "engine/connection/connection.h"
 #include "engine/connection/input.h"
-#include "engine/connection/messages.h"
-#include "engine/connection/receive_windows.h"
 
 namespace httpsys::engine {
 namespace {
@@ -68,7 +67,7 @@ size_t Http1Bodies::MoreRoom(Connection* connection, std::span<iovec> rooms) {
 void Http1Bodies::OnReceived(Connection* connection, size_t bytes) {
   exchanges_->TimeAnsweredBody(connection);
   ReceiveWindows::Use(connection, bytes);
-  Messages::TakeBodyBytes(connection, bytes);
+  connection->message.TakeBodyBytes(bytes);
   if (connection->attachment().receiving().loans().empty()) {
     DeliverOwn(connection, bytes);
   } else {
@@ -146,7 +145,7 @@ Protocol::Advance Http1Bodies::ReadLength(Connection* connection, std::string_vi
   const std::string_view piece = input.substr(0, allowed);
   connection->attachment().records().Body(connection->slot.number(), piece);
   ReceiveWindows::Use(connection, piece.size());
-  Messages::TakeBodyBytes(connection, piece.size());
+  connection->message.TakeBodyBytes(piece.size());
   *used = piece.size();
   if (connection->message.body_bytes() == 0) {
     connection->attachment().records().BodyEnd(connection->slot.number(), {});
@@ -172,7 +171,7 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
     case DecodeStatus::kNeedMore:
       return step.consumed_bytes == 0 ? Advance::kWait : Advance::kGoOn;
     case DecodeStatus::kBody:
-      Messages::CountBodyBytes(connection, step.body.size());
+      connection->message.CountBodyBytes(step.body.size());
       if (body_max != 0 && connection->message.body_bytes() > body_max) {
         http1_answers_->Refuse(connection, ErrorKind::kBodyTooLarge, {});
         return Advance::kWait;
@@ -181,10 +180,10 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
       connection->attachment().records().Body(connection->slot.number(), step.body);
       return Advance::kGoOn;
     case DecodeStatus::kEnd:
-      if (connection->message.decoder()->closes_connection()) Messages::SetLast(connection, true);
+      if (connection->message.decoder()->closes_connection()) connection->message.SetLast(true);
       connection->attachment().records().BodyEnd(connection->slot.number(),
                                                  connection->message.decoder()->trailers());
-      exchanges_->ReturnDecoder(Messages::TakeDecoder(connection));
+      exchanges_->ReturnDecoder(connection->message.TakeDecoder());
       exchanges_->MessageDone(connection);
       return Advance::kGoOn;
     case DecodeStatus::kError:
@@ -221,7 +220,7 @@ void Http1Bodies::RefuseChunked(Connection* connection, std::string_view input, 
 Protocol::Advance Http1Bodies::SkipLength(Connection* connection, std::string_view input,
                                           size_t* used) {
   *used = std::min<uint64_t>(input.size(), connection->message.body_bytes());
-  Messages::TakeBodyBytes(connection, *used);
+  connection->message.TakeBodyBytes(*used);
   Announcer::CountUnseen(connection, *used, 0);
   if (connection->message.body_bytes() == 0) exchanges_->MessageDone(connection);
   return Advance::kGoOn;
@@ -231,10 +230,10 @@ Protocol::Advance Http1Bodies::SkipChunked(Connection* connection, std::string_v
                                            size_t* used) {
   const http1::ChunkedDecoder::Step step = connection->message.decoder()->Next(input);
   *used = step.consumed_bytes;
-  Messages::CountBodyBytes(connection, step.body.size());
+  connection->message.CountBodyBytes(step.body.size());
   Announcer::CountUnseen(connection, *used, 0);
   if (step.status == DecodeStatus::kEnd) {
-    exchanges_->ReturnDecoder(Messages::TakeDecoder(connection));
+    exchanges_->ReturnDecoder(connection->message.TakeDecoder());
     exchanges_->MessageDone(connection);
     return Advance::kGoOn;
   }
@@ -256,7 +255,7 @@ std::string_view Http1Bodies::TakeFirstPiece(Connection* connection, std::string
   if (connection->phase() == InputPhase::kBodyLength) {
     const std::string_view piece = input.substr(
         0, std::min<uint64_t>(limits::kInlineBodyBytesMax, connection->message.body_bytes()));
-    Messages::TakeBodyBytes(connection, piece.size());
+    connection->message.TakeBodyBytes(piece.size());
     *used += piece.size();
     return piece;
   }
@@ -266,7 +265,7 @@ std::string_view Http1Bodies::TakeFirstPiece(Connection* connection, std::string
   const http1::ChunkedDecoder::Step step = connection->message.decoder()->Next(input);
   if (step.status == DecodeStatus::kBody && step.body.size() <= limits::kInlineBodyBytesMax) {
     *used += step.consumed_bytes;
-    Messages::CountBodyBytes(connection, step.body.size());
+    connection->message.CountBodyBytes(step.body.size());
     return step.body;
   }
   connection->message.decoder()->Reset(settings.max_header_size, settings.max_header_lines);

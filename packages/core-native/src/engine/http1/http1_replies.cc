@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/connection/sharing_marks.h"
-#include "engine/connection/socket_options.h"
+#include "engine/connection/connected_socket.h"
+#include "engine/connection/connection.h"
 
 namespace httpsys::engine {
 
@@ -127,7 +127,7 @@ void Http1Replies::End(Connection* connection, uint32_t flags, uint32_t idle_tim
   if ((flags & records::kReplyChunked) != 0) output_->Send(connection, "0\r\n\r\n", 0);
   output_->Touch(connection);
   ConnectionTimers::SetIdleTimeout(connection, idle_timeout_ms);
-  SharingMarks::SetAnswerCloses(connection, (flags & records::kReplyClose) != 0);
+  connection->SetAnswerCloses((flags & records::kReplyClose) != 0);
   exchanges_->OnAnswered(connection);
   if ((flags & records::kReplyClose) != 0) {
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);

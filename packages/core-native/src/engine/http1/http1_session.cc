@@ -6,8 +6,6 @@
 
 #include "base/limits.h"
 #include "engine/connection/announcer.h"
-#include "engine/connection/messages.h"
-#include "engine/connection/sharing_marks.h"
 #include "http2/frame_walker.h"
 #include "url/url_path.h"
 
@@ -107,7 +105,7 @@ void Http1Session::OnEof(Connection* connection) {
 
 void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
   if (connection->message.is_head_begun() && phase == InputPhase::kHead) {
-    const auto partial = Input::TakeKept(connection);
+    const auto partial = connection->input.TakeKept();
     writer_.Refuse(connection, ErrorKind::kIncomplete,
                    partial == nullptr ? "" : std::string_view(*partial));
   } else if (phase == InputPhase::kBodyLength || phase == InputPhase::kBodyChunked) {
@@ -158,7 +156,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
   if (!is_repeated && !is_waiting) parser->set_number(++last_number_);
   if (connection->is_timer_running()) transport_->StopTimer(connection);
   // The record needs the parser's views, so the parser lives until the record is written.
-  std::unique_ptr<http1::RequestParser> lent = Messages::TakeParser(connection);
+  std::unique_ptr<http1::RequestParser> lent = connection->message.TakeParser();
   Advance advance = Advance::kWait;
   PauseReason reason{};
   if (status == ParseStatus::kError && IsBehindRelayed(*connection)) {
@@ -170,7 +168,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
                        : ErrorKind::kMalformed,
                    input);
   } else {
-    if (!is_begun) Messages::Begin(connection, clock_->Ns());
+    if (!is_begun) connection->message.Begin(clock_->Ns());
     *used = parser->head_bytes();
     if (lent == nullptr && *used < input.size()) parser->Remember(input);
     Announcer::CountUnseen(connection, *used, 0);
@@ -212,8 +210,8 @@ Protocol::Advance Http1Session::KeepHead(Connection* connection, std::string_vie
   }
   if (is_lent) return Advance::kWait;
   transport_->StopTimer(connection);
-  Messages::Begin(connection, clock_->Ns());
-  Messages::LendParser(connection, std::move(parser_));
+  connection->message.Begin(clock_->Ns());
+  connection->message.LendParser(std::move(parser_));
   parser_ = TakeParser();
   return Advance::kWait;
 }
@@ -222,12 +220,12 @@ Protocol::Advance Http1Session::KeepHead(Connection* connection, std::string_vie
 void Http1Session::KeepParsed(Connection* connection, std::unique_ptr<http1::RequestParser> parser,
                               PauseReason reason) {
   SocketWatch::Pause(connection, reason);
-  Messages::StopTime(connection);
+  connection->message.StopTime();
   if (parser == nullptr) {
     parser = std::move(parser_);
     parser_ = TakeParser();
   }
-  Messages::LendParser(connection, std::move(parser));
+  connection->message.LendParser(std::move(parser));
 }
 
 // Handles a head that was read. Sets *reason if the request must wait.
@@ -246,7 +244,7 @@ Protocol::Advance Http1Session::HandleHead(ArrivedRequest* request, size_t* used
     case RequestPipeline::Next::kDeliver:
       return Deliver(request, used);
     case RequestPipeline::Next::kAnswered:
-      SharingMarks::ForgetMoves(connection);
+      connection->sharing.ForgetMoves();
       return GoOn(*request);
     case RequestPipeline::Next::kTooLarge:
       writer_.Refuse(connection, ErrorKind::kBodyTooLarge, request->input);
@@ -281,10 +279,10 @@ Protocol::Advance Http1Session::Deliver(ArrivedRequest* request, size_t* used) {
   if (head.upgrade) {
     record.body = rest;
     pipeline_->Deliver(*request, record, whole);
-    Messages::SetDeclinedPhase(connection, exchanges_->BeginBody(connection, head));
+    connection->message.SetDeclinedPhase(exchanges_->BeginBody(connection, head));
     connection->Enter(InputPhase::kAwaitUpgrade);
-    Input::SetGiven(connection, rest.size());
-    Messages::StopTime(connection);
+    connection->input.SetGiven(rest.size());
+    connection->message.StopTime();
     SocketWatch::Pause(connection, kPauseUpgrade);
     return Advance::kWait;
   }
@@ -317,8 +315,8 @@ Protocol::Advance Http1Session::Deliver(ArrivedRequest* request, size_t* used) {
 Protocol::Advance Http1Session::GoOn(const ArrivedRequest& request) {
   Connection* connection = request.connection;
   if (request.closes || !connection->is_open()) return Advance::kWait;
-  Messages::SetServed(connection);
-  Messages::SetLast(connection, false);
+  connection->message.SetServed();
+  connection->message.SetLast(false);
   ConnectionTimers::LimitIdle(connection);
   const InputPhase body = exchanges_->BeginBody(connection, request.head);
   if (body == InputPhase::kHead) {
@@ -364,23 +362,23 @@ void Http1Session::OnUpgradeAccept(Connection* connection, bool is_undecided) {
   if (connection->phase() != InputPhase::kAwaitUpgrade) return;
   if (connection->origin() != nullptr) router_->OnRelayedUpgrade(connection, true);
   connection->Enter(is_undecided ? InputPhase::kUndecided : InputPhase::kOpaque);
-  Messages::SetUnanswered(connection, 0);
+  connection->message.SetUnanswered(0);
   if (connection->input.partial() != nullptr)
-    Input::DropKept(connection, connection->input.given_bytes());
-  Messages::DropDecoder(connection);
-  if (!is_undecided) Input::SetGiven(connection, 0);
+    connection->input.DropKept(connection->input.given_bytes());
+  connection->message.DropDecoder();
+  if (!is_undecided) connection->input.SetGiven(0);
   input_->Resume(connection, kPauseUpgrade);
 }
 
 void Http1Session::OnUpgradeDecline(Connection* connection) {
   if (connection->phase() != InputPhase::kAwaitUpgrade) return;
   if (connection->origin() != nullptr) router_->OnRelayedUpgrade(connection, false);
-  Input::SetGiven(connection, 0);
+  connection->input.SetGiven(0);
   connection->Enter(connection->message.declined_phase());
   if (connection->phase() == InputPhase::kHead) {
     exchanges_->MessageDone(connection);
   } else {
-    Messages::Begin(connection, clock_->Ns());
+    connection->message.Begin(clock_->Ns());
   }
   input_->Resume(connection, kPauseUpgrade);
 }
@@ -400,9 +398,9 @@ void Http1Session::OnRefuseBody(Connection* connection, const ReplyRecord& reply
     default:
       return;
   }
-  Messages::StopTime(connection);
+  connection->message.StopTime();
   transport_->StopTimer(connection);
-  Messages::Refuse(connection, ErrorKind::kBodyTooLarge);
+  connection->Refuse(ErrorKind::kBodyTooLarge);
   // JavaScript acknowledges no bytes of a refused body.
   input_->Resume(connection, kPauseWindow);
 }
@@ -425,7 +423,7 @@ void Http1Session::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64
     output_->Flush(connection);
     return;
   }
-  const auto partial = Input::TakeKept(connection);
+  const auto partial = connection->input.TakeKept();
   writer_.Refuse(connection, ErrorKind::kTimeout,
                  partial == nullptr ? "" : std::string_view(*partial));
 }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/connection/connection.h"
+#include "engine/connection/connection_timers.h"
 #include "engine/connection/input.h"
-#include "engine/connection/pass_clock.h"
 #include "engine/connection/protocol.h"
 #include "engine/connection/transport.h"
 #include "engine/http1/http1_answers.h"

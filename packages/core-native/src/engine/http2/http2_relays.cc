@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/connection.h"
 #include "engine/connection/input.h"
-#include "engine/connection/messages.h"
 #include "http2/request_text.h"
 
 namespace httpsys::engine {
@@ -18,8 +18,8 @@ bool Http2Relays::Begin(Connection* connection, uint64_t member, const http1::Re
   relayed_.clear();
   const http1::BodyKind body = AppendRequestHead(*methods_, head, &relayed_);
   if (!router_->RelayStream(connection, member, relayed_)) return false;
-  Messages::SetServed(connection);
-  Messages::SetUnanswered(connection, 1);
+  connection->message.SetServed();
+  connection->message.SetUnanswered(1);
   InputPhase phase =
       body == http1::BodyKind::kChunked ? InputPhase::kRelayChunked : InputPhase::kRelayLength;
   if (head.upgrade) phase = InputPhase::kRelayUpgrade;
@@ -45,7 +45,7 @@ void Http2Relays::SendRelayed(Connection* connection, std::string_view piece) {
   switch (connection->phase()) {
     case InputPhase::kRelayUpgrade:
       // Keep the bytes until the member decides; the client's window bounds their number.
-      Input::Keep(connection, piece);
+      connection->input.Keep(piece);
       return;
     case InputPhase::kRelayChunked:
       relayed_.clear();
@@ -92,7 +92,7 @@ void Http2Relays::OnRelayedBytes(Connection* connection, std::string_view bytes)
 void Http2Relays::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
   Http2Stream* stream = connection->stream.get();
   connections_->ForgetRequest(connection);
-  const std::unique_ptr<std::string> kept = Input::TakeKept(connection);
+  const std::unique_ptr<std::string> kept = connection->input.TakeKept();
   if (!is_accepted) {
     stream->is_declined = true;
     connection->Enter(InputPhase::kOver);

@@ -1,6 +1,6 @@
 #include "engine/http2/http2_replies.h"
 
-#include "engine/connection/socket_options.h"
+#include "engine/connection/connected_socket.h"
 
 namespace httpsys::engine {
 

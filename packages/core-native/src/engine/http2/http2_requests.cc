@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/messages.h"
-#include "engine/connection/sharing_marks.h"
 #include "http2/request_text.h"
 #include "url/url_path.h"
 
@@ -25,7 +23,7 @@ using records::ErrorKind;
 }  // namespace
 
 void Http2Requests::OnSection(Http2State* state, const Frame& frame) {
-  Messages::StopTime(state->connection);
+  state->connection->message.StopTime();
   // Do nothing if the section was refused already.
   if (state->fields == nullptr || state->fields->is_refused()) return;
   if (Connection* stream = Http2Connections::StreamOf(state->session, frame.stream_id)) {
@@ -47,7 +45,7 @@ void Http2Requests::OpenStream(Http2State* state, int32_t id, bool has_ended) {
   connection->stream->next = state->first_stream;
   if (state->first_stream != nullptr) state->first_stream->stream->previous = connection;
   state->first_stream = connection;
-  Messages::SetServed(state->connection);
+  state->connection->message.SetServed();
   api_->session_set_stream_user_data(state->session, id, connection);
   if (++state->streams == 1) connections_->Watch(state);
   if (connection->stream->has_ended) {
@@ -84,7 +82,7 @@ void Http2Requests::OnRequestTrailers(Connection* connection) {
   // trailers_ is still valid: Tell() has not used it.
   if (connection->phase() == InputPhase::kStream) {
     connection->attachment().records().BodyEnd(connection->slot.number(), trailers_);
-    Messages::StopTime(connection);
+    connection->message.StopTime();
   } else {
     EndOfInput(connection);
   }
@@ -172,12 +170,12 @@ void Http2Requests::Deliver(ArrivedRequest* request) {
   pipeline_->Deliver(*request, record, {});
   stream->queue_end = connection->attachment().requests().appended();
   if (head.upgrade) {
-    if (!stream->body.empty()) Input::KeepOnly(connection, stream->body);
+    if (!stream->body.empty()) connection->input.KeepOnly(stream->body);
     if (stream->has_ended) EndOfInput(connection);
   } else if (is_too_large) {
     RefuseBody(connection);
   } else if (!stream->has_ended) {
-    Messages::Begin(connection, uv_hrtime());
+    connection->message.Begin(uv_hrtime());
     StreamWindows::Begin(stream, uv_now(loop_));
     // Body bytes in the request's record do not count for the receive window.
     connections_->GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
@@ -248,7 +246,7 @@ void Http2Requests::OnPeerEnd(Connection* connection) {
   if (stream->is_parked) return;
   if (IsRelayed(connection->phase())) return relays_->EndRelayed(connection);
   if (connection->phase() == InputPhase::kStream) {
-    Messages::StopTime(connection);
+    connection->message.StopTime();
     connection->attachment().records().BodyEnd(connection->slot.number(), {});
   } else {
     EndOfInput(connection);
@@ -306,7 +304,7 @@ void Http2Requests::OnUpgradeDecline(Connection* connection) {
   if (connection->phase() != InputPhase::kAwaitUpgrade) return;
   connection->stream->is_declined = true;
   connection->Enter(InputPhase::kOver);
-  Input::DropKept(connection);
+  connection->input.DropKept();
   connections_->GiveWindow(connection, connection->stream->unread_bytes);
 }
 
@@ -317,8 +315,8 @@ void Http2Requests::OnRefuseBody(Connection* connection, const ReplyRecord& repl
   if (connection->phase() != InputPhase::kStream || connection->stream->is_parked) return;
   // Give the window back, so that the client can finish sending this body.
   connections_->GiveWindow(connection, connection->stream->unread_bytes);
-  Messages::StopTime(connection);
-  Messages::Refuse(connection, ErrorKind::kBodyTooLarge);
+  connection->message.StopTime();
+  connection->Refuse(ErrorKind::kBodyTooLarge);
 }
 
 void Http2Requests::CheckStreamTimeouts(Connection* connection, uint64_t now_ns,
@@ -369,9 +367,9 @@ void Http2Requests::ResetRequest(Connection* connection, bool may_retry) {
 
 // Refuses the stream's request. If it is answered already, resets the stream instead.
 void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
-  Messages::StopTime(stream);
+  stream->message.StopTime();
   if (stream->message.unanswered() == 0) return transport_->Close(stream, 0);
-  Messages::Refuse(stream, kind);
+  stream->Refuse(kind);
   stream->attachment().records().Error(stream->slot.number(), kind, {});
 }
 
@@ -384,9 +382,9 @@ void Http2Requests::Park(Connection* connection, PauseReason reason) {
 }
 
 void Http2Requests::TakeBack(Connection* connection) {
-  Messages::SetUnanswered(connection, 0);
-  SharingMarks::OnTakenBack(connection);
-  Input::DropKept(connection);
+  connection->message.SetUnanswered(0);
+  connection->sharing.OnTakenBack();
+  connection->input.DropKept();
   connection->stream->is_end_due = false;
   Park(connection, kPauseOrder);
 }
@@ -399,14 +397,14 @@ bool Http2Requests::CanWithdraw(const Connection* connection) const {
 
 void Http2Requests::Withdraw(Connection* connection) {
   transport_->Withdraw(connection);
-  Messages::SetUnanswered(connection, 0);
+  connection->message.SetUnanswered(0);
   connection->stream->queue_end = 0;
   connection->stream->is_movable = false;
   Park(connection, kPauseOrder);
 }
 
 void Http2Requests::OnRelayFailed(Connection* connection, bool is_begun) {
-  Messages::SetUnanswered(connection, 0);
+  connection->message.SetUnanswered(0);
   if (is_begun) {
     connections_->ForgetRequest(connection);
     return responses_->FailStream(connection, kInternalError);

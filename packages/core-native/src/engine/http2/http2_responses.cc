@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/messages.h"
+#include "engine/connection/connection.h"
 
 namespace httpsys::engine {
 namespace {
@@ -109,7 +109,7 @@ void Http2Responses::OnTrailers(Connection* connection, std::string_view lines) 
 
 void Http2Responses::OnEnd(Connection* connection, bool is_whole, bool closes) {
   Http2Stream* stream = connection->stream.get();
-  Messages::SetUnanswered(connection, 0);
+  connection->message.SetUnanswered(0);
   // The request no longer counts as unbegun. The next request may arrive before JavaScript has
   // finished its batch.
   if (stream->queue_end != 0) connection->attachment().unread().Settle(stream->queue_end);

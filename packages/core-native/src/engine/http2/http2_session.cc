@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "engine/connection/messages.h"
+#include "engine/connection/connection.h"
 #include "http2/nghttp2_memory.h"
 
 namespace httpsys::engine {
@@ -224,7 +224,7 @@ int Http2Session::OnBeginHeaders(Ng*, const Frame*, void* user) {
   state->fields->Reset(settings.max_header_size, settings.max_header_lines);
   state->continuations = 0;
   if (state->connection->message.start_ns() == 0) {
-    Messages::Begin(state->connection, uv_hrtime());
+    state->connection->message.Begin(uv_hrtime());
   }
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/limits.h"
-#include "engine/connection/http2_state.h"
+#include "engine/connection/protocol_states.h"
 
 namespace httpsys::engine {
 

@@ -8,9 +8,8 @@
 #include <unordered_map>
 
 #include "base/limits.h"
-#include "engine/connection/attachments.h"
+#include "engine/connection/attachment.h"
 #include "engine/connection/connection.h"
-#include "engine/connection/sharing_marks.h"
 #include "engine/peers/lane_patience.h"
 #include "engine/peers/peer_links.h"
 #include "engine/peers/port_table.h"
@@ -80,7 +79,7 @@ class OwnerChoice {
   // Notes that member `home` has passed this connection on because it was blocked.
   void Lend(Connection* connection, uint64_t home) {
     lent_[connection].home = home;
-    SharingMarks::SetLent(connection, true);
+    connection->sharing.SetLent(true);
   }
   // Must be called when a member is not blocked any more, and wants the connections back that it
   // passed on while it was blocked.
@@ -89,7 +88,7 @@ class OwnerChoice {
   void OnPublishing();
   void OnDetached(Connection* connection) {
     if (connection->sharing.is_lent()) lent_.erase(connection);
-    SharingMarks::SetLent(connection, false);
+    connection->sharing.SetLent(false);
   }
 
  private:

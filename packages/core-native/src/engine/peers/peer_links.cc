@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "engine/connection/socket_options.h"
+#include "engine/connection/connected_socket.h"
 #include "records/record_writer.h"
 #include "sharing/meeting_place.h"
 

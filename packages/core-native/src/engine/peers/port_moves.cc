@@ -8,9 +8,8 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/messages.h"
-#include "engine/connection/sharing_marks.h"
-#include "engine/connection/socket_options.h"
+#include "engine/connection/connected_socket.h"
+#include "engine/connection/connection.h"
 #include "engine/peers/port_admission.h"
 #include "http1/request_host.h"
 
@@ -69,7 +68,7 @@ RequestRouter::Outcome PortMoves::Return(Connection* connection, bool is_blocked
   } else {
     links_->SendReturned(*connection->origin());
   }
-  SharingMarks::SetEndTold(connection);
+  connection->SetEndTold();
   transport_->Close(connection, 0);
   return Outcome::kElsewhere;
 }
@@ -247,8 +246,8 @@ void PortMoves::OnTakenBack(HandedConnection handed) {
   if (connection == nullptr || bytes.empty()) return;
   // Bytes that came in plain text must not be read as the beginning of bytes that come over TLS.
   if (connection->tls != nullptr) return transport_->Close(connection, 0);
-  Input::KeepOnly(connection, std::move(bytes));
-  SharingMarks::SetReturns(connection, static_cast<uint8_t>(returns));
+  connection->input.KeepOnly(std::move(bytes));
+  connection->sharing.SetReturns(static_cast<uint8_t>(returns));
   waiting_->WaitReturned(connection);
 }
 
@@ -278,13 +277,13 @@ Connection* PortMoves::Adopt(HandedConnection handed) {
     transport_->Close(connection, 0);
     return nullptr;
   }
-  SharingMarks::OnReceived(connection, handed.hops);
+  connection->sharing.OnReceived(handed.hops);
   if (handed.home != 0 && handed.home != self_ && connection->origin() == nullptr) {
     choice_->Lend(connection, handed.home);
   }
   if (handed.idle_ms != 0) {
-    Messages::SetServed(connection);
-    Messages::StopTime(connection);
+    connection->message.SetServed();
+    connection->message.StopTime();
   }
   if (handed.idle_ms != 0 && handed.idle_ms != peer::kIdleForever) {
     ConnectionTimers::SetIdleTimeout(connection, handed.idle_ms);

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/sharing_marks.h"
+#include "engine/connection/connection.h"
 #include "engine/peers/port_admission.h"
 #include "http1/request_host.h"
 
@@ -305,7 +305,7 @@ void PortRouter::OnOutputEnding(Connection* connection) {
   const RelayOrigin* origin = connection->origin();
   // An answer that ends the connection has already told the relaying member.
   if (origin == nullptr || origin->is_end_told || (origin->closes && !origin->is_stream)) return;
-  SharingMarks::SetEndTold(connection);
+  connection->SetEndTold();
   links_.SendEnded(*origin, true);
 }
 
@@ -317,7 +317,7 @@ void PortRouter::OnDetached(Connection* connection) {
     PortStatistics::Port* statistics =
         port == nullptr ? statistics_->PortOf(connection->local_port) : port->statistics;
     statistics->connections.fetch_sub(1, std::memory_order_relaxed);
-    SharingMarks::SetCounted(connection, false);
+    connection->sharing.SetCounted(false);
   }
   choice_.OnDetached(connection);
   const bool is_tunnel = IsTunnel(connection->phase());
@@ -350,7 +350,7 @@ void PortRouter::OnAnnounced(Connection* connection) {
   const PortTable::Port* port = table_.Find(connection->local_port);
   if (port == nullptr) return;
   port->statistics->connections.fetch_add(1, std::memory_order_relaxed);
-  SharingMarks::SetCounted(connection, true);
+  connection->sharing.SetCounted(true);
 }
 
 void PortRouter::CountRequest(Connection* connection, uint32_t prefix_id) {

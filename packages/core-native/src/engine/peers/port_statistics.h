@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "engine/connection/connection_counts.h"
+#include "engine/connection/lane_server.h"
 #include "sharing/port_counters.h"
 
 namespace httpsys::engine {

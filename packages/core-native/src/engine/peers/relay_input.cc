@@ -5,8 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/connection/messages.h"
-#include "engine/connection/sharing_marks.h"
+#include "engine/connection/connection.h"
 
 namespace httpsys::engine {
 
@@ -33,7 +32,7 @@ Protocol::Advance RelayInput::ReadLength(Connection* connection, std::string_vie
                                          size_t* used) {
   *used = std::min<uint64_t>(input.size(), connection->message.body_bytes());
   router_->RelayMore(connection, input.substr(0, *used));
-  Messages::TakeBodyBytes(connection, *used);
+  connection->message.TakeBodyBytes(*used);
   if (connection->message.body_bytes() == 0) exchanges_->MessageDone(connection);
   return Advance::kGoOn;
 }
@@ -50,7 +49,7 @@ Protocol::Advance RelayInput::ReadChunked(Connection* connection, std::string_vi
     return Advance::kWait;
   }
   if (step.status == http1::DecodeStatus::kEnd) {
-    exchanges_->ReturnDecoder(Messages::TakeDecoder(connection));
+    exchanges_->ReturnDecoder(connection->message.TakeDecoder());
     exchanges_->MessageDone(connection);
   }
   return *used == 0 ? Advance::kWait : Advance::kGoOn;
@@ -68,13 +67,13 @@ void RelayInput::OnEof(Connection* connection) {
 }
 
 void RelayInput::Begin(Connection* connection, const http1::RequestHead& head) {
-  Messages::OnHead(connection, !head.keep_alive);
+  connection->message.OnHead(!head.keep_alive);
   InputPhase body = exchanges_->BeginBody(connection, head);
   if (body == InputPhase::kBodyLength) body = InputPhase::kRelayLength;
   if (body == InputPhase::kBodyChunked) body = InputPhase::kRelayChunked;
-  Messages::StopTime(connection);
+  connection->message.StopTime();
   if (head.upgrade) {
-    Messages::SetDeclinedPhase(connection, body);
+    connection->message.SetDeclinedPhase(body);
     connection->Enter(InputPhase::kRelayUpgrade);
     SocketWatch::Pause(connection, kPauseUpgrade);
   } else if (body == InputPhase::kHead) {
@@ -86,7 +85,7 @@ void RelayInput::Begin(Connection* connection, const http1::RequestHead& head) {
 
 void RelayInput::OnUpgrade(Connection* connection, bool is_accepted) {
   connection->Enter(is_accepted ? InputPhase::kRelayOpaque : connection->message.declined_phase());
-  if (is_accepted) Messages::DropDecoder(connection);
+  if (is_accepted) connection->message.DropDecoder();
   if (connection->phase() == InputPhase::kHead) exchanges_->MessageDone(connection);
   input_->Resume(connection, kPauseUpgrade);
 }
@@ -104,7 +103,7 @@ bool RelayInput::CanTakeBack(const Connection* connection) {
 }
 
 void RelayInput::TakeBack(Connection* connection, std::string_view requests, uint32_t count) {
-  SharingMarks::OnTakenBack(connection);
+  connection->sharing.OnTakenBack();
   Exchanges::ReadAgain(connection, requests, count);
   SocketWatch::Resume(connection, kPauseRelay);
 }

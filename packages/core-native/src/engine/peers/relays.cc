@@ -10,8 +10,8 @@
 #include "base/limits.h"
 #include "base/socket_calls.h"
 #include "base/unix_sockets.h"
-#include "engine/connection/messages.h"
-#include "engine/connection/socket_options.h"
+#include "engine/connection/connected_socket.h"
+#include "engine/connection/connection.h"
 #include "records/record_writer.h"
 
 namespace httpsys::engine {
@@ -366,7 +366,7 @@ void Relays::OnDecided(const peer::Decided& decision) {
   if (decision.is_upgraded != 0) {
     relay->is_opaque = true;
     relay->pending = 0;
-    Messages::SetUnanswered(connection, 0);
+    connection->message.SetUnanswered(0);
   }
   if (connection->stream != nullptr) {
     streams_->OnRelayedUpgrade(connection, relay->is_opaque);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/sharing_marks.h"
+#include "engine/connection/connection.h"
 #include "engine/peers/owner_choice.h"
 #include "engine/requests/exchanges.h"
 
@@ -127,7 +127,7 @@ bool RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
   staying_slots_.clear();
   size_t moved = 0;
   for (Connection* connection : taken_) {
-    SharingMarks::OnReclaimed(connection);
+    connection->sharing.OnReclaimed();
     LookForOwner(connection);
     // Flush in portions: other members begin to work while the rest is prepared.
     if (++moved % limits::kReclaimedPerFlush == 0) router_->FlushPeers();

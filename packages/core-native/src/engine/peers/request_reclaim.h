@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/connection/attachments.h"
+#include "engine/connection/attachment.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/unread_requests.h"

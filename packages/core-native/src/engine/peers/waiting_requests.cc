@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/sharing_marks.h"
+#include "engine/connection/connection.h"
 
 namespace httpsys::engine {
 
@@ -23,7 +23,7 @@ RequestRouter::Outcome WaitingRequests::Wait(Connection* connection) {
 void WaitingRequests::AddWaiting(Connection* connection, uint64_t due_ms) {
   const uint64_t since_ms = connection == retried_ ? retried_since_ms_ : uv_now(timer_.loop);
   places_[connection] = waiting_.insert(waiting_.end(), {connection, due_ms, since_ms});
-  SharingMarks::SetWaiting(connection, true);
+  connection->sharing.SetWaiting(true);
   ArmTimer();
 }
 
@@ -51,7 +51,7 @@ void WaitingRequests::RetryIf(uint64_t due_ms) {
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     const auto one = next++;
     if (one->due_ms > due_ms) continue;
-    SharingMarks::SetWaiting(one->connection, false);
+    one->connection->sharing.SetWaiting(false);
     places_.erase(one->connection);
     due.splice(due.end(), waiting_, one);
   }
@@ -98,7 +98,7 @@ void WaitingRequests::OnDetached(Connection* connection) {
   const auto found = places_.find(connection);
   waiting_.erase(found->second);
   places_.erase(found);
-  SharingMarks::SetWaiting(connection, false);
+  connection->sharing.SetWaiting(false);
 }
 
 }  // namespace httpsys::engine

@@ -1,7 +1,6 @@
 #include "engine/pipeline/request_pipeline.h"
 
 #include "base/limits.h"
-#include "engine/connection/messages.h"
 
 namespace httpsys::engine {
 namespace {
@@ -103,7 +102,7 @@ RecordWriter::Request RequestPipeline::BeginRecord(const ArrivedRequest& request
   record.flags = FlagsOf(request.head) | RequestGate::ClaimFlag(connection, request.route);
   record.arrival_ns = clock_->Ns();
   record.head_bytes = request.head_bytes;
-  Messages::OnHead(connection, !request.head.keep_alive);
+  connection->message.OnHead(!request.head.keep_alive);
   cached_->OnDelivered(connection);
   return record;
 }

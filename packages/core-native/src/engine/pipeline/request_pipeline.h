@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "engine/cache/cached_answers.h"
-#include "engine/connection/pass_clock.h"
+#include "engine/connection/connection_timers.h"
 #include "engine/connection/throttle.h"
 #include "engine/requests/arrived_request.h"
 #include "engine/requests/native_answer.h"

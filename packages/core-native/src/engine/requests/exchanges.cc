@@ -4,26 +4,24 @@
 
 #include "base/limits.h"
 #include "engine/connection/input.h"
-#include "engine/connection/messages.h"
-#include "engine/connection/sharing_marks.h"
 
 namespace httpsys::engine {
 
 using http1::BodyKind;
 
 InputPhase Exchanges::BeginBody(Connection* connection, const http1::RequestHead& head) {
-  Messages::SetBodyBytes(connection, head.body == BodyKind::kChunked ? 0 : head.content_length);
+  connection->message.SetBodyBytes(head.body == BodyKind::kChunked ? 0 : head.content_length);
   if (head.body == BodyKind::kLength && head.content_length != 0) return InputPhase::kBodyLength;
   if (head.body != BodyKind::kChunked) return InputPhase::kHead;
   std::unique_ptr<http1::ChunkedDecoder> decoder = TakeDecoder();
   const ServerSettings& settings = connection->server()->config->settings();
   decoder->Reset(settings.max_header_size, settings.max_header_lines);
-  Messages::LendDecoder(connection, std::move(decoder));
+  connection->message.LendDecoder(std::move(decoder));
   return InputPhase::kBodyChunked;
 }
 
 void Exchanges::MessageDone(Connection* connection) {
-  Messages::StopTime(connection);
+  connection->message.StopTime();
   connection->Enter(connection->message.is_last() ? InputPhase::kAfterClose : InputPhase::kHead);
   // If the answer came before the end of the request's body, the idle time begins only now.
   if (connection->message.unanswered() == 0 && connection->idle.timeout_ms() != 0) {
@@ -34,9 +32,9 @@ void Exchanges::MessageDone(Connection* connection) {
 }
 
 void Exchanges::OnAnswered(Connection* connection) {
-  SharingMarks::ForgetMoves(connection);
+  connection->sharing.ForgetMoves();
   if (connection->origin() != nullptr) router_->OnRelayedAnswer(connection);
-  Messages::OnAnswered(connection, 1);
+  connection->message.OnAnswered(1);
   const uint32_t most = connection->server()->config->settings().pipelined_requests_max;
   if (connection->message.unanswered() == 0) {
     // JavaScript decides when an upgraded or refused connection ends.
@@ -56,24 +54,24 @@ void Exchanges::OnAnswered(Connection* connection) {
       TimeAnsweredBody(connection);
     }
     if ((connection->watch.pauses() & kPauseOrder) != 0 || connection->server()->is_unlistened) {
-      Input::ResumeSoon(connection);
+      connection->input.ResumeSoon();
     }
   }
   if ((connection->watch.pauses() & kPausePipeline) != 0 &&
       connection->message.unanswered() < most) {
-    Input::ResumeSoon(connection);
+    connection->input.ResumeSoon();
   }
 }
 
 void Exchanges::ReadAgain(Connection* connection, std::string_view requests, uint32_t count) {
-  Messages::OnAnswered(connection, count);
+  connection->message.OnAnswered(count);
   connection->Enter(InputPhase::kHead);
-  Messages::SetLast(connection, false);
-  Messages::StopTime(connection);
-  Messages::DropDecoder(connection);
-  Messages::DropParser(connection);
-  Input::SetGiven(connection, 0);
-  Input::KeepBefore(connection, requests);
+  connection->message.SetLast(false);
+  connection->message.StopTime();
+  connection->message.DropDecoder();
+  connection->message.DropParser();
+  connection->input.SetGiven(0);
+  connection->input.KeepBefore(requests);
   SocketWatch::Resume(connection, kPauseUpgrade);
   SocketWatch::Resume(connection, kPausePipeline);
 }
@@ -93,7 +91,7 @@ void Exchanges::OnKeptRead(Connection* connection) {
 // Has EndIdle() called after this pass, when the output has been given to the socket and the rest
 // of the input has been read.
 void Exchanges::LookWhetherIdle(Connection* connection) {
-  Input::ResumeSoon(connection);
+  connection->input.ResumeSoon();
   output_->Touch(connection);
 }
 

@@ -51,7 +51,7 @@ class Exchanges {
   template <typename Function>
   void ResumeWanted(const std::vector<Connection*>& touched, Function resume) {
     for (Connection* connection : touched) {
-      if (!connection->is_open() || !Input::TakeResumeDue(connection)) continue;
+      if (!connection->is_open() || !connection->input.TakeResumeDue()) continue;
       router_->OnOutputDone(connection);
       if (!OutputPass::IsBehind(*connection)) SocketWatch::Resume(connection, kPauseOutput);
       resume(connection, kPausePipeline);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "engine/connection/attachments.h"
+#include "engine/connection/attachment.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/requests/native_answer.h"

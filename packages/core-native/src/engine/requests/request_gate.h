@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "engine/connection/connection.h"
-#include "engine/connection/pass_clock.h"
+#include "engine/connection/connection_timers.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
 #include "records/records.h"

@@ -10,7 +10,7 @@
 #include "cache/arena_layout.h"
 #include "cache/arena_reader.h"
 #include "cache/invalidation_counters.h"
-#include "engine/connection/socket_options.h"
+#include "engine/connection/connected_socket.h"
 #include "engine/shared_cache/co_owned_scopes.h"
 #include "sharing/meeting_place.h"
 

@@ -8,10 +8,9 @@
 
 #include "base/limits.h"
 #include "base/socket_calls.h"
+#include "engine/connection/connected_socket.h"
+#include "engine/connection/connection.h"
 #include "engine/connection/input.h"
-#include "engine/connection/messages.h"
-#include "engine/connection/sharing_marks.h"
-#include "engine/connection/socket_options.h"
 #include "records/records.h"
 #include "tls/hello_peek.h"
 
@@ -32,7 +31,7 @@ bool TlsHandshakes::OnReadable(Connection* connection) {
 // Returns false if the ClientHello is incomplete, or if another member gets the connection.
 bool TlsHandshakes::Route(Connection* connection) {
   if (!router_->IsShared(connection->local_port)) {
-    SharingMarks::SetHelloRouted(connection);
+    connection->sharing.SetHelloRouted();
     return true;
   }
   char bytes[kPeekBytes];
@@ -46,15 +45,15 @@ bool TlsHandshakes::Route(Connection* connection) {
   if (status == tls::PeekStatus::kNeedMore && has_grown) {
     // Leave the bytes unread. The low-water mark keeps the kernel from reporting them again before
     // more bytes arrive or the client ends.
-    Input::SetGiven(connection, static_cast<size_t>(got));
+    connection->input.SetGiven(static_cast<size_t>(got));
     SetReceiveLowWater(connection->fd, static_cast<int>(got) + 1);
     return false;
   }
   if (before != 0) SetReceiveLowWater(connection->fd, 1);
-  Input::SetGiven(connection, 0);
+  connection->input.SetGiven(0);
   if (status == tls::PeekStatus::kHello && !router_->RouteHello(connection, servername))
     return false;
-  SharingMarks::SetHelloRouted(connection);
+  connection->sharing.SetHelloRouted();
   return true;
 }
 
@@ -120,7 +119,7 @@ bool TlsHandshakes::Establish(Connection* connection) {
     return false;
   }
   connection->Enter(InputPhase::kHead);
-  Messages::Begin(connection, uv_hrtime());
+  connection->message.Begin(uv_hrtime());
   const bool is_left = connection->server()->is_unlistened;
   if (connection->slot.is_announced() || !router_->IsShared(connection->local_port)) {
     // A server that was closed during the handshake still gets the connection accepted before.

@@ -53,7 +53,7 @@ bool UpgradedSession::OnReply(Connection* connection, const ReplyRecord& reply) 
   if (reply.type() != records::ReplyType::kUpgradeAccept) return false;
   if (connection->phase() != InputPhase::kUndecided) return true;
   connection->Enter(InputPhase::kOpaque);
-  Input::SetGiven(connection, 0);
+  connection->input.SetGiven(0);
   input_->Resume(connection, kPauseUpgrade);
   return true;
 }

@@ -278,9 +278,9 @@ void WebSocketSession::Begin(Connection* connection, const WebSocketReply& wante
   socket.threshold = wanted.threshold;
   socket.parameters = {wanted.server_bits, wanted.level, wanted.memory_level, wanted.strategy};
   if (deflates) WatchUnused();
-  if (!wanted.head.empty()) Input::KeepBefore(connection, wanted.head);
+  if (!wanted.head.empty()) connection->input.KeepBefore(wanted.head);
   connection->Enter(InputPhase::kWebSocket);
-  Input::SetGiven(connection, 0);
+  connection->input.SetGiven(0);
   input_->Resume(connection, kPauseUpgrade);
 }
 

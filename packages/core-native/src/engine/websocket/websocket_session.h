@@ -13,8 +13,8 @@
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/protocol.h"
+#include "engine/connection/protocol_states.h"
 #include "engine/connection/transport.h"
-#include "engine/connection/websocket_state.h"
 #include "records/replies.h"
 #include "websocket/zlib_pool.h"
 

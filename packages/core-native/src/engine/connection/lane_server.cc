@@ -1,4 +1,4 @@
-#include "engine/connection/connection_counts.h"
+#include "engine/connection/lane_server.h"
 
 namespace httpsys::engine {
 

@@ -1,6 +1,6 @@
 // How much a socket takes at once.
 
-#include "engine/connection/socket_room.h"
+#include "engine/connection/connected_socket.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "engine/connection/socket_options.h"
+#include "engine/connection/connected_socket.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -8,9 +8,12 @@
 #include <sys/time.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 
 #include "base/limits.h"
+#include "base/socket_calls.h"
+#include "engine/connection/connection.h"
 
 namespace httpsys::engine {
 namespace {
@@ -98,6 +101,32 @@ void SuppressSigpipe([[maybe_unused]] int fd) {
 #ifdef SO_NOSIGPIPE
   SetInt(fd, SOL_SOCKET, SO_NOSIGPIPE, 1);
 #endif
+}
+
+namespace {
+
+#ifdef MSG_MORE
+constexpr int kMoreFlag = MSG_MORE;
+#else
+constexpr int kMoreFlag = 0;
+#endif
+
+}  // namespace
+
+ssize_t WriteVectors(Connection* connection, iovec* vectors, int count, AfterWrite after) {
+  if (connection->tls != nullptr) {
+    return connection->tls->Write(vectors, count, after == AfterWrite::kEnd);
+  }
+  msghdr message{};
+  message.msg_iov = vectors;
+  message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(count);
+  const int flags = kSendFlags | MSG_DONTWAIT | (after == AfterWrite::kMore ? kMoreFlag : 0);
+  ssize_t sent;
+  do {
+    sent = count == 1 ? send(connection->fd, vectors->iov_base, vectors->iov_len, flags)
+                      : sendmsg(connection->fd, &message, flags);
+  } while (sent < 0 && errno == EINTR);
+  return sent;
 }
 
 }  // namespace httpsys::engine

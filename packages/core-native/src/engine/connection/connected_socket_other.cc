@@ -1,10 +1,10 @@
-// Reads the number of acknowledged bytes on systems other than Linux.
+// What the kernel says of a socket on systems other than Linux.
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include "engine/connection/send_rate.h"
+#include "engine/connection/connected_socket.h"
 
 namespace httpsys::engine {
 
@@ -20,5 +20,8 @@ bool ReadAcknowledged([[maybe_unused]] int fd, [[maybe_unused]] Acknowledged* to
   return false;
 #endif
 }
+
+// These systems do not say how much of a socket's send buffer is free.
+bool MayTake(int /*socket*/, size_t /*bytes*/) { return true; }
 
 }  // namespace httpsys::engine

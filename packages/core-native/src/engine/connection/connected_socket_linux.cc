@@ -1,14 +1,26 @@
-// Looks at the send buffer of a socket on Linux.
+// What the kernel says of a socket on Linux.
 
 #include <linux/sock_diag.h>
+#include <linux/tcp.h>  // Not <netinet/tcp.h>, whose tcp_info has no tcpi_bytes_acked.
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
-#include "engine/connection/socket_room.h"
+#include "engine/connection/connected_socket.h"
 
 namespace httpsys::engine {
+
+bool ReadAcknowledged(int fd, Acknowledged* to) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
+  if (size < offsetof(tcp_info, tcpi_bytes_acked) + sizeof info.tcpi_bytes_acked) return false;
+  *to = {info.tcpi_bytes_acked, info.tcpi_snd_mss};
+  return true;
+}
 
 bool MayTake(int socket, size_t bytes) {
   std::array<uint32_t, SK_MEMINFO_VARS> memory{};

@@ -1,12 +1,19 @@
 #pragma once
-// Options of connected sockets. Failures are ignored: the socket works without the option. Thread:
-// any.
+// System calls on connected sockets: their options, one write, and what the kernel says of them.
+// Failures to set an option are ignored: the socket works without it. Thread: any, unless a
+// function says otherwise.
 
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstddef>
 #include <cstdint>
 
 #include "records/replies.h"
 
 namespace httpsys::engine {
+
+struct Connection;
 
 // Returns the lowest spared descriptor (limits::kDescriptorsSparedPart). The system assigns the
 // lowest free number, so a process that gets this one or a higher one has few descriptors left.
@@ -35,5 +42,29 @@ void MarkHandedOver(int fd, uint64_t number);
 bool WasTakenBack(int fd, uint64_t number);
 // Prevents SIGPIPE on systems whose send(2) has no flag for that.
 void SuppressSigpipe(int fd);
+
+struct Acknowledged {
+  uint64_t bytes = 0;          // Bytes that the client has acknowledged since the connection began.
+  uint32_t segment_bytes = 0;  // The largest TCP segment that is sent.
+};
+
+// Reads the TCP counters of a descriptor. Returns false if it is no TCP connection or the system
+// does not provide them.
+bool ReadAcknowledged(int fd, Acknowledged* to);
+// Returns false if the kernel says that the socket takes fewer than `bytes` now, so that the rest
+// would stay in this process. Returns true if the kernel does not say.
+bool MayTake(int socket, size_t bytes);
+
+// What the caller will do after one write.
+enum class AfterWrite : uint8_t {
+  kUnknown,
+  kMore,  // More bytes follow at once: the kernel may wait for them to fill a packet.
+  kEnd,   // No more bytes follow, only the end of the connection.
+};
+
+// Writes like sendmsg(2), without blocking, through TLS where the connection has it. Thread: the
+// lane.
+ssize_t WriteVectors(Connection* connection, iovec* vectors, int count,
+                     AfterWrite after = AfterWrite::kUnknown);
 
 }  // namespace httpsys::engine

@@ -1,4 +1,7 @@
 #pragma once
+// The states of protocols: of an HTTP/2 connection, of one of its streams, and of a WebSocket. A
+// stream is a Connection without a descriptor; its output goes through the nghttp2 session of the
+// connection that carries it.
 // The state of one HTTP/2 connection and of one of its streams. A stream is a Connection without a
 // descriptor; its output goes through the nghttp2 session of the connection that carries it.
 
@@ -14,6 +17,9 @@
 #include "http2/request_fields.h"
 #include "http2/response_text.h"
 #include "http2/used_streams.h"
+#include "websocket/deflater.h"
+#include "websocket/inflater.h"
+#include "websocket/message_reader.h"
 
 namespace httpsys::engine {
 
@@ -62,7 +68,9 @@ struct Http2State {
   Allowance idle_frames;
   Allowance errors;
 
-  ~Http2State();
+  ~Http2State() {
+    if (session != nullptr) http2::NgApi::Get()->session_del(session);
+  }
 };
 
 // How fast JavaScript consumes a stream's body. Only StreamWindows writes it.
@@ -126,5 +134,34 @@ struct Http2Stream : FromSmallBlocks {
   std::string trailers;
   http2::ResponseText response;
 };
+
+// The WebSocket part of a connection. Thread: the lane. Freed with its connection, so never during
+// a call that uses its reader. Kept small, because there are many WebSockets and most are idle.
+struct WebSocketState {
+  // Decompresses received messages; nullptr without permessage-deflate.
+  std::unique_ptr<websocket::Inflater> inflater;
+  // Compresses sent messages. Made for the first message that needs it: with context takeover any
+  // compressed message, otherwise a compressed message in several frames. Other messages use a
+  // deflater of the lane.
+  std::unique_ptr<websocket::Deflater> deflater;
+  // Reads messages. Set only within a message, and after the last message.
+  std::unique_ptr<websocket::MessageReader> reader;
+  websocket::ReaderOptions options;
+  websocket::ZlibParameters parameters;  // The parameters for the deflater.
+  // Without context takeover, messages of fewer bytes are not compressed.
+  uint32_t threshold = 0;
+  uint32_t pongs_max = 0;  // The number of pongs that may wait for the socket; 0 = no limit.
+  // Outgoing messages may be compressed.
+  bool deflates : 1 = false;
+  bool stands_alone : 1 = false;  // server_no_context_takeover was negotiated.
+  bool answers_pings : 1 = false;
+  bool is_close_sent : 1 = false;
+  // The last data frame sent had no kFrameFin: its message is not complete.
+  bool is_in_message : 1 = false;
+  bool is_compressing : 1 = false;  // The message that is being sent is compressed.
+};
+
+// Limits the memory of an idle WebSocket: glibc's malloc() takes 64 bytes for 56.
+static_assert(sizeof(WebSocketState) <= 56);
 
 }  // namespace httpsys::engine
