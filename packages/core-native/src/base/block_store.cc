@@ -32,8 +32,8 @@ void ReceiveBlocks::Lend(uint32_t id, uint8_t* memory) {
     fills_read = known_ < limits::kBlocksPerRead && id + 1 >= limits::kBlocksPerRead;
     known_ = std::max(known_, size_t{id} + 1);
   }
-  // From now on, JavaScript frees and lends blocks of megabytes. KeepFreed() must run before
-  // malloc() has a free piece of that size.
+  // From now on, JavaScript frees and lends such blocks by megabytes. KeepFreed() must run now,
+  // while malloc() has no free piece of that size.
   if (fills_read) KeepFreed(limits::kReceiveBlocksMax * limits::kBlockBytes);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Every limit of the I/O threads: name, unit, value, reason. Clients and processes cannot set any.
+// Every limit of the I/O threads: name, unit, value, reason. No client or process can set one.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,11 +32,11 @@ inline constexpr size_t kDirectReadBytesMin = 16 * 1024;
 // consumed. Two socket buffers, enough to keep a reader busy while messages cross threads.
 inline constexpr int32_t kReceiveWindowBytes = 128 * 1024;
 // Extra receive window of a connection whose JavaScript consumes its whole window within
-// kKeepsUpMs; a read then fills kBlocksPerRead blocks. Those that wait for disks are slower.
+// kKeepsUpMs; a read then fills kBlocksPerRead blocks. Consumers that wait are slower.
 inline constexpr int32_t kReceiveExtraBytes = kBlocksPerRead * kBlockBytes - kReceiveWindowBytes;
 inline constexpr uint32_t kKeepsUpMs = 10;
 // A consumer with the extra window loses it if consuming everything takes longer than this. A
-// generous limit: the socket of a fast consumer is read all the time, so something is always left.
+// generous limit: a fast consumer's socket is read all the time, so it rarely has nothing left.
 inline constexpr uint32_t kSlowMs = 100;
 // Maximum number of a lane's connections (and streams) with kReceiveExtraBytes: 14 MiB each.
 inline constexpr size_t kReceiveExtraMax = 16;
@@ -201,7 +201,7 @@ inline constexpr uint32_t kHttp2IdleFramesPerSecond = 100;
 // one costs an answering frame.
 inline constexpr uint32_t kHttp2ErrorsMax = 100;
 inline constexpr uint32_t kHttp2ErrorsPerSecond = 10;
-// Longest time between both GOAWAYs; the second is sent when the client answers a PING.
+// Longest delay of the second GOAWAY, which is sent when the client answers a PING.
 inline constexpr uint64_t kHttp2NoticeMs = 1000;
 // Maximum number of spare objects for field sections that a lane keeps.
 inline constexpr size_t kSpareFieldsMax = 64;
@@ -345,8 +345,8 @@ inline constexpr size_t kDescriptorsSparedMax = 1024;
 // Maximum number of relays of a lane, and of request bytes that a member has not read.
 inline constexpr size_t kRelaysMax = 4096;
 inline constexpr size_t kRelayUnsentBytesMax = 256 * 1024;
-// SO_SNDBUF of a relayed HTTP/2 stream; the kernel uses twice as much, with its own structures. By
-// default, a client with a hundred streams that reads nothing would cost 20 MiB of the kernel.
+// SO_SNDBUF of a relayed HTTP/2 stream; the kernel uses twice as much, with its own structures.
+// Otherwise a hundred streams that are not read would cost 20 MiB of kernel memory.
 inline constexpr int kRelayStreamBufferBytes = 16 * 1024;
 // Maximum bytes of relayed requests that a relay keeps until they are answered. Longer requests
 // cannot go to another member if the first one leaves.
@@ -435,7 +435,7 @@ inline constexpr uint64_t kAsleepMs = 3;
 // If JavaScript has begun nothing for this time and its thread sleeps, its lane checks more often
 // (haste), so that it notices a block in time.
 inline constexpr uint64_t kRestlessMs = 1;
-// Time for which JavaScript that waits for a CPU keeps unbegun requests from other owners.
+// Time for which JavaScript that waits for a CPU keeps the requests that it has not begun.
 inline constexpr uint64_t kStarvedMs = 30;
 // Number of moves of a connection for which an owner blocked for kBusyMs is enough. Later moves
 // need more: a short sleep of JavaScript (other threads collect its garbage) can look like a block.
@@ -493,8 +493,8 @@ inline constexpr int kWaitsSkippedMax = 31;
 // a reply written before a blocking handler is sent within this time, without a wake-up.
 inline constexpr uint64_t kPeekMs = 1;
 inline constexpr uint64_t kPeekMsMax = 8;
-// Longest interval of these checks until JavaScript has begun its batch (doubled each time):
-// replies are then at most as late as JavaScript itself.
+// Longest interval of checks for replies until JavaScript has begun its batch (kPeekMs, doubled
+// each time): replies are then at most as late as JavaScript itself.
 inline constexpr uint64_t kPeekIdleMsMax = 64;
 
 // Longest time that native code may use in one iteration of the JavaScript event loop.
