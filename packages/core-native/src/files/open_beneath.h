@@ -1,5 +1,5 @@
 #pragma once
-// Opens only files below a folder, whatever the path is and other programs change meanwhile.
+// Opens files only below a folder, for every path, even if other programs change links meanwhile.
 
 #include <cstdint>
 #include <string>

@@ -6,7 +6,7 @@ namespace httpsys::semantics {
 namespace {
 
 constexpr std::string_view kDelimiter = "\r\n--";
-// Omitted from the delimiter before the first part: its line break, because no text precedes it.
+// The delimiter before the first part has no line break, because no text precedes it.
 constexpr size_t kNoLineBreakBytes = 2;
 constexpr std::string_view kTypeName = "\r\nContent-Type: ";
 constexpr std::string_view kRangeName = "\r\nContent-Range: ";

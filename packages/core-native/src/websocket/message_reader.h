@@ -49,10 +49,9 @@ class MessageSink {
   virtual bool OnMessage(const Message& message) = 0;
   virtual bool OnPing(std::string_view payload) = 0;
   virtual bool OnPong(std::string_view payload) = 0;
-  // The connection's last event unless OnFailure() is. `code` is kNoStatus if the frame had none.
+  // The last event. `code` is kNoStatus if the close frame had no code.
   virtual void OnClose(uint16_t code, std::string_view reason) = 0;
-  // The connection's last event. The sink must answer with a close frame that has
-  // CloseCodeOf(failure.error).
+  // The last event. The sink must answer with a close frame that has CloseCodeOf(failure.error).
   virtual void OnFailure(const Failure& failure) = 0;
 
  protected:

@@ -48,9 +48,8 @@ class Acceptor {
   Acceptor& operator=(const Acceptor&) = delete;
 
   // -- Thread: the owner's.
-  //
-  // Returns 0 or a negative errno.
 
+  // Starts the thread. Returns 0 or a negative errno.
   int Start();
   // Ends the thread and closes all listeners. Idempotent.
   void Stop();
