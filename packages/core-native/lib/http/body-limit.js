@@ -180,11 +180,27 @@ function refuse (req, limit) {
   socket[kState] |= State.kFailed // Later requests of the connection are not begun.
   if ((socket[kState] & State.kLaneClosed) === 0) socket[kLane].writer.command(R.ReplyType.kRefuseBody, 0, socket[kSlot])
   // Ends the connection later, outside this async context: the application is in the middle of a call of read().
-  const end = () => nodeProcess.nextTick(runOutside, () => fail(socket, req))
+  onceAnswered(socket, req, () => nodeProcess.nextTick(runOutside, () => fail(socket, req)))
+}
+
+/**
+ * Runs `run` when the answers to earlier requests of the connection have been sent.
+ *
+ * @param {EngineSocket} socket
+ * @param {EngineRequest} req
+ * @param {() => void} run
+ */
+function onceAnswered (socket, req, run) {
   const waiting = socket[kOutgoing]?.find((res) => res.req === req)
-  // The answers to earlier requests are sent first.
-  if (waiting === undefined) end()
-  else waiting.once('socket', end)
+  if (waiting === undefined) run()
+  else waiting.once('socket', run)
+}
+
+/** @param {EngineSocket} socket @param {EngineRequest} req whose body the lane has refused @param {Error} error */
+function endRefused (socket, req, error) {
+  onceAnswered(socket, req, () => {
+    if (!socket.destroyed) onSocketError.call(socket, error)
+  })
 }
 
 /** @param {EngineSocket} socket @param {EngineRequest} req whose response is the next to be sent, or was sent */
@@ -202,4 +218,4 @@ function fail (socket, req) {
   if (!isWaiting) req.destroy(connectionReset())
 }
 
-module.exports = { isBodyRefused, limitBody, mayHave }
+module.exports = { endRefused, isBodyRefused, limitBody, mayHave }

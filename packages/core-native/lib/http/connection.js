@@ -21,7 +21,7 @@ const { State, isLight, ownMessage, publish, uncount, updateLoop } = require('./
 const { systemError } = require('../base/system-error')
 const { onSocketError, showData } = require('./socket-listeners')
 const { connectionClosed } = require('./connection-end')
-const { isBodyRefused } = require('./body-limit')
+const { endRefused, isBodyRefused } = require('./body-limit')
 const { onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy } = require('./exchange')
 const { onSilence } = require('./idle-time')
 const { served } = require('./served')
@@ -434,6 +434,7 @@ function onError (socket, kind, fault) {
   const first = socket[kRefusal]
   const error = first === undefined ? describeError(kind, fault, socket) : describeAgain(first, fault.segment)
   if (first === undefined) socket[kRefusal] = error
+  if (kind === ErrorKind.kBodyTooLarge && receiving !== null && first === undefined) return endRefused(socket, receiving, error)
   if (kind !== ErrorKind.kIncomplete || first !== undefined) {
     onSocketError.call(socket, error)
     if ('rawPacket' in error) showData(socket, fault.segment)
