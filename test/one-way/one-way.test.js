@@ -244,8 +244,7 @@ describe(`the same ${kRequests} requests (HTTPSYS_WAYS_SEED=${kSeed})`, { skip: 
   /** @type {Map<string, number>} */
   const outcomes = new Map()
   const count = (/** @type {Answer} */ answer) => outcomes.set(outcomeOf(answer), (outcomes.get(outcomeOf(answer)) ?? 0) + 1)
-  /** Drifts that have been met. @type {Set<string>} */
-  const met = new Set()
+
 
   before(async () => {
     makeFiles(folder)
@@ -259,7 +258,7 @@ describe(`the same ${kRequests} requests (HTTPSYS_WAYS_SEED=${kSeed})`, { skip: 
       const { answers, seen, received, again } = await play(way, part, folder)
       /** @type {string[]} */
       const wrong = []
-      /** Ids of requests whose answers differ by right, or by a drift. @type {Set<string>} */
+      /** Ids of requests whose answers differ by right. @type {Set<string>} */
       const excused = new Set()
       /** Targets whose stored answer differs, so that later answers do, too. @type {Set<string>} */
       const stale = new Set()
