@@ -9,6 +9,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { kCoreNative, kRoot, main } = require('./lib/project')
 const records = require('../packages/core-native/schema/records')
+const options = require('./option-texts')
 
 /** @typedef {import('../packages/core-native/schema/records').Field} Field */
 
@@ -145,25 +146,33 @@ function table (types) {
   return ['| type | record | meaning | words |', '|---|---|---|---|', ...rows].join('\n')
 }
 
-/** @param {string} page @param {string} name of a marker @param {string} text to stand behind it @returns {string} */
-function between (page, name, text) {
-  const begin = `<!-- generated: ${name} -->`
-  const end = `<!-- end of ${name} -->`
-  const [before, rest = ''] = page.split(begin)
-  const [, after] = rest.split(end)
-  if (after === undefined) throw new Error(`no ${begin} … ${end}`)
-  return `${before}${begin}\n${text}\n${end}${after}`
+/**
+ * @param {string} file
+ * @param {Record<string, string>} texts by the names of the markers between which they stand
+ * @returns {[file: string, text: string]} with these texts
+ */
+function filled (file, texts) {
+  const isPage = file.endsWith('.md')
+  return [file, Object.entries(texts).reduce((page, [name, text]) => {
+    const begin = isPage ? `<!-- generated: ${name} -->\n` : `  // generated: ${name}\n`
+    const end = isPage ? `<!-- end of ${name} -->\n` : `  // end of ${name}\n`
+    const [before, rest = ''] = page.split(begin)
+    const [, after] = rest.split(end)
+    if (after === undefined) throw new Error(`${file} has no ${begin} … ${end}`)
+    return `${before}${begin}${text}\n${end}${after}`
+  }, fs.readFileSync(path.join(kRoot, file), 'utf8'))]
 }
 
 /** @returns {Map<string, string>} path from the root and text of each generated file */
 function outputs () {
-  const page = 'docs/internals/records.md'
-  const text = fs.readFileSync(path.join(kRoot, page), 'utf8')
   const core = path.relative(kRoot, kCoreNative)
   return new Map([
     [path.join(core, 'src', 'records', 'records.h'), header()],
     [path.join(core, 'lib', 'records', 'records.js'), script()],
-    [page, between(between(text, 'requests', table(requests)), 'replies', table(replies))]
+    filled('docs/internals/records.md', { requests: table(requests), replies: table(replies) }),
+    [path.join(core, 'lib', 'options', 'table.js'), options.table()],
+    filled(path.join(core, 'types', 'index.d.ts'), options.interfaces()),
+    ...Object.entries(options.pages()).map(([page, tables]) => filled(path.join('docs', page), tables))
   ])
 }
 

@@ -41,7 +41,7 @@ const kMacros = new Set([...codeBelow(['packages', 'test', 'benchmarks']).matchA
 const variablesIn = (code) => [...new Set(namesIn(code))].filter((name) => !kMacros.has(name) && !kWarnings.includes(name)).sort()
 
 test('docs/options.md names each environment variable that a package reads, and no other', () => {
-  const code = codeBelow(['packages'], /[/\\](test|test-native|test-windows|fuzz)[/\\]|options[/\\]variables\.js$/)
+  const code = codeBelow(['packages'], /[/\\](test|test-native|test-windows|fuzz)[/\\]|options[/\\](table|variables)\.js$|[/\\]schema[/\\]/)
   assert.deepEqual(variablesIn(code), kForUsers)
 })
 

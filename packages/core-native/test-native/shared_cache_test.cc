@@ -99,7 +99,8 @@ TEST_F(SharedCacheTest, AServerWithLimitsThatTheOwnerCountsIsNotGiven) {
 TEST_F(SharedCacheTest, SettingsTravelWithTheScope) {
   ServerSettings settings = WithCache();
   settings.strict_url = true;
-  settings.cache.flags = CacheSettings::kIgnoresReload | CacheSettings::kTellsStatus;
+  settings.cache.ignore_reload = true;
+  settings.cache.status = true;
   Configure(settings);
   arenas_.Ask(kId, kServer, 0);
   ASSERT_TRUE(Until([this] { return HasScope(); }));

@@ -464,12 +464,12 @@ TEST_F(TlsTicketTest, ATicketOpensASessionUnlessSomethingChanged) {
   EXPECT_FALSE(is_reused);
   SSL_SESSION* second = Visit(first, &is_reused);
   EXPECT_TRUE(is_reused);
-  settings_.requests_certificate = true;
-  settings_.rejects_unauthorized = false;
+  settings_.request_cert = true;
+  settings_.reject_unauthorized = false;
   SSL_SESSION_free(Visit(second, &is_reused));
   EXPECT_FALSE(is_reused) << "other policy";
-  settings_.requests_certificate = false;
-  settings_.rejects_unauthorized = true;
+  settings_.request_cert = false;
+  settings_.reject_unauthorized = true;
   settings_.ticket_keys = TicketKeys::Create();
   SSL_SESSION_free(Visit(second, &is_reused));
   EXPECT_FALSE(is_reused) << "other keys";

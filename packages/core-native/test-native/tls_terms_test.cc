@@ -89,8 +89,8 @@ class TermsTest : public testing::Test {
     contexts_.push_back(ContextOf(rules.authorities));
     ContextSettings settings;
     settings.context = contexts_.back().get();
-    settings.requests_certificate = rules.asks;
-    settings.rejects_unauthorized = rules.rejects;
+    settings.request_cert = rules.asks;
+    settings.reject_unauthorized = rules.rejects;
     settings.asks_host = rules.asks_host;
     for (const auto& [pattern, authorities] : rules.hosts) {
       settings.hosts.push_back({pattern, HostContext::Copy(ContextOf(authorities).get())});
@@ -209,7 +209,7 @@ TEST_F(TermsTest, TheSecurityLevelIsPartOfWhatMakesACertificateGood) {
     SSL_CTX_set_security_level(context.get(), level);
     ContextSettings settings;
     settings.context = context.get();
-    settings.requests_certificate = true;
+    settings.request_cert = true;
     trusts.push_back(ServerContext::Create(settings)->TrustOf(nullptr));
   }
   EXPECT_NE(trusts[0], trusts[1]);
@@ -229,7 +229,7 @@ class CertificateFolder {
 std::string TrustOf(const ContextPtr& context) {
   ContextSettings settings;
   settings.context = context.get();
-  settings.requests_certificate = true;
+  settings.request_cert = true;
   return ServerContext::Create(settings)->TrustOf(nullptr);
 }
 

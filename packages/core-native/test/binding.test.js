@@ -14,6 +14,9 @@ const { execFile } = require('node:child_process')
 const { promisify } = require('node:util')
 const R = require('../lib/records/records')
 const { loadBinding } = require('../lib/backend/binding')
+const { cacheConfig } = require('../lib/options/cache-options')
+const { takeHttpSys } = require('../lib/options/http-sys-options')
+const { passedOptions, takeEngineOptions, takeHttp2 } = require('../lib/options/server-options')
 
 const { Engine, capabilities } = loadBinding()
 const { kRequest, kClosed } = R.RequestType
@@ -25,32 +28,14 @@ const kHello = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'
 const kSettings = {
   maxHeaderSize: 16384,
   maxHeaderLines: Infinity,
-  maxRequestBodySize: 0,
-  pipelinedRequestsMax: 16,
-  maxConnectionsPerAddress: 0,
-  maxConnectionsPerPrefix: 0,
-  queueLimit: 0,
-  queueTimeout: 0,
+  ...passedOptions(takeEngineOptions({}), () => false),
   idleMs: 5000,
-  minSendRate: 0,
   sendRateMs: 60_000,
-  maxBandwidth: 0,
   statics: [],
-  cacheRules: 0,
-  cacheDefaultSeconds: 0,
-  cacheEntryBytesMax: 1024 * 1024,
-  cacheStaleWhileRevalidate: 0,
-  cacheStaleIfError: 0,
-  cacheRefreshMs: 60_000,
-  cacheCoalesceMs: 5_000,
-  cacheFlags: 0,
-  cacheCodings: 0,
-  cachePrefixes: [],
-  cacheHarmlessFields: [],
+  keepsStatics: false,
+  cache: cacheConfig(null),
+  kernel: { ...takeHttpSys(undefined), keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 },
   listening: 0,
-  verbosity503: 1,
-  strictUrl: false,
-  serverHeader: true,
   endsIdle: true,
   isOpening: false,
   allowHalfOpen: false,
@@ -62,17 +47,7 @@ const kSettings = {
   requiresHost: true,
   wantsTlsErrors: false,
   tls: null,
-  http2: {
-    plain: false,
-    alone: false,
-    upgrade: false,
-    maxConcurrentStreams: 100,
-    initialWindowSize: 65535,
-    maxFrameSize: 16384,
-    headerTableSize: 4096,
-    pingInterval: 0,
-    stallTimeout: 0
-  },
+  http2: takeHttp2(undefined).settings,
   noDelay: true,
   keepAlive: false,
   keepAliveInitialDelay: 0

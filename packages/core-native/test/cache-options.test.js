@@ -23,75 +23,74 @@ test('a server has no cache unless it is asked for', () => {
   assert.equal(take(false), null)
   assert.equal(take(false, { HTTPSYS_CACHE: 'rfc9111' }), null)
   assert.equal(take(undefined, { HTTPSYS_CACHE: '', HTTPSYS_CACHE_DURATION: '' }), null)
-  assert.deepEqual(cacheConfig(null), {
-    cacheRules: 0, cacheDefaultSeconds: 0, cacheEntryBytesMax: 0, cacheStaleWhileRevalidate: 0, cacheStaleIfError: 0, cacheRefreshMs: 0, cacheCoalesceMs: 0, cacheFlags: 0, cacheCodings: 0, cacheHarmlessFields: [], cachePrefixes: []
-  })
+  assert.equal(cacheConfig(null).rules, 0)
 })
 
 test('true, an empty object and the variable mean RFC 9111 with its defaults', () => {
   const expected = {
-    isRfc9111: true,
+    rules: 'rfc9111',
     duration: 0,
-    bytes: 32 * 2 ** 20,
-    portBytes: 0,
-    entryBytesMax: 2 ** 20,
-    whileRevalidate: 0,
-    ifError: 0,
-    refreshMs: 60_000,
-    coalesceMs: 5_000,
+    cacheBytes: 32 * 2 ** 20,
+    portCacheBytes: 0,
+    maxEntryBytes: 2 ** 20,
+    stale: { whileRevalidate: 0, ifError: 0 },
+    refreshTimeout: 60_000,
+    coalesceTimeout: 5_000,
     heuristics: false,
     ignoreReload: false,
     status: false,
-    saysWhy: false,
-    codings: 0,
+    compress: 0,
     harmlessFields: [],
     prefixes: []
   }
   for (const settings of [take(true), take({}), take({ rules: 'rfc9111' }), take(undefined, { HTTPSYS_CACHE: 'rfc9111' })]) {
     assert.deepEqual(settings, expected)
   }
-  assert.equal(cacheConfig(expected).cacheRules, 2)
+  assert.equal(cacheConfig(expected).rules, 2)
 })
 
 test('the rules of HTTP.SYS store up to 256 KiB, and the responses that set a time, unless there is a default', () => {
   const settings = take({ rules: 'httpsys' })
-  assert.deepEqual([settings.isRfc9111, settings.duration, settings.entryBytesMax], [false, 0, 262144])
-  const { cacheRules, cacheDefaultSeconds, cacheHarmlessFields } = cacheConfig(take({ rules: 'httpsys', duration: 5, harmlessFields: ['X-Forwarded-For'] }))
-  assert.deepEqual([cacheRules, cacheDefaultSeconds, cacheHarmlessFields], [1, 5, ['x-forwarded-for']])
+  assert.deepEqual([settings.rules, settings.duration, settings.maxEntryBytes], ['httpsys', 0, 262144])
+  const { rules, duration, harmlessFields } = cacheConfig(take({ rules: 'httpsys', duration: 5, harmlessFields: ['X-Forwarded-For'] }))
+  assert.deepEqual([rules, duration, harmlessFields], [1, 5, ['x-forwarded-for']])
 })
 
-test('each switch has its bit for the lanes', () => {
-  const flags = (/** @type {any} */ option) => cacheConfig(take(option)).cacheFlags
+test('each switch is one of the lanes', () => {
+  const flags = (/** @type {any} */ option) => {
+    const { heuristics, ignoreReload, status, saysWhy } = cacheConfig(take(option))
+    return [heuristics, ignoreReload, status, saysWhy].map(Number).join('')
+  }
   assert.deepEqual(
-    [{ heuristics: true }, { ignoreReload: true }, { status: true }, { status: 'debug' }, { status: false }].map(flags), [1, 2, 4, 12, 0])
-  const { cacheStaleWhileRevalidate, cacheStaleIfError } = cacheConfig(take({ stale: { whileRevalidate: 5, ifError: 60 } }))
-  assert.deepEqual([cacheStaleWhileRevalidate, cacheStaleIfError], [5, 60])
+    [{ heuristics: true }, { ignoreReload: true }, { status: true }, { status: 'debug' }, { status: false }].map(flags), ['1000', '0100', '0010', '0011', '0000'])
+  const { staleWhileRevalidate, staleIfError } = cacheConfig(take({ stale: { whileRevalidate: 5, ifError: 60 } }))
+  assert.deepEqual([staleWhileRevalidate, staleIfError], [5, 60])
 })
 
 test('refreshTimeout is a time of both rule sets', () => {
-  for (const rules of ['rfc9111', 'httpsys']) assert.equal(cacheConfig(take({ rules, refreshTimeout: 500 })).cacheRefreshMs, 500)
+  for (const rules of ['rfc9111', 'httpsys']) assert.equal(cacheConfig(take({ rules, refreshTimeout: 500 })).refreshTimeout, 500)
 })
 
 test('coalesceTimeout is a time of both rule sets, and may be 0', () => {
   for (const rules of ['rfc9111', 'httpsys']) {
-    assert.deepEqual([{}, { coalesceTimeout: 0 }, { coalesceTimeout: 70 }].map((given) => cacheConfig(take({ rules, ...given })).cacheCoalesceMs), [5000, 0, 70])
+    assert.deepEqual([{}, { coalesceTimeout: 0 }, { coalesceTimeout: 70 }].map((given) => cacheConfig(take({ rules, ...given })).coalesceTimeout), [5000, 0, 70])
   }
 })
 
 test('true compresses with what the running Node has, and a list names what must be there', () => {
-  const codings = (/** @type {any} */ compress, /** @type {any} */ capabilities) => cacheConfig(take({ compress }, {}, capabilities)).cacheCodings
+  const codings = (/** @type {any} */ compress, /** @type {any} */ capabilities) => cacheConfig(take({ compress }, {}, capabilities)).compress
   assert.deepEqual([true, false, undefined, ['br'], ['gzip', 'br'], ['br', 'zstd', 'gzip'], ['zstd', 'zstd']].map((compress) => codings(compress, kOwn)),
     [7, 0, 0, 1, 5, 7, 2])
   assert.deepEqual([true, ['br', 'gzip']].map((compress) => codings(compress, kOlder)), [5, 5])
   assert.throws(() => codings(['gzip', 'zstd'], kOlder), { code: 'ERR_HTTPSYS_CAPABILITY', capability: 'cacheCodings', message: /\['zstd'\].*Node v/ })
-  assert.equal(cacheConfig(take({ rules: 'httpsys', compress: true })).cacheCodings, 7)
+  assert.equal(cacheConfig(take({ rules: 'httpsys', compress: true })).compress, 7)
 })
 
 test('HTTPSYS_CACHE_DURATION means what it does to httpsys', () => {
   assert.equal(take(undefined, { HTTPSYS_CACHE_DURATION: '-1' }), null)
   for (const [text, duration] of [['0', 0], ['5', 5], ['4294967295', 2 ** 32 - 1]]) {
     const settings = take(undefined, { HTTPSYS_CACHE_DURATION: text })
-    assert.deepEqual([settings.isRfc9111, settings.duration], [false, duration])
+    assert.deepEqual([settings.rules, settings.duration], ['httpsys', duration])
   }
   // The default of servers that name no time themselves.
   assert.equal(take({ rules: 'httpsys' }, { HTTPSYS_CACHE_DURATION: '5' }).duration, 5)
@@ -160,12 +159,12 @@ for (const [option, code] of /** @type {[any, string][]} */ ([
 }
 
 test('prefixes are those of listen(), in their canonical form', () => {
-  assert.deepEqual(cacheConfig(take({ prefixes: ['http://Example.test:80/a'] })).cachePrefixes, ['http://example.test:80/a/'])
+  assert.deepEqual(cacheConfig(take({ prefixes: ['http://Example.test:80/a'] })).prefixes, ['http://example.test:80/a/'])
 })
 
 test('an inherited option counts, and an undefined one does not', () => {
-  assert.equal(take(Object.create({ rules: 'httpsys' })).isRfc9111, false)
-  assert.equal(take({ rules: undefined, duration: undefined }).isRfc9111, true)
+  assert.equal(take(Object.create({ rules: 'httpsys' })).rules, 'httpsys')
+  assert.equal(take({ rules: undefined, duration: undefined }).rules, 'rfc9111')
 })
 
 test('HTTP.SYS keeps what responses ask for, and what it cannot do is refused by the name of the capability', () => {

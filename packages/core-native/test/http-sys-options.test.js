@@ -13,9 +13,9 @@ test('without the option nothing is asked for', () => {
   assert.deepEqual(takeHttpSys(undefined), {
     maxBandwidth: 0,
     maxConnections: 0,
-    drain: 0,
-    queue: 0,
-    sendRateMin: 0,
+    drainEntityBody: 0,
+    requestQueue: 0,
+    minSendRate: 0,
     logDirectory: '',
     logIsNcsa: false,
     logRollover: 0,
@@ -27,10 +27,10 @@ test('without the option nothing is asked for', () => {
 })
 
 test('names and milliseconds become the numbers of HTTP.SYS', () => {
-  const { queue, logIsNcsa, logRollover, authSchemes } = takeHttpSys({
+  const { requestQueue, logIsNcsa, logRollover, authSchemes } = takeHttpSys({
     timeouts: { requestQueue: 1500 }, logging: { directory: '/logs', rollover: 'hourly' }, authentication: { schemes: ['basic', 'kerberos'] }
   })
-  assert.deepEqual([queue, logIsNcsa, logRollover, authSchemes], [2, false, 4, 17])
+  assert.deepEqual([requestQueue, logIsNcsa, logRollover, authSchemes], [2, false, 4, 17])
   assert.equal(takeHttpSys({ logging: { directory: '/logs' } }).logRollover, 1)
 })
 

@@ -3,32 +3,31 @@
  * JavaScript may run on for a moment; methods then do nothing and return undefined.
  */
 
-import type { CacheEntry } from './index'
+import type {
+  CacheEntry, CommonCacheOptions, EngineServerOptions, Http2Options, HttpSysCacheOptions, HttpSysOptions, Rfc9111CacheOptions, StaticFilesOptions
+} from './index'
 
-/** HTTP/2 of one server; units and reasons: docs/options.md. */
-export interface Http2Settings {
+/** HTTP/2 of one server. */
+export interface Http2Settings extends Required<Omit<Http2Options, 'allowHTTP1'>> {
   /** Without TLS: for clients that begin with it. */
-  plain: boolean
-  /** Whoever speaks HTTP/1.1 is refused. */
-  alone: boolean
-  maxConcurrentStreams: number
-  initialWindowSize: number
-  maxFrameSize: number
-  headerTableSize: number
-  pingInterval: number
-  stallTimeout: number
+  isPlain: boolean
+  /** Clients that speak HTTP/1.1 are refused. */
+  isAlone: boolean
 }
 
-/** Settings of one listening server, read by the I/O threads. All may change while serving. */
-export interface ServerConfig extends CacheConfig {
+/** Options of createServer() by their names. */
+export interface PassedOptions extends
+  Required<Omit<EngineServerOptions, 'cache' | 'http2' | 'http503Verbosity' | 'httpSys' | 'maxRequestBodySizeCeiling' | 'stripPrefix'>> {
+  /** 0 basic (reset), 1 limited (status), 2 full (status and reason). */
+  http503Verbosity: number
+}
+
+/** Settings of one listening server, read by the I/O threads. All may change while serving. `maxRequestBodySize` is the ceiling, if there is one. */
+export interface ServerConfig extends PassedOptions {
   /** Longest request head in bytes as Node counts it (target + names + values). */
   maxHeaderSize: number
   /** Most lines in a head or a trailer section; Infinity = no limit. */
   maxHeaderLines: number
-  /** Longest request body in bytes: the option maxRequestBodySizeCeiling, if it is given; 0 = no limit. */
-  maxRequestBodySize: number
-  /** Unanswered requests of one connection that are handed to JavaScript before reading pauses. */
-  pipelinedRequestsMax: number
   /** server.httpAllowHalfOpen */
   allowHalfOpen: boolean
   /**
@@ -45,28 +44,10 @@ export interface ServerConfig extends CacheConfig {
   hearsTimeouts: boolean
   /** server.requireHostHeader: JavaScript refuses requests of HTTP/1.1 without Host, those for files of folders too. */
   requiresHost: boolean
-  /** Connections of one client address, or of one /64 of IPv6; 0 = no limit. */
-  maxConnectionsPerAddress: number
-  /** Connections whose last request was for one prefix; 0 = no limit. */
-  maxConnectionsPerPrefix: number
-  /** Requests given to JavaScript and not begun by it; 0 = no limit. */
-  queueLimit: number
   /** ms for which a connection may be idle after answers that JavaScript has no part in; 0 = for ever. */
   idleMs: number
-  /** ms until a request is begun; 0 = no limit. */
-  queueTimeout: number
-  /** Bytes per second that a client acknowledges; 0 = no limit. */
-  minSendRate: number
-  /** Averaged over at least so many ms. */
+  /** minSendRate is averaged over at least so many ms. */
   sendRateMs: number
-  /** Bytes per second of output that each prefix may send; 0 = no limit. */
-  maxBandwidth: number
-  /** 0 basic (reset), 1 limited (status), 2 full (status and reason). */
-  verbosity503: number
-  /** Requests whose URL HTTP.SYS would not take are refused. */
-  strictUrl: boolean
-  /** Errors of the engine have the field Server. */
-  serverHeader: boolean
   /** Once it is closed, its connections end as soon as they are idle. */
   endsIdle: boolean
   /** listen() has not called back: others know of the server already, but it has no requests yet. */
@@ -84,35 +65,30 @@ export interface ServerConfig extends CacheConfig {
   keepAliveInitialDelay: number
   http2: Http2Settings
   prefixes: ServerPrefixes
-  /** All folders whose files the lanes serve, where capabilities.servesFiles. null: those that the server was configured with before; not behind unlisten(). */
-  statics: StaticMount[] | null
+  /** All folders whose files the lanes serve, where capabilities.servesFiles. */
+  statics: StaticMount[]
+  /** `statics` is empty: the folders are those that the server was configured with before. Not behind unlisten(). */
+  keepsStatics: boolean
+  cache: CacheConfig
   /** Asked of the operating system's HTTP server where that is the backend. */
   kernel: KernelConfig
 }
 
-/** The output cache of one server: docs/cache.md. All are 0 and empty without one. */
-export interface CacheConfig {
-  /** 0 off, 1 the rules of HTTP.SYS, 2 RFC 9111. */
-  cacheRules: number
-  /** Rules of HTTP.SYS: the lifetime of responses that name none; 0 = they are not stored. */
-  cacheDefaultSeconds: number
-  /** Longest response that is stored, head and body. */
-  cacheEntryBytesMax: number
+/** The output cache of one server. */
+export interface CacheConfig extends Required<Pick<CommonCacheOptions, 'maxEntryBytes' | 'refreshTimeout' | 'coalesceTimeout'>>,
+  Required<Pick<Rfc9111CacheOptions, 'heuristics' | 'ignoreReload'>>, Required<Pick<HttpSysCacheOptions, 'duration' | 'harmlessFields'>> {
+  /** 0 no cache, 1 the rules of HTTP.SYS, 2 RFC 9111. */
+  rules: number
   /** Seconds for which responses that name no such time are used while stale: while a new one is fetched, and if none can be had. */
-  cacheStaleWhileRevalidate: number
-  cacheStaleIfError: number
-  /** ms for which JavaScript may work on a request that the cache makes itself. */
-  cacheRefreshMs: number
-  /** ms for which a request may wait for the answer to another one; 0 = none waits. */
-  cacheCoalesceMs: number
-  /** Bits: 1 heuristic lifetimes, 2 requests cannot demand new responses, 4 answers have Cache-Status, 8 which says why one was not stored. */
-  cacheFlags: number
-  /** In which stored answers are compressed, of capabilities.cacheCodings. */
-  cacheCodings: number
-  /** Names, in lower case, of fields of requests on which answers do not depend, beside those that the engine knows (src/cache/request_facts.h). */
-  cacheHarmlessFields: string[]
+  staleWhileRevalidate: number
+  staleIfError: number
+  /** Answers have Cache-Status, which may say why one was not stored. */
+  status: boolean
+  saysWhy: boolean
+  /** The codings in which stored answers are compressed, as capabilities.cacheCodings. */
+  compress: number
   /** Canonical prefixes of the server: nothing else is looked up or stored; [] = everything is. */
-  cachePrefixes: string[]
+  prefixes: string[]
 }
 
 /** A stored response, as the lanes have it. */
@@ -165,8 +141,8 @@ export interface SpokenPlace {
   isThere: boolean
 }
 
-/** A folder whose files the lanes serve without JavaScript: src/static_files/static_options.h. */
-export interface StaticMount {
+/** A folder whose files the lanes serve without JavaScript. */
+export interface StaticMount extends Required<Omit<StaticFilesOptions, 'dotfiles' | 'extensions' | 'headers' | 'index' | 'maxAge' | 'precompressed'>> {
   /** It is below each prefix of the server, also below those that come later, except where a folder `ownsPrefix`. */
   isBelowAll: boolean
   /** The prefix at which it is otherwise. */
@@ -177,51 +153,35 @@ export interface StaticMount {
   path: string
   /** An absolute path. */
   root: string
-  /** Other methods than GET and HEAD, and errors below 500 of paths that name no file, are JavaScript's. */
-  fallthrough: boolean
   /** 0 ignore, 1 deny, 2 allow. */
   dotfiles: number
   /** Names of files in a folder, in the order in which they are tried. */
   index: string[]
   /** Without dot, in the same way. */
   extensions: string[]
-  redirect: boolean
-  cacheControl: boolean
-  maxAgeSeconds: number
-  immutable: boolean
-  etag: boolean
-  lastModified: boolean
-  acceptRanges: boolean
+  /** Seconds. */
+  maxAge: number
   /** Bits: 1 br, 2 zstd, 4 gzip. */
   precompressed: number
-  /** Whether links within the folder are followed. */
-  followsLinks: boolean
   /** An extension (lower case, without dot), its type, and so on. Others have application/octet-stream. */
   types: string[]
   /** Pattern, name, value, and so on. */
   headers: string[]
 }
 
-/** 0 = what it does by default. */
-export interface KernelConfig {
-  /** Timeouts in seconds: between requests, for a head, between pieces of a body. */
-  idle: number
-  header: number
-  body: number
-  /** For what is left of a body when its request was answered; in the request queue. */
-  drain: number
-  queue: number
-  /** Bytes per second that a client must take. */
-  sendRateMin: number
-  /** Bytes per second of all responses below a URL. */
-  maxBandwidth: number
-  maxConnections: number
+/** Settings of the operating system's HTTP server, which are options of `httpSys` or of Node's servers. 0 = what it does by default. */
+export interface KernelConfig extends Required<Pick<HttpSysOptions, 'maxBandwidth' | 'maxConnections' | 'bufferResponses'>> {
+  /** Timeouts in seconds, of Node's servers: between requests, for a head, between pieces of a body. */
+  keepAliveTimeout: number
+  headersTimeout: number
+  requestTimeout: number
+  /** Timeouts in seconds, and a rate, of `httpSys.timeouts`. */
+  drainEntityBody: number
+  requestQueue: number
+  minSendRate: number
   /** HTTP_AUTH_ENABLE_... */
   authSchemes: number
-  /** Otherwise requests without a login are answered with 401. */
   allowAnonymous: boolean
-  /** In the kernel: HTTP_SEND_RESPONSE_FLAG_BUFFER_DATA. */
-  bufferResponses: boolean
   /** '' = no log. */
   logDirectory: string
   logIsNcsa: boolean
@@ -290,14 +250,16 @@ export interface Registration {
   token: number
   serverId: number
   port: number
-  /** Registered as a port, not as a prefix. */
-  isPlain: boolean
-  /** With isPlain: bound to IPv4 only. */
-  isIpv4: boolean
-  /** Nobody else on the port. */
-  isExclusive: boolean
-  /** With isPlain: somebody who is no member of the port accepts for the server, and adopt() takes the connections. */
-  isFed: boolean
+  flags: {
+    /** Registered as a port, not as a prefix. */
+    isPlain: boolean
+    /** With isPlain: bound to IPv4 only. */
+    isIpv4: boolean
+    /** Nobody else on the port. */
+    isExclusive: boolean
+    /** With isPlain: somebody who is no member of the port accepts for the server, and adopt() takes the connections. */
+    isFed: boolean
+  }
   /** 0 create, 1 create or attach, 2 attach. */
   queueMode: number
   /** '' = shared with nobody. */
@@ -328,7 +290,7 @@ export interface RegistrationResult {
   peerNewest: number
   /** Descriptors of the port's listening sockets, the receiver's to close. */
   sockets: number[]
-  /** Addresses (an IP address, '::' or '0.0.0.0') that are listened on by somebody who is no member: see Registration.isFed. */
+  /** Addresses (an IP address, '::' or '0.0.0.0') that are listened on by somebody who is no member: see Registration.flags. */
   fed: string[]
 }
 
@@ -352,27 +314,29 @@ export interface TlsSettings {
   /** The native handle of a SecureContext of Node's, for lanes alone: `secureContext.context._external`. */
   context: unknown
   /** Of addContext(): the last one that fits counts. `*` stands for a label or a part of it. */
-  hosts: { pattern: string, context: unknown }[]
+  hosts: { pattern: string, host: unknown }[]
   /** Of createTicketKeys(); undefined = those of the port, which the processes share that listen on it. */
   ticketKeys: unknown
-  /** '' = the certificates and whom they trust say enough. */
-  sessionIdContext: string
-  /** By preference, as on the wire. */
-  alpn: Uint8Array
-  /** JavaScript chooses by server name, and the protocol: kHello records. */
-  asksHost: boolean
-  asksAlpn: boolean
-  /** It keeps sessions that are in no ticket, and answers about certificates. */
-  asksSession: boolean
-  asksStatus: boolean
-  /** It hears of new sessions: kNewSession records, which answerHello() answers. */
-  tellsSessions: boolean
-  /** It gets the secrets of connections: kKeyLog records. */
-  logsKeys: boolean
-  requestCert: boolean
-  rejectUnauthorized: boolean
-  /** ms */
-  handshakeTimeout: number
+  options: {
+    /** '' = the certificates and whom they trust say enough. */
+    sessionIdContext: string
+    /** By preference, as on the wire. */
+    alpn: Uint8Array
+    /** JavaScript chooses by server name, and the protocol: kHello records. */
+    asksHost: boolean
+    asksAlpn: boolean
+    /** It keeps sessions that are in no ticket, and answers about certificates. */
+    asksSession: boolean
+    asksStatus: boolean
+    /** It hears of new sessions: kNewSession records, which answerHello() answers. */
+    tellsSessions: boolean
+    /** It gets the secrets of connections: kKeyLog records. */
+    logsKeys: boolean
+    requestCert: boolean
+    rejectUnauthorized: boolean
+    /** ms */
+    handshakeTimeout: number
+  }
 }
 
 /** A handle for ServerConfig.tls, or undefined when a part is missing. */

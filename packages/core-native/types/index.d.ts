@@ -10,156 +10,174 @@ export type { WebSocketChannel, WebSocketHandlers, WebSocketSettings } from './w
 
 /** Options of `createServer` beside Node's own. */
 export interface EngineServerOptions {
+  // generated: EngineServerOptions
   /**
-   * Longest request body in bytes; 0, the default, means no limit, as in Node. A longer body is answered
-   * with 413 (RFC 9110, section 15.5.14) and the connection is closed; `clientError` gets
-   * `ERR_HTTPSYS_BODY_TOO_LARGE`.
+   * Longest request body. A longer body gets 413 and the connection is closed. A handler can set another limit for one
+   * request. In bytes. Default: 0 = no limit.
    */
   maxRequestBodySize?: number
   /**
-   * Highest value in bytes that a handler can give to `req.maxRequestBodySize`; requests with bodies up to it reach the handler.
-   * Needs `maxRequestBodySize`, and must not be below it. 0, the default, means `maxRequestBodySize`.
+   * Highest body limit that a handler can set for one request. Needs `maxRequestBodySize`, and must not be below it. In
+   * bytes. Default: 0 = `maxRequestBodySize`.
    */
   maxRequestBodySizeCeiling?: number
   /**
-   * Connections of one client: of one IPv4 address, or of one /64 network of IPv6. A further one is closed at once, as by
-   * `server.maxConnections`; one that other servers of the port have had gets 503 (https://github.com/httpsys/httpsys/blob/main/docs/options.md). 0, the default, means no
-   * limit. Not with HTTP.SYS.
+   * Most connections of one client: an IPv4 address or a /64 network of IPv6. Excess connections are closed
+   * (https://github.com/httpsys/httpsys/blob/main/docs/options.md#many-connections). Default: 0 = no limit.
    */
   maxConnectionsPerAddress?: number
   /**
-   * Connections whose last request was for the same URL prefix; a connection of HTTP/2 counts for each prefix that it has
-   * asked for. A request on a further one is answered with 503, and the connection closed (HTTP_CONNECTION_LIMIT_INFO). 0, the
-   * default, means no limit. With HTTP.SYS use `httpSys.maxConnections`.
+   * Most connections whose last request was for the same URL prefix. A request on a connection above the limit gets
+   * 503. Default: 0 = no limit.
    */
   maxConnectionsPerPrefix?: number
   /**
-   * Unanswered requests of one connection that are handed to the application before the connection is
-   * no longer read (RFC 9112, section 9.3.2). At least 1, default 32.
-   */
-  pipelinedRequestsMax?: number
-  /**
-   * The server's request queue: requests for it that its JavaScript has not begun. Further ones are
-   * answered with 503 (`http503Verbosity`). 0 means no limit, which is the default; with HTTP.SYS it is 1000.
-   */
-  queueLimit?: number
-  /**
-   * Milliseconds that a request may wait for its JavaScript, while that is busy: it is answered with 503 then, and not
-   * begun any more (HTTP_TIMEOUT_LIMIT_INFO's RequestQueue). One behind others of its connection waits for those first.
-   * 0 means no limit; default 120000, as HTTP.SYS, for servers of URL prefixes, and 0 for others, as Node.
-   */
-  queueTimeout?: number
-  /**
-   * What a client learns from a 503 of the engine (HTTP Server API, HttpServer503VerbosityProperty): `'basic'`, the
-   * connection is reset; `'limited'`, the status; `'full'`, the status and its reason. Default `'full'`; with HTTP.SYS `'basic'`, as in its API.
-   */
-  http503Verbosity?: 'basic' | 'limited' | 'full'
-  /**
-   * Bytes per second that a client acknowledges, at least, while it has not taken all that it is sent; averaged over 60 s
-   * or more. Slower ones are disconnected. Time in which nothing is to be sent does
-   * not count, nor do upgraded connections and Unix sockets. 0 means no limit. Default 150, as HTTP.SYS, for servers that
-   * listen on URL prefixes, otherwise 0, as node:http.
-   */
-  minSendRate?: number
-  /**
-   * Bytes per second of response data that each URL prefix of the server may send, 1024 to 4294967294
-   * (HTTP_BANDWIDTH_LIMIT_INFO). A server that listens on a port counts as one prefix. Processes that share a prefix as a
-   * queue have equal parts of it. Time in which a response waits for it does not count for `minSendRate`. 0, the default,
-   * means no limit.
-   */
-  maxBandwidth?: number
-  /**
-   * Takes the path of the matched prefix off `req.url`, as a router mounted there sees it: `req.baseUrl` is
-   * what was taken off, `req.originalUrl` the whole. Express and connect build on these. Default false.
+   * Removes the matched URL prefix from `req.url`. `req.baseUrl` has the removed part, `req.originalUrl` the whole URL.
+   * Default: false.
    */
   stripPrefix?: boolean
   /**
-   * Refuses, before JavaScript, requests whose path HTTP.SYS would not decode (https://github.com/httpsys/httpsys/blob/main/docs/url-prefixes.md has the rule): 400
-   * "Invalid URL", and the connection is closed. `req.url` is not changed. Default false, as node:http. HTTP.SYS itself
-   * always does so.
+   * Answers 400 to requests whose URL HTTP.SYS would refuse
+   * (https://github.com/httpsys/httpsys/blob/main/docs/url-prefixes.md#strict-urls). On Windows, HTTP.SYS refuses such
+   * URLs whatever the value. Default: false.
    */
   strictUrl?: boolean
   /**
-   * Whether 4xx and 5xx that the engine answers by itself have `Server: httpsys`, so that one sees that they are not the
-   * application's. Default true. What node:http answers in its own words, such as 400 to a malformed request, never has it.
-   * HTTP.SYS always names itself.
+   * Adds `Server: httpsys` to 4xx and 5xx responses of the engine, to distinguish them from the application's. Engine
+   * responses that copy node:http, such as 400 for a malformed request, never have it. HTTP.SYS adds its own name
+   * whatever the value. Default: true.
    */
   serverHeader?: boolean
   /**
-   * HTTP/2 (RFC 9113): `true` or settings serve it on plain ports too, for clients that begin with it; `false` offers it nowhere.
-   * By default TLS ports offer it (ALPN).
+   * `true`: HTTP/2 also on ports without TLS; `false`: no HTTP/2; or an object with its settings
+   * (https://github.com/httpsys/httpsys/blob/main/docs/http2.md). Default: TLS ports only.
    */
   http2?: boolean | Http2Options
   /**
-   * The output cache (https://github.com/httpsys/httpsys/blob/main/docs/cache.md): stored answers, which requests get before JavaScript hears of them. `true` is
-   * `{ rules: 'rfc9111' }`. Without the option the environment variables HTTPSYS_CACHE and HTTPSYS_CACHE_DURATION decide; `false`: none.
+   * Most unanswered requests of one connection that the application gets. At the limit, the engine stops reading the
+   * connection. Default: 32.
+   */
+  pipelinedRequestsMax?: number
+  /**
+   * Most requests of the server that wait for JavaScript to begin them. A request above the limit gets 503 at once
+   * (https://github.com/httpsys/httpsys/blob/main/docs/options.md#a-burst-of-requests). Default: 0 = no limit; with
+   * HTTP.SYS 1000.
+   */
+  queueLimit?: number
+  /**
+   * Longest wait until JavaScript begins a request. Then the request gets 503, and JavaScript skips it. The default is
+   * HTTP.SYS's; node:http has no limit. Time in which a debugger pauses JavaScript counts. In ms. Default: 120000 for
+   * servers of URL prefixes, otherwise 0 = no limit.
+   */
+  queueTimeout?: number
+  /**
+   * Slowest rate, averaged over 60 s or more, at which a client may read while output waits for it. A slower client is
+   * disconnected (https://github.com/httpsys/httpsys/blob/main/docs/options.md#slow-clients). In bytes/s. Default: 150
+   * for servers of URL prefixes, otherwise 0 = no limit.
+   */
+  minSendRate?: number
+  /**
+   * Most response data that each URL prefix of the server sends, to all its clients together, 1024 to 4294967294
+   * (https://github.com/httpsys/httpsys/blob/main/docs/options.md#bandwidth). In bytes/s. Default: 0 = no limit.
+   */
+  maxBandwidth?: number
+  /**
+   * Stores responses and answers later requests with them, without running JavaScript
+   * (https://github.com/httpsys/httpsys/blob/main/docs/cache.md#options), also for its timeouts `refreshTimeout` and
+   * `coalesceTimeout`. Default: none.
    */
   cache?: boolean | CacheOptions
-  /** What is asked of HTTP.SYS; ERR_HTTPSYS_CAPABILITY where that is not the backend. https://github.com/httpsys/httpsys/blob/main/docs/windows.md. */
+  /**
+   * Settings of HTTP.SYS on Windows (https://github.com/httpsys/httpsys/blob/main/docs/windows.md#the-option-httpsys);
+   * on other systems `ERR_HTTPSYS_CAPABILITY`. Default: none.
+   */
   httpSys?: HttpSysOptions
+  /**
+   * What clients get when the engine refuses a request with 503: `basic` resets the connection, `limited` sends only
+   * the status, `full` adds the reason from the error log. On a shared port, the server that holds the connection
+   * decides. With HTTP.SYS the default is `basic`, as in its API. Default: full.
+   */
+  http503Verbosity?: 'basic' | 'limited' | 'full'
+  // end of EngineServerOptions
 }
 
 /** What is asked of the output cache with either rule set. */
 export interface CommonCacheOptions {
-  /** Bytes for stored answers of the whole process, 4 MiB to 4 GiB; of several servers the largest counts. Default 32 MiB. Not with HTTP.SYS. */
+  // generated: CommonCacheOptions
+  /**
+   * Memory for stored responses of the whole process, 4 MiB to 4 GiB; below 8 MiB, popular responses are evicted with
+   * all others. The largest value of several servers counts. Default: 32 MiB.
+   */
   cacheBytes?: number
   /**
-   * Bytes for stored answers of all processes that share a port, from 4 MiB on: each gets what it wants, or a fair part. Of several servers
-   * and processes the smallest counts. Default 256 MiB. Not with HTTP.SYS.
+   * Memory for stored responses of all processes that share a port; each gets its `cacheBytes` or a fair share. The
+   * smallest value of several servers and processes counts. Default: 256 MiB.
    */
   portCacheBytes?: number
   /**
-   * Longest answer that is stored, head and body, up to 1 MiB. Default 1 MiB, with the rules of HTTP.SYS 256 KiB as its UriMaxUriBytes.
-   * Not with HTTP.SYS.
+   * A longer response, head and body together, is not stored; at most 1 MiB. Default: 1 MiB; 256 KiB with `httpsys`.
    */
   maxEntryBytes?: number
-  /** Whether answers have Cache-Status (RFC 9211); with `'debug'` it says why one was not stored. Default false. Not with HTTP.SYS. */
-  status?: boolean | 'debug'
-  /** The URL prefixes of the server whose answers are stored, written as in `listen()`. Without it all are. Not with HTTP.SYS. */
+  /** The URL prefixes of the server whose responses are stored, written as in `listen()`. Default: all. */
   prefixes?: string[]
   /**
-   * Codings in which stored answers are compressed for clients that accept them, once they are asked for again; `true` is all that the
-   * running Node has. Default false. ERR_HTTPSYS_CAPABILITY for a coding that it does not have, and with HTTP.SYS.
+   * Adds `Cache-Status` (RFC 9211) to responses, streamed ones included; only a head that the application writes on the
+   * socket in pieces has none. With `'debug'` it says why a response was not stored. Default: false.
    */
-  compress?: boolean | ('br' | 'zstd' | 'gzip')[]
-  /**
-   * Milliseconds from 1 on for which the application may work on a request that the cache makes itself, to refresh a stale answer or in place
-   * of a client that has left. Then the request ends as if its client had left. Default 60,000. Not with HTTP.SYS.
-   */
+  status?: boolean | 'debug'
+  /** Ms, at least 1: how long JavaScript may work on a refresh request. Default: 60000. */
   refreshTimeout?: number
   /**
-   * Milliseconds for which a request may wait for the answer to another one with its key, where the answer before was stored; then it goes to
-   * the application itself. 0: none waits. Default 5,000. Not with HTTP.SYS.
+   * Ms: how long a request may wait for the response to another one before it goes to JavaScript; 0: no request waits.
+   * nginx has the same default (`proxy_cache_lock_timeout`). Default: 5000.
    */
   coalesceTimeout?: number
+  /**
+   * Compresses stored responses that are requested again: `true`, or a list of `'br'`, `'zstd'`, `'gzip'`. Default:
+   * false.
+   */
+  compress?: boolean | ('br' | 'zstd' | 'gzip')[]
+  // end of CommonCacheOptions
 }
 
 /** RFC 9111: the header of each response decides. ERR_HTTPSYS_CAPABILITY with HTTP.SYS. */
 export interface Rfc9111CacheOptions extends CommonCacheOptions {
   rules?: 'rfc9111'
-  /** Seconds for which responses are used while stale that name no such time (RFC 5861). Default 0 for both. */
+  // generated: Rfc9111CacheOptions
   stale?: {
-    /** While a new response is fetched. */
+    /**
+     * Only with `rfc9111`: seconds for which a stale response that names no such time is served during a refresh.
+     * Default: 0.
+     */
     whileRevalidate?: number
-    /** If the application fails, or cannot be reached. */
+    /** Only with `rfc9111`: the same, after an error. Default: 0. */
     ifError?: number
   }
-  /** Responses without a lifetime get one from their Last-Modified (RFC 9111, section 4.2.2). Default false. */
+  /**
+   * Only with `rfc9111`: a response without a lifetime gets a tenth of the time since its `Last-Modified`, at most a
+   * day. Default: false.
+   */
   heuristics?: boolean
-  /** Requests cannot demand a new response by `no-cache` and the like. Default false. */
+  /**
+   * Only with `rfc9111`: requests cannot demand a new response. Any client can send `no-cache`, as a browser does on
+   * reload. Default: false.
+   */
   ignoreReload?: boolean
+  // end of Rfc9111CacheOptions
 }
 
 /** The rules of HTTP.SYS: what an application says of a response, by `res.cacheDuration` or `setCachePolicy()`, or what ASP.NET reads from its header. */
 export interface HttpSysCacheOptions extends CommonCacheOptions {
   rules: 'httpsys'
+  // generated: HttpSysCacheOptions
   /**
-   * Seconds for responses that say nothing, if the request has harmless fields alone (https://github.com/httpsys/httpsys/blob/main/docs/cache.md has the list). 0, the default: only
-   * those that say something. The environment variable HTTPSYS_CACHE_DURATION sets another default. With HTTP.SYS only 0.
+   * Only with `httpsys`: lifetime in seconds of responses that name none, under the conditions
+   * (https://github.com/httpsys/httpsys/blob/main/docs/cache.md#the-default-lifetime). Default: 0.
    */
   duration?: number
-  /** Fields of requests on which no answer of the application depends, such as `X-Forwarded-For`: `duration` applies beside them, too. */
+  /** Only with `httpsys` and `duration`: further request fields on which no response depends. Default: none. */
   harmlessFields?: string[]
+  // end of HttpSysCacheOptions
 }
 
 export type CacheOptions = Rfc9111CacheOptions | HttpSysCacheOptions
@@ -236,59 +254,86 @@ export interface ServerCache {
 
 /** Properties of HTTP.SYS's URL groups. What is not given is as Windows has it. */
 export interface HttpSysOptions {
-  /** Bytes per second of all responses of a prefix, at least 1024 (HttpServerQosProperty). */
-  maxBandwidth?: number
-  /** Connections of a prefix at a time; further ones are refused with 503 (HttpServerQosProperty). */
-  maxConnections?: number
-  /** HttpServerTimeoutsProperty, beside keepAliveTimeout, headersTimeout and requestTimeout; ms, rounded up to seconds. */
-  timeouts?: {
-    /** For what is left of a body when its request was answered. */
-    drainEntityBody?: number
-    /** That a request may wait for JavaScript; `queueTimeout` unless it is given. */
-    requestQueue?: number
-    /** Bytes per second that a client must take; the option `minSendRate` unless it is given. */
-    minSendRate?: number
-  }
+  // generated: HttpSysOptions
   /**
-   * HTTP_SEND_RESPONSE_FLAG_BUFFER_DATA: the kernel copies what is written and takes more at once. Faster for many small
-   * writes; what a slow client does not take is the kernel's memory. Default false.
+   * Bytes per second of all responses of a prefix, at least 1024 (also available as `maxBandwidth` of
+   * `createServer()`). Default: none.
+   */
+  maxBandwidth?: number
+  /** Simultaneous connections of a prefix; the kernel refuses further connections. Default: none. */
+  maxConnections?: number
+  /**
+   * `HTTP_SEND_RESPONSE_FLAG_BUFFER_DATA`: the kernel copies what is written and accepts more at once. This is faster
+   * for many small writes. Data that a slow client does not read then occupies kernel memory, and `res.write()` does
+   * not report it. Default: false.
    */
   bufferResponses?: boolean
-  /** HttpServerLoggingProperty. */
+  timeouts?: {
+    /** Ms for the rest of a body whose request was answered. Default: Windows'. */
+    drainEntityBody?: number
+    /** Ms for a request in the request queue (also `queueTimeout`). Default: Windows'. */
+    requestQueue?: number
+    /** Bytes per second that a client must read (also `minSendRate`, whose 0 means no limit). Default: Windows'. */
+    minSendRate?: number
+  }
   logging?: {
-    /** An absolute path that HTTP.SYS may write to. */
+    /** Absolute path of a folder in which HTTP.SYS may write. Default: no log. */
     directory: string
-    /** Default 'w3c'. */
+    /**
+     * `w3c` or `ncsa`. Logged fields: date, time, addresses, port, method, path, query, status, host, client, referrer.
+     * Default: 'w3c'.
+     */
     format?: 'w3c' | 'ncsa'
-    /** When a file is followed by the next. Default 'daily'. */
+    /** When a new file begins: `size`, `hourly`, `daily`, `weekly`, `monthly`. Default: 'daily'. */
     rollover?: 'size' | 'daily' | 'weekly' | 'monthly' | 'hourly'
-    /** Bytes, with 'size'; at least 1 MiB. */
+    /** Bytes, with rollover `size`; at least 1 MiB. Default: Windows'. */
     maxFileSize?: number
   }
-  /** HttpServerAuthenticationProperty: logins of Windows. */
   authentication?: {
+    /**
+     * `basic`, `digest`, `ntlm`, `negotiate`, `kerberos`: HTTP.SYS adds the challenges to 401 responses. Default: none.
+     */
     schemes: ('basic' | 'digest' | 'ntlm' | 'negotiate' | 'kerberos')[]
-    /** Default true; with false requests without a login are answered with 401. */
+    /**
+     * `false`: requests without a login are answered with 401. JavaScript does not learn who logged in. Default: true.
+     */
     allowAnonymous?: boolean
   }
+  // end of HttpSysOptions
 }
 
 /** Settings of HTTP/2; https://github.com/httpsys/httpsys/blob/main/docs/http2.md has the defaults. */
 export interface Http2Options {
-  /** Streams at a time per connection (SETTINGS_MAX_CONCURRENT_STREAMS). Default 100. */
+  // generated: Http2Options
+  /**
+   * Streams per connection. Once the client has confirmed the number, opening more streams ends the connection with
+   * PROTOCOL_ERROR. Default: 100.
+   */
   maxConcurrentStreams?: number
-  /** Bytes of one request body that are taken ahead of the application (SETTINGS_INITIAL_WINDOW_SIZE). Default 131072; up to 917504 more for bodies that are read at once. */
+  /**
+   * Bytes of one body that a client may send before the application has read them. On each I/O thread, up to 16 bodies
+   * at a time that the application reads without delay get 917,504 bytes more, unless the option is below 131072. In
+   * bytes. Default: 131072.
+   */
   initialWindowSize?: number
-  /** Longest frame that is taken, bytes. Default 16384. */
+  /** Longest frame that is accepted. In bytes. Default: 16384. */
   maxFrameSize?: number
-  /** Bytes of HPACK's table (SETTINGS_HEADER_TABLE_SIZE). Default 4096. */
+  /** Size of HPACK's table for received fields. In bytes. Default: 4096. */
   headerTableSize?: number
-  /** A client with open streams that is silent for so long (ms) is asked by PING, and closed when it stays silent. Default 0, never. */
+  /**
+   * A client with open streams that is silent for this time gets a PING; if it stays silent as long again, its
+   * connection is closed. In ms. Default: 0 = never.
+   */
   pingInterval?: number
-  /** Longest time (ms) that a stream waits for its client to take something. 0 means no limit; default 120000. */
+  /**
+   * A stream is reset with CANCEL if none of its output can be sent for this time, because the client opens no window
+   * or does not read. Time in which `maxBandwidth` holds the output back does not count. In ms. Default: 120000; 0 =
+   * none.
+   */
   stallTimeout?: number
-  /** Whether HTTP/1.1 is served beside it on plain ports. Default true. */
+  /** `false`: a plain port refuses everything but HTTP/2. Default: true. */
   allowHTTP1?: boolean
+  // end of Http2Options
 }
 
 declare module 'node:http' {
@@ -323,47 +368,62 @@ declare module 'node:http' {
 
 /** Where the certificates of a server with TLS come from, beside Node's options. */
 export interface CertificateOptions {
+  // generated: CertificateOptions
   /**
-   * Certificates of hosts (`*` stands for a label), or of the hosts of URL prefixes; the last one that fits counts. An element with
-   * none of `ca`, `crl` and `allowPartialTrustChain` has the server's.
+   * `[{ host, key, cert, … }]`: certificates of hosts (`*` stands for a label), or `prefix` in place of `host`. An
+   * element may have `key`, `cert`, `pfx`, `passphrase`, `ca`, `crl`, `allowPartialTrustChain` and the names of OpenSSL
+   * engines. TLS versions and ciphers always come from the server. `ca`, `crl` and `allowPartialTrustChain` come from
+   * the server if the element has none of the three. Default: none.
    */
-  certificates?: (Pick<SecureContextOptions,
-    'allowPartialTrustChain' | 'ca' | 'cert' | 'clientCertEngine' | 'crl' | 'key' | 'passphrase' | 'pfx' | 'privateKeyEngine' | 'privateKeyIdentifier'
-  > & ({ host: string } | { prefix: string }))[]
+  certificates?: (Pick<SecureContextOptions, 'allowPartialTrustChain' | 'ca' | 'cert' | 'clientCertEngine' | 'crl' | 'key' | 'passphrase' | 'pfx' | 'privateKeyEngine' | 'privateKeyIdentifier'> & ({ host: string } | { prefix: string }))[]
   /**
-   * A folder with `<host>.pem`, or `<host>.key` and `<host>.crt`; `_.example` stands for `*.example`, `default` for other
-   * hosts. It is watched. ERR_HTTPSYS_SSLCERT when it has none, or one that cannot be used.
+   * A folder with `<host>.pem`, or `<host>.key` and `<host>.crt`, for each host; `_.example` stands for `*.example`,
+   * `default` for all remaining hosts. The folder is watched: changes apply from the next connection on. If a file in
+   * the folder cannot be used (an empty file, or a `.key` without its `.crt`), a warning says so, and the certificates
+   * in use stay. Default: none.
    */
   certificateDirectory?: string
-  /** A certificate signed by itself, for development, for hosts that have no other. Refused beside `key`, `cert` and `pfx`. Default false. */
+  /**
+   * A self-signed certificate for `localhost` and this machine's name, for hosts without a certificate in
+   * `certificates` or `certificateDirectory`. It is kept for a year in `~/.config/httpsys/dev-certificate.pem`,
+   * readable for its user only. Refused together with `key`, `cert` and `pfx`. Default: false.
+   */
   devCert?: boolean
+  // end of CertificateOptions
 }
 
 /** What `listen()` takes beside Node's arguments. Options of TLS are for `https://` prefixes. */
 export interface PrefixListenOptions extends CertificateOptions, Omit<TlsOptions, 'pskCallback' | 'pskIdentityHint' | 'enableTrace'>,
   Pick<ListenOptions, 'backlog' | 'signal' | 'exclusive' | 'ipv6Only'> {
+  // generated: PrefixListenOptions
   /** A URL prefix, or several, such as `http://*:8080/shop/`. */
   prefix?: string | string[]
+  /** The same as `prefix`. */
   prefixes?: string[]
   /**
-   * A TCP socket that somebody else has bound to the port of one of the prefixes, such as that of a systemd socket unit (3). The
-   * server listens on it in place of sockets of its own, and other processes of the port share it.
+   * Descriptor of a TCP socket that another program, such as systemd, has bound to the port of one of the prefixes
+   * (https://github.com/httpsys/httpsys/blob/main/docs/port-sharing.md#ports-below-1024-and-given-sockets). Default:
+   * none.
    */
   fd?: number
-  /** As the option of `createServer()`, for these prefixes. Default: what `createServer()` was told. */
+  /** Overrides the `stripPrefix` of `createServer()` for these prefixes. Default: the option of `createServer()`. */
   stripPrefix?: boolean
   /**
-   * Gives requests the header `X-Forwarded-Prefix` with the path that `stripPrefix: true` takes off (`/shop`), in the place of what a client
-   * says. Default false.
+   * `true` adds the header `X-Forwarded-Prefix` to requests: the path that `stripPrefix` removed, without its final
+   * slash (`/shop`). A client's own `X-Forwarded-Prefix` is dropped. Needs `stripPrefix: true`. Default: false.
    */
   forwardedPrefix?: boolean
   /**
-   * Names the request queue of the prefixes, so that other processes can take requests from it, too. 1 to 255
-   * characters that do not begin with `httpsys:`. Default: a queue of this server's own; in a worker of node:cluster one of the application's.
+   * Name of the server's request queue, 1 to 255 characters that do not begin with `httpsys:`. Servers with the same
+   * queue name share their requests. Default: none.
    */
   queueName?: string
-  /** `'create'` (default): the queue is new. `'createOrAttach'`, `'attach'`: another process may have it, or must. */
+  /**
+   * Whether another process must not (`create`), may (`createOrAttach`) or must (`attach`) have opened the queue
+   * `queueName`. Default: create.
+   */
   queueMode?: 'create' | 'createOrAttach' | 'attach'
+  // end of PrefixListenOptions
 }
 
 /** Node's options of `listen()`. Node also takes a port as text, such as that of an environment variable. */
@@ -380,50 +440,69 @@ export type ListenHandle = NetServer | Socket | { fd: number } | { _handle: obje
 
 /** What `server.close()` takes beside its callback. */
 export interface CloseOptions {
-  /** Requests for the server's prefixes wait for its successor at other processes of the port. Default false. */
+  // generated: CloseOptions
+  /**
+   * `true`: requests for the server's prefixes wait until another process registers them
+   * (https://github.com/httpsys/httpsys/blob/main/docs/port-sharing.md#restart). Default: false.
+   */
   restart?: boolean
-  /** How long, in milliseconds: 1 to 300000, default 10000. Then they get 503. */
+  /** How long these requests wait, 1 to 300000 ms; only with `restart`. Default: 10000. */
   waitMs?: number
+  // end of CloseOptions
 }
 
 /** Options of a folder that is served: those of serve-static 2, and ours beside them (https://github.com/httpsys/httpsys/blob/main/docs/static-files.md). */
 export interface StaticFilesOptions {
-  /** Ranges are answered. Default true. */
+  // generated: StaticFilesOptions
+  /** Answers requests for ranges, one or several. Default: true. */
   acceptRanges?: boolean
-  /** Responses have Cache-Control. Default true. */
+  /** Adds `Cache-Control: public, max-age=…` to responses. Default: true. */
   cacheControl?: boolean
-  /** Paths with a segment that begins with a dot: `'ignore'` (default) 404, `'deny'` 403, `'allow'`. */
-  dotfiles?: 'allow' | 'deny' | 'ignore'
-  /** Responses have an ETag. Default true. */
+  /**
+   * A path with a segment that begins with a dot, even `/.well-known/`: `'ignore'` answers 404, `'deny'` 403, `'allow'`
+   * serves the file. With `fallthrough` the application answers in place of 404 and 403. Default: 'ignore'.
+   */
+  dotfiles?: 'ignore' | 'deny' | 'allow'
+  /** Adds a weak `ETag` of size and time, the same as serve-static's. Default: true. */
   etag?: boolean
-  /** Tried, without their dot and in this order, for a name without an extension that does not exist. Default false, none. */
+  /**
+   * Extensions to try for a name without an extension that does not exist: `['html']` lets `/about` be `about.html`.
+   * Default: false.
+   */
   extensions?: string | string[] | false
   /**
-   * Misses, and methods other than GET and HEAD, go to the application. Default false: 404 and 405. An adapter's `static()` has true.
+   * Requests that would get 400, 403, 404 or 405, and requests with a body (even GET), go to the application. Set
+   * `false` if clients shall get 403 or 400. Default: `false`; `true` for an adapter.
    */
   fallthrough?: boolean
+  /** Adds `immutable` to `Cache-Control`. Default: false. */
+  immutable?: boolean
   /**
-   * Header fields of files by an extension (`.css`), a name, or a glob (`*.map`, `assets/**\/*.js`) over the path below the folder.
-   * Those that a response has anyway are replaced; of several for one name the last one counts.
+   * The file that is sent for a folder, or several that are tried in this order; `false`: none. Default: 'index.html'.
+   */
+  index?: string | string[] | false
+  /** Adds `Last-Modified` to responses. Default: true. */
+  lastModified?: boolean
+  /** `max-age` in milliseconds, or as text such as `'90s'`, `'12h'`, `'7d'`, at most a year. Default: 0. */
+  maxAge?: number | string
+  /** A request for a folder without the final slash gets 301; `false`: 404. Default: true. */
+  redirect?: boolean
+  /**
+   * Header fields by a pattern (https://github.com/httpsys/httpsys/blob/main/docs/static-files.md#header-fields).
+   * Default: none.
    */
   headers?: Record<string, Record<string, string | number>>
-  /** Adds `immutable` to Cache-Control. Default false. */
-  immutable?: boolean
-  /** Names of the file that stands for a folder, in the order in which they are tried; false: none. Default `'index.html'`. */
-  index?: string | string[] | false
-  /** Responses have Last-Modified. Default true. */
-  lastModified?: boolean
-  /** For `max-age`: milliseconds, or a time such as `'7d'`, at most a year. Default 0. */
-  maxAge?: number | string
   /**
-   * Sends `a.js.br`, `a.js.zst` or `a.js.gz` instead of `a.js` to clients that take it, if it is not older. `true`: all three.
-   * Default false.
+   * Sends compressed files that lie beside the requested file, `true` or a list of `'br'`, `'zstd'`, `'gzip'`
+   * (https://github.com/httpsys/httpsys/blob/main/docs/static-files.md#compressed-files). Default: false.
    */
-  precompressed?: boolean | ('br' | 'gzip' | 'zstd')[]
-  /** A folder that is asked for without its final slash is answered with 301. Default true. */
-  redirect?: boolean
-  /** Symbolic links are followed while they stay within the folder. Default false: they are not found. */
+  precompressed?: boolean | ('br' | 'zstd' | 'gzip')[]
+  /**
+   * Follows symbolic links that stay within the folder
+   * (https://github.com/httpsys/httpsys/blob/main/docs/static-files.md#what-can-be-reached). Default: false.
+   */
   symlinks?: boolean
+  // end of StaticFilesOptions
 }
 
 /** `http.Server` on the engine. `instanceof http.Server` holds. */

@@ -121,7 +121,7 @@ export interface EngineListener {
   sockets: Set<EngineSocket>
   prefixes: Prefixes
   /** Null: the server has no output cache. */
-  cache: { readonly isRfc9111: boolean } | null
+  cache: { readonly rules: string } | null
   /** The folders that the server serves. */
   statics: { readonly isEmpty: boolean }
   own: { maxRequestBodySize: number, maxRequestBodySizeCeiling: number, serverHeader: boolean }

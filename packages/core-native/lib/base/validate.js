@@ -3,6 +3,8 @@
 // Errors for values of the application, with Node's codes and in Node's words. A name with a dot is that of a property, such as
 // "options.queueLimit"; any other name is that of an argument.
 
+const { nearest } = require('./nearest')
+
 /** @param {Error} error @param {string} code */
 const coded = (error, code) => Object.assign(error, { code })
 
@@ -20,9 +22,11 @@ function wrongValue (name, wanted, value) {
   return coded(new TypeError(`The ${kindOf(name)} '${name}' must be ${wanted}. Received ${JSON.stringify(value)}`), 'ERR_INVALID_ARG_VALUE')
 }
 
-/** @param {string} name @param {readonly string[]} known values @param {unknown} value */
-function wrongChoice (name, known, value) {
-  return wrongValue(name, `one of: '${known.join("', '")}'`, value)
+/** @param {string} name @param {string[]} known values @param {unknown} value @param {string} [meant] the one that the value resembles */
+function wrongChoice (name, known, value, meant = typeof value === 'string' ? nearest(value, known) : undefined) {
+  const error = wrongValue(name, `one of: '${known.join("', '")}'`, value)
+  if (meant !== undefined) error.message += `; did you mean '${meant}'?`
+  return error
 }
 
 /** @param {string} name @param {string} wanted such as "an integer >= 1" @param {unknown} value */

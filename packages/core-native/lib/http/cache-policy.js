@@ -49,7 +49,7 @@ function policyOf (res, { server }) {
   const { [kCachePolicy]: set } = res
   if (set !== undefined) return set
   const { cache } = server[kListener]
-  if (cache === null || cache.isRfc9111) return null
+  if (cache === null || cache.rules === 'rfc9111') return null
   const { cacheDuration: seconds } = res
   // Any other value counts as not set, as in httpsys.
   if (typeof seconds !== 'number' || !Number.isInteger(seconds) || seconds < 0 || seconds > kSecondsMax) return null
@@ -66,7 +66,7 @@ function tellCachePolicy (socket, res) {
   const { [kCachePolicy]: set } = res
   if (set === null) return
   // kCachePolicy need not become null here: setCachePolicy() refuses a response whose head was sent.
-  if (set === undefined && socket.server[kListener].cache?.isRfc9111 === true) return
+  if (set === undefined && socket.server[kListener].cache?.rules === 'rfc9111') return
   const told = policyOf(res, socket)
   res[kCachePolicy] = null
   if (told === null) return

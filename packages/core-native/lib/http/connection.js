@@ -213,7 +213,7 @@ function isFull (server) {
  */
 function policiesBit (server) {
   const { cache } = server[kListener]
-  return cache !== null && !cache.isRfc9111 ? State.kHasPolicies : 0
+  return cache !== null && cache.rules !== 'rfc9111' ? State.kHasPolicies : 0
 }
 
 // The bit kHasPolicies of a new stream: its connection's if both have the same server.

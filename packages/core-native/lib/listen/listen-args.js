@@ -9,6 +9,7 @@ const { namesGiven, withInherited } = require('../options/given-options')
 const { nearest } = require('../base/nearest')
 const { ListenArgsError, OptionError } = require('../base/errors')
 const { kCloseOptions, kHintOf, kPrefixListenOptions, kQueueOptions, refuseIgnored } = require('../options/option-names')
+const table = require('../options/table')
 const { kAdapterTls, kTlsOptions, splitOptions } = require('../options/tls-options')
 const { kLoopback4, kLoopback6 } = require('../prefixes/places')
 const { parseUrlPrefix } = require('../prefixes/url-prefix')
@@ -61,12 +62,8 @@ const { outOfRange, readBoolean } = require('../base/validate')
 
 // Options that listen() accepts beside a prefix, Node's and ours. Options that name a place (kPlaces) are refused.
 const kOptions = ['backlog', 'signal', 'exclusive', 'ipv6Only', 'fd', 'stripPrefix', ...kPrefixListenOptions, ...kQueueOptions]
-const kQueueModes = ['create', 'createOrAttach', 'attach']
+const kQueueModes = table.queue.queueMode.choices
 const kQueueNameMax = 255
-// Default and maximum of `waitMs` of close({ restart: true }): how long requests wait for a successor. The default is enough for a
-// process to start, and far below the timeouts of clients and proxies.
-const kRestartMsDefault = 10_000
-const kRestartMsMax = 300_000
 const kPlaces = ['port', 'path', 'handle', '_handle']
 
 /**
@@ -155,8 +152,9 @@ function restartMs (options) {
   if (standIn.isRegistered && typeof restart !== 'boolean') return 0
   if (restart === undefined && waitMs !== undefined) throw new OptionError('close() without "restart"', 'waitMs')
   if (restart === undefined || !readBoolean('options.restart', restart)) return 0
-  if (waitMs === undefined) return kRestartMsDefault
-  if (!Number.isInteger(waitMs) || waitMs < 1 || waitMs > kRestartMsMax) throw outOfRange('options.waitMs', `an integer >= 1 && <= ${kRestartMsMax}`, waitMs)
+  const { default: byDefault, least, most } = table.close.waitMs
+  if (waitMs === undefined) return byDefault
+  if (!Number.isInteger(waitMs) || waitMs < least || waitMs > most) throw outOfRange('options.waitMs', `an integer >= ${least} && <= ${most}`, waitMs)
   return waitMs
 }
 

@@ -12,7 +12,8 @@ const { loadBinding } = require('../backend/binding')
 const { CapabilityError, Http2UnavailableError, TlsTermsError } = require('../base/errors')
 const { cacheConfig, takeCache } = require('../options/cache-options')
 const { seconds, takeHttpSys } = require('../options/http-sys-options')
-const { kVerbosities, takeEngineOptions, takeHttp2 } = require('../options/server-options')
+const { passedOptions, takeEngineOptions, takeHttp2 } = require('../options/server-options')
+const { server: kEntries } = require('../options/table')
 const { findCertificates } = require('../tls/certificate-sources')
 const { LiveBindings } = require('../tls/live-bindings')
 const { explained } = require('../tls/explain-pem')
@@ -55,17 +56,13 @@ const { systemErrorText } = require('../base/system-error')
  * @param {Listener} listener @param {ServerOptions} options
  */
 function leaveToKernel ({ own, kernel }, options) {
-  if (options.http503Verbosity === undefined) own.http503Verbosity = 'basic'
-  if (options.queueLimit === undefined) own.queueLimit = kKernelQueueLimit
-  if (options.queueTimeout !== undefined && kernel.queue === 0) kernel.queue = seconds(own.queueTimeout)
-  if (options.minSendRate !== undefined && kernel.sendRateMin === 0) kernel.sendRateMin = own.minSendRate || kNoSendRate
+  if (options.http503Verbosity === undefined) own.http503Verbosity = kEntries.http503Verbosity.httpSysDefault
+  if (options.queueLimit === undefined) own.queueLimit = kEntries.queueLimit.httpSysDefault
+  if (options.queueTimeout !== undefined && kernel.requestQueue === 0) kernel.requestQueue = seconds(own.queueTimeout)
+  if (options.minSendRate !== undefined && kernel.minSendRate === 0) kernel.minSendRate = own.minSendRate || kNoSendRate
   if (kernel.maxBandwidth === 0) kernel.maxBandwidth = own.maxBandwidth
 }
 
-/** Options that need the engine, whose lanes count the connections. */
-const kOnSockets = /** @type {const} */ (['maxConnectionsPerAddress', 'maxConnectionsPerPrefix'])
-/** Default of `queueLimit` with HTTP.SYS, in requests. */
-const kKernelQueueLimit = 1000
 /** Value of HTTP.SYS's minimum send rate that turns it off. */
 const kNoSendRate = 2 ** 32 - 1
 /** Time (ms) over which minSendRate is averaged: a client that pauses for a while, in a tunnel say, keeps its connection. */
@@ -153,10 +150,8 @@ class Listener {
     /** Options object for the constructor of each response, reused. */
     this.responseOptions = { highWaterMark: 0, rejectNonStandardBodyWrites: false }
     this.own = takeEngineOptions(options)
-    /** Whether minSendRate was given. Without it, it applies only to servers with prefixes: Node has no such limit. */
-    this.hasOwnSendRate = options.minSendRate !== undefined
-    /** Whether queueTimeout was given. Without it, it applies only to servers with prefixes: Node has no such limit. */
-    this.hasOwnQueueTimeout = options.queueTimeout !== undefined
+    /** Options that were given. Defaults of some of the others apply only to servers with prefixes: Node has no such limits. */
+    this.given = new Set(Object.keys(kEntries).filter((name) => options[/** @type {keyof ServerOptions} */ (name)] !== undefined))
     /** kSendRateMs, or less in tests. */
     this.sendRateMs = kSendRateMs
     this.http2 = takeHttp2(options.http2)
@@ -169,9 +164,10 @@ class Listener {
     this.cache = takeCache(options.cache, { capabilities: loadBinding().capabilities, canonical: (text) => parseUrlPrefix(text).prefix })
     /** The object `server.cache`, made when first read. @type {import('./output-cache').ServerCache | undefined} */
     this.cacheFace = undefined
-    for (const name of kOnSockets) {
-      if (this.own[name] !== 0 && !loadBinding().capabilities.listensOnSockets) {
-        throw new CapabilityError(`createServer({ ${name} })`, 'listensOnSockets', loadBinding().capabilities.name)
+    for (const [name, entry] of Object.entries(kEntries)) {
+      const { capabilities } = loadBinding()
+      if ('needs' in entry && this.own[/** @type {keyof typeof this.own} */ (name)] !== entry.default && !capabilities[/** @type {'listensOnSockets'} */ (entry.needs)]) {
+        throw new CapabilityError(`createServer({ ${name} })`, entry.needs, capabilities.name)
       }
     }
     if (this.http2.isWanted === true && !loadBinding().hasHttp2) throw new Http2UnavailableError()
@@ -397,22 +393,14 @@ class Listener {
   // Passes the server's settings to the lanes. Must be called whenever one of them may have changed.
   configure () {
     const { server, own } = this
+    const statics = this.statics.changes(this.prefixes)
     this.idleMs = idleMsOf(server)
     theEngine().native.configure(this.id, {
       ...connectionOptionsOf(server),
+      ...passedOptions(own, (name) => !this.prefixes.isImplied || this.given.has(name)),
       maxHeaderLines: headerLinesMax(server),
       maxRequestBodySize: own.maxRequestBodySizeCeiling || own.maxRequestBodySize,
-      pipelinedRequestsMax: own.pipelinedRequestsMax,
-      maxConnectionsPerAddress: own.maxConnectionsPerAddress,
-      maxConnectionsPerPrefix: own.maxConnectionsPerPrefix,
-      queueLimit: own.queueLimit,
-      queueTimeout: this.hasOwnQueueTimeout || !this.prefixes.isImplied ? Math.min(own.queueTimeout, kMsMax) : 0,
-      verbosity503: kVerbosities.indexOf(own.http503Verbosity),
-      minSendRate: this.hasOwnSendRate || !this.prefixes.isImplied ? own.minSendRate : 0,
       sendRateMs: this.sendRateMs,
-      maxBandwidth: own.maxBandwidth,
-      strictUrl: own.strictUrl,
-      serverHeader: own.serverHeader,
       endsIdle: this.endsIdle,
       isOpening: this.opening !== null,
       idleMs: this.idleMs,
@@ -429,15 +417,16 @@ class Listener {
       tls: this.hasTls ? /** @type {ServerTls} */ (this.tls).handle : null,
       listening: this.timesReopened,
       http2: this.http2.settings,
-      ...cacheConfig(this.cache),
+      cache: cacheConfig(this.cache),
       kernel: {
         ...this.kernel,
-        idle: seconds(server.keepAliveTimeout),
-        header: seconds(server.headersTimeout),
-        body: seconds(server.requestTimeout)
+        keepAliveTimeout: seconds(server.keepAliveTimeout),
+        headersTimeout: seconds(server.headersTimeout),
+        requestTimeout: seconds(server.requestTimeout)
       },
       prefixes: this.prefixes.changes,
-      statics: this.statics.changes(this.prefixes)
+      keepsStatics: statics === null,
+      statics: statics ?? []
     })
     this.prefixes.told()
     this.statics.told()
@@ -460,7 +449,7 @@ class Listener {
   open () {
     const e = theEngine()
     if (!this.isResourceOpen) this.#renewResource()
-    if (this.cache !== null) e.allowCacheBytes(this.cache.bytes, this.cache.portBytes)
+    if (this.cache !== null) e.allowCacheBytes(this.cache.cacheBytes, this.cache.portCacheBytes)
     if (this.id === 0) {
       this.id = e.nextServerId++
       servers.set(this.id, this.server)

@@ -84,10 +84,12 @@ function register (listener, wanted, callback) {
     token,
     serverId: listener.id,
     port: wanted.port,
-    isPlain: wanted.isPlain,
-    isIpv4: wanted.endpoints[0]?.host === '0.0.0.0',
-    isExclusive: sharing.exclusive,
-    isFed: wanted.isFed === true,
+    flags: {
+      isPlain: wanted.isPlain,
+      isIpv4: wanted.endpoints[0]?.host === '0.0.0.0',
+      isExclusive: sharing.exclusive,
+      isFed: wanted.isFed === true
+    },
     queue: queueName,
     queueMode: kQueueModes.indexOf(sharing.queueMode),
     prefixes: wanted.prefixes

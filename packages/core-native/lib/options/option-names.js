@@ -7,25 +7,28 @@ const { OptionError } = require('../base/errors')
 const { namesGiven } = require('./given-options')
 const { lenientOption } = require('./lenient')
 const { misspelt, nearest } = require('../base/nearest')
-const { kNodeServerOptions, kServerOptions } = require('./server-options')
-const { kSourceOptions, kTlsOptions } = require('./tls-options')
+const { kTlsOptions } = require('./tls-options')
 const { standIn } = require('./stand-in')
+const table = require('./table')
 
-const kPrefixOptions = ['prefix', 'prefixes']
+/** Node's own options of http.createServer(), in any supported version. */
+const kNodeServerOptions = [
+  'IncomingMessage', 'ServerResponse', 'allowHalfOpen', 'connectionsCheckingInterval', 'headersTimeout', 'highWaterMark',
+  'httpValidation', 'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout',
+  'keepAliveTimeoutBuffer', 'maxHeaderSize', 'noDelay', 'optimizeEmptyRequests', 'pauseOnConnect', 'rejectNonStandardBodyWrites',
+  'requestTimeout', 'requireHostHeader', 'shouldUpgradeCallback', 'uniqueHeaders'
+]
+
+/** Our own options of createServer(). */
+const kServerOptions = Object.keys(table.server)
 /** Options of listen() with prefixes only. (`stripPrefix` is an option of createServer(), too.) */
-const kPrefixListenOptions = ['forwardedPrefix']
-const kQueueOptions = ['queueName', 'queueMode']
-const kCloseOptions = ['restart', 'waitMs']
+const kPrefixListenOptions = Object.keys(table.forward)
+const kQueueOptions = Object.keys(table.queue)
+const kCloseOptions = Object.keys(table.close)
 
-/** Names of our options, each with the hint of an error message about where it belongs. @type {Map<string, string>} */
-const kHintOf = new Map([
-  ...kServerOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to createServer() and createAdapter()'])),
-  ...kSourceOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to https.createServer(), createAdapter(), and listen() with an https:// prefix'])),
-  ...kPrefixOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to listen({ … })'])),
-  ...kPrefixListenOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to listen() with a prefix'])),
-  ...kQueueOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to listen({ … })'])),
-  ...kCloseOptions.map((name) => /** @type {[string, string]} */ ([name, 'it belongs to close()']))
-])
+/** Names of our options, each with the hint of an error message about where it belongs. */
+const kHintOf = new Map(Object.entries(table.hints).flatMap(([group, hint]) =>
+  Object.keys(table[/** @type {keyof typeof table.hints} */ (group)]).map((name) => [name, hint])))
 const kOurs = [...kHintOf.keys()]
 
 /** Names that are never taken for misspelt options of ours, because programs may use them for something else. */
@@ -132,4 +135,18 @@ function refuseUnknown (where, options, known) {
   }
 }
 
-module.exports = { kCloseOptions, kOurs, kHintOf, kPrefixListenOptions, kQueueOptions, refuseBehind, refuseIgnored, refuseIgnoredByServer, refuseMisplaced, refuseMisspelt, refuseUnknown }
+module.exports = {
+  kCloseOptions,
+  kHintOf,
+  kNodeServerOptions,
+  kOurs,
+  kPrefixListenOptions,
+  kQueueOptions,
+  kServerOptions,
+  refuseBehind,
+  refuseIgnored,
+  refuseIgnoredByServer,
+  refuseMisplaced,
+  refuseMisspelt,
+  refuseUnknown
+}

@@ -4,8 +4,10 @@
 
 const { validateHeaderName, validateHeaderValue } = require('node:http')
 const { OptionError } = require('../base/errors')
-const { nearest } = require('../base/nearest')
+const { outOfRange, wrongChoice, wrongType, wrongValue } = require('../base/validate')
 const { refuseUnknown } = require('./option-names')
+const { takeOptions } = require('./read-options')
+const table = require('./table')
 const { readDuration } = require('./duration')
 
 /**
@@ -16,21 +18,8 @@ const { readDuration } = require('./duration')
  * @typedef {Record<string, unknown>} Given options as the user gave them, unchecked
  */
 
-/** Boolean options with their defaults. */
-const kBooleans = {
-  acceptRanges: true,
-  cacheControl: true,
-  etag: true,
-  fallthrough: false,
-  immutable: false,
-  lastModified: true,
-  redirect: true,
-  symlinks: false
-}
-const kNames = [...Object.keys(kBooleans), 'dotfiles', 'extensions', 'headers', 'index', 'maxAge', 'precompressed']
-
-/** Values of `dotfiles`; the engine reads the index. */
-const kDotfiles = ['ignore', 'deny', 'allow']
+/** The options of serve-static, and ours. */
+const kOptions = { ...table.files, ...table.ownFiles }
 /** Bits of the content codings in `precompressed`. @type {Record<string, number>} */
 const kCodings = { br: 1, zstd: 2, gzip: 4 }
 /** Other words for these codings (file extensions, a library), for the suggestion in an error message. @type {Record<string, string>} */
@@ -50,49 +39,20 @@ const kEnginesFields = [
   'trailer', 'transfer-encoding', 'upgrade'
 ]
 
-/** @param {string} name @param {string} type @param {unknown} value */
-function wrongType (name, type, value) {
-  return Object.assign(
-    new TypeError(`The "options.${name}" property must be ${type}. Received ${value === null ? 'null' : `type ${typeof value}`}`),
-    { code: 'ERR_INVALID_ARG_TYPE' })
-}
-
-/** @param {string} name @param {string} wanted @param {unknown} value */
-function wrongValue (name, wanted, value) {
-  return Object.assign(
-    new TypeError(`The property 'options.${name}' must be ${wanted}. Received ${JSON.stringify(value)}`), { code: 'ERR_INVALID_ARG_VALUE' })
-}
-
-/** @param {string} name @param {string[]} known @param {unknown} value @param {string} [meant] */
-function wrongChoice (name, known, value, meant) {
-  const error = wrongValue(name, `one of: '${known.join("', '")}'`, value)
-  if (meant !== undefined) error.message += `; did you mean '${meant}'?`
-  return error
-}
-
-/** @param {Given} given @param {string} name @param {boolean} byDefault */
-function readBoolean (given, name, byDefault) {
-  const { [name]: value = byDefault } = given
-  if (typeof value !== 'boolean') throw wrongType(name, 'of type boolean', value)
-  return value
-}
-
 /**
- * @param {Given} given
  * @param {string} name
- * @param {string[]} byDefault
+ * @param {unknown} value
  * @param {(text: string) => string | null} problemOf what a text must be instead; null: it is good
  * @returns {string[]} empty if the option is false
  */
-function readList (given, name, byDefault, problemOf) {
-  const { [name]: value = byDefault } = given
+function readList (name, value, problemOf) {
   if (value === false) return []
   const list = typeof value === 'string' ? [value] : value
-  if (!Array.isArray(list)) throw wrongType(name, 'of type string, an instance of Array or false', value)
+  if (!Array.isArray(list)) throw wrongType(`options.${name}`, 'of type string, an instance of Array or false', value)
   for (const text of list) {
-    if (typeof text !== 'string') throw wrongType(name, 'a list of strings', text)
+    if (typeof text !== 'string') throw wrongType(`options.${name}`, 'a list of strings', text)
     const problem = problemOf(text)
-    if (problem !== null) throw wrongValue(name, problem, text)
+    if (problem !== null) throw wrongValue(`options.${name}`, problem, text)
   }
   return [...list]
 }
@@ -110,13 +70,10 @@ function extensionProblem (text) {
 
 /** @param {unknown} value @returns {number} seconds */
 function readMaxAge (value = 0) {
-  if (typeof value !== 'number' && typeof value !== 'string') throw wrongType('maxAge', 'of type number or string', value)
+  if (typeof value !== 'number' && typeof value !== 'string') throw wrongType('options.maxAge', 'of type number or string', value)
   const ms = typeof value === 'number' ? value : readDuration(value)
-  if (ms === null) throw wrongValue('maxAge', 'milliseconds, or a time such as "90s", "15 minutes", "12h", "7d" or "1y"', value)
-  if (!(ms >= 0)) {
-    throw Object.assign(
-      new RangeError(`The value of "options.maxAge" is out of range. It must be >= 0. Received ${value}`), { code: 'ERR_OUT_OF_RANGE' })
-  }
+  if (ms === null) throw wrongValue('options.maxAge', 'milliseconds, or a time such as "90s", "15 minutes", "12h", "7d" or "1y"', value)
+  if (!(ms >= 0)) throw outOfRange('options.maxAge', '>= 0', value)
   return Math.min(Math.floor(ms / 1000), kMaxAgeSecondsMax)
 }
 
@@ -124,12 +81,12 @@ function readMaxAge (value = 0) {
 function readPrecompressed (value = false) {
   const known = Object.keys(kCodings)
   if (typeof value === 'boolean') return value ? known.reduce((bits, name) => bits | kCodings[name], 0) : 0
-  if (!Array.isArray(value)) throw wrongType('precompressed', 'of type boolean or an instance of Array', value)
+  if (!Array.isArray(value)) throw wrongType('options.precompressed', 'of type boolean or an instance of Array', value)
   let bits = 0
   for (const name of value) {
-    if (typeof name !== 'string') throw wrongType('precompressed', 'a list of strings', name)
+    if (typeof name !== 'string') throw wrongType('options.precompressed', 'a list of strings', name)
     if (!Object.hasOwn(kCodings, name)) {
-      throw wrongChoice('precompressed', known, name, Object.hasOwn(kOtherCodings, name) ? kOtherCodings[name] : nearest(name, known))
+      throw wrongChoice('options.precompressed', known, name, Object.hasOwn(kOtherCodings, name) ? kOtherCodings[name] : undefined)
     }
     bits |= kCodings[name]
   }
@@ -148,7 +105,7 @@ function patternProblem (pattern) {
 
 /** @param {string} pattern @param {unknown} fields @returns {string[]} pattern, name and value, for each field */
 function readFields (pattern, fields) {
-  const where = `headers[${JSON.stringify(pattern)}]`
+  const where = `options.headers[${JSON.stringify(pattern)}]`
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) throw wrongType(where, 'an instance of Object, because fields stand below a pattern: { \'*\': { … } }', fields)
   return Object.entries(fields).flatMap(([name, value]) => {
     if (value === undefined) return []
@@ -165,11 +122,11 @@ function readFields (pattern, fields) {
 
 /** @param {unknown} value @returns {string[]} */
 function readHeaders (value = {}) {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongType('headers', 'an instance of Object', value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongType('options.headers', 'an instance of Object', value)
   return Object.entries(value).flatMap(([pattern, fields]) => {
     if (fields === undefined) return []
     const problem = patternProblem(pattern)
-    if (problem !== null) throw wrongValue('headers', `a table by ${problem}`, pattern)
+    if (problem !== null) throw wrongValue('options.headers', `a table by ${problem}`, pattern)
     return readFields(pattern, fields)
   })
 }
@@ -177,7 +134,7 @@ function readHeaders (value = {}) {
 /** Refuses options that would have no effect. @param {string} where @param {Given} given */
 function refuseUseless (where, given) {
   if (given.setHeaders !== undefined) throw new OptionError(where, 'setHeaders', undefined, 'a function cannot run on an I/O thread; "headers" takes fixed values')
-  refuseUnknown(where, given, kNames)
+  refuseUnknown(where, given, Object.keys(kOptions))
   if (given.cacheControl !== false) return
   const useless = given.maxAge !== undefined ? 'maxAge' : given.immutable === true ? 'immutable' : null
   if (useless !== null) throw new OptionError(`${where} with "cacheControl: false"`, useless)
@@ -192,27 +149,18 @@ function refuseUseless (where, given) {
  * @throws ERR_HTTPSYS_OPTION, ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE, ERR_INVALID_HTTP_TOKEN, ERR_INVALID_CHAR
  */
 function takeStaticOptions (where, options = {}) {
-  if (typeof options !== 'object' || options === null) {
-    throw Object.assign(
-      new TypeError(`The "options" argument must be of type object. Received ${options === null ? 'null' : `type ${typeof options}`}`),
-      { code: 'ERR_INVALID_ARG_TYPE' })
-  }
+  if (typeof options !== 'object' || options === null) throw wrongType('options', 'of type object', options)
   const given = /** @type {Given} */ (options)
   refuseUseless(where, given)
-  const { symlinks, ...booleans } = /** @type {Record<keyof typeof kBooleans, boolean>} */ (
-    Object.fromEntries(Object.entries(kBooleans).map(([name, byDefault]) => [name, readBoolean(given, name, byDefault)])))
-  const { dotfiles = kDotfiles[0] } = given
-  const dotfilesAt = kDotfiles.indexOf(/** @type {string} */ (dotfiles))
-  if (dotfilesAt === -1) throw wrongChoice('dotfiles', kDotfiles, dotfiles, typeof dotfiles === 'string' ? nearest(dotfiles, kDotfiles) : undefined)
+  const { dotfiles, index = ['index.html'], extensions = [], maxAge, precompressed, headers, ...booleans } = takeOptions(kOptions, given)
   return {
     ...booleans,
-    dotfiles: dotfilesAt,
-    index: readList(given, 'index', ['index.html'], nameProblem),
-    extensions: readList(given, 'extensions', [], extensionProblem),
-    maxAgeSeconds: readMaxAge(given.maxAge),
-    precompressed: readPrecompressed(given.precompressed),
-    followsLinks: symlinks,
-    headers: readHeaders(given.headers)
+    dotfiles: kOptions.dotfiles.choices.indexOf(dotfiles),
+    index: readList('index', index, nameProblem),
+    extensions: readList('extensions', extensions, extensionProblem),
+    maxAge: readMaxAge(maxAge),
+    precompressed: readPrecompressed(precompressed),
+    headers: readHeaders(headers)
   }
 }
 

@@ -27,7 +27,7 @@ const kUnsupported = {
 }
 
 /** Our own options: other sources of certificates. */
-const kSourceOptions = /** @type {const} */ (['certificates', 'certificateDirectory', 'devCert'])
+const kSourceOptions = /** @type {(keyof typeof import('./table').certificates)[]} */ (Object.keys(require('./table').certificates))
 
 /** Key of an adapter's TLS options within the options of createServer(), and of listen() on a port (tls/listen-tls.js). */
 const kAdapterTls = Symbol('httpsys.adapterTls')

@@ -9,11 +9,7 @@ const { nearest } = require('../base/nearest')
 const kBegin = 'HTTPSYS_'
 
 /** Variables for users, documented in docs/options.md. */
-const kForUsers = [
-  'HTTPSYS_ADDON', 'HTTPSYS_ALIGN_AFTER', 'HTTPSYS_APP', 'HTTPSYS_BACKEND', 'HTTPSYS_CACHE', 'HTTPSYS_CACHE_DURATION', 'HTTPSYS_ERROR_LOG',
-  'HTTPSYS_HTTPAPI', 'HTTPSYS_IO_THREADS', 'HTTPSYS_LISTEN', 'HTTPSYS_QUEUE_BYTES', 'HTTPSYS_REFUSAL_LINES', 'HTTPSYS_REGISTER_REPORT',
-  'HTTPSYS_RUNTIME_DIRECTORY', 'HTTPSYS_SSLCERT', 'HTTPSYS_URLACL'
-]
+const { variables: kForUsers } = require('./table')
 
 /** Variables that tests and scripts of the repository read, documented in CONTRIBUTING.md. */
 const kForDevelopers = [

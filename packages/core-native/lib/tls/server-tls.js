@@ -187,18 +187,20 @@ class ServerTls {
     const clientCheck = clientCheckOf(owner)
     const handle = loadBinding().createTlsContext({
       context: requireExternal(this.#context),
-      hosts: [...this.#givenHosts, ...this.#hosts].map(({ pattern, context }) => ({ pattern, context: hostOf(context, logsKeys) })),
+      hosts: [...this.#givenHosts, ...this.#hosts].map(({ pattern, context }) => ({ pattern, host: hostOf(context, logsKeys) })),
       ticketKeys: this.#ticketKeys,
-      sessionIdContext: contextIdOf(owner),
-      alpn: this.offersHttp2 ? kHttp2First : alpnProtocolsOf(owner) ?? Buffer.alloc(0),
-      asksHost: typeof sniCallbackOf(owner) === 'function',
-      asksAlpn: choosesAlpn(owner),
-      asksSession: heard.includes('resumeSession'),
-      asksStatus: heard.includes('OCSPRequest'),
-      tellsSessions: heard.includes('Session'),
-      logsKeys,
-      ...clientCheck,
-      handshakeTimeout: Math.min(timeout, kHandshakeMsMax)
+      options: {
+        sessionIdContext: contextIdOf(owner),
+        alpn: this.offersHttp2 ? kHttp2First : alpnProtocolsOf(owner) ?? Buffer.alloc(0),
+        asksHost: typeof sniCallbackOf(owner) === 'function',
+        asksAlpn: choosesAlpn(owner),
+        asksSession: heard.includes('resumeSession'),
+        asksStatus: heard.includes('OCSPRequest'),
+        tellsSessions: heard.includes('Session'),
+        logsKeys,
+        ...clientCheck,
+        handshakeTimeout: Math.min(timeout, kHandshakeMsMax)
+      }
     })
     if (handle === undefined) throw new TlsUnavailableError('its context could not be made')
     this.asksForCertificate = Boolean(clientCheck.requestCert)

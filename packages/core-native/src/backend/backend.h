@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/block_store.h"
+#include "base/fields.h"
 #include "base/limits.h"
 #include "records/consumer_signal.h"
 #include "records/request_queue.h"
@@ -52,14 +53,11 @@ struct Http2Settings {
   uint32_t initial_window_size = 128 * 1024;  // The receive window of one stream.
   uint32_t max_frame_size = 16 * 1024;
   uint32_t header_table_size = 4096;
-  uint32_t ping_interval = 0;        // 0 = never.
-  uint32_t stall_timeout = 120'000;  // 0 = no limit.
+  uint32_t ping_interval = 0;        // ms; 0 = never.
+  uint32_t stall_timeout = 120'000;  // ms; 0 = no limit.
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(is_plain, is_alone, max_concurrent_streams, initial_window_size, max_frame_size,
-          header_table_size, ping_interval, stall_timeout);
-  }
+  HTTPSYS_FIELDS(is_plain, is_alone, max_concurrent_streams, initial_window_size, max_frame_size,
+                 header_table_size, ping_interval, stall_timeout);
 };
 
 // Settings for a kernel that serves HTTP by itself (KernelConfig of types/binding.d.ts). 0 = the
@@ -84,12 +82,10 @@ struct KernelSettings {
   uint32_t log_rollover = 0;  // HTTP_LOGGING_ROLLOVER_TYPE
   uint32_t log_bytes_max = 0;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(keep_alive_timeout, headers_timeout, request_timeout, drain_entity_body, request_queue,
-          min_send_rate, max_bandwidth, max_connections, auth_schemes, allow_anonymous,
-          buffer_responses, log_directory, log_is_ncsa, log_rollover, log_bytes_max);
-  }
+  HTTPSYS_FIELDS(keep_alive_timeout, headers_timeout, request_timeout, drain_entity_body,
+                 request_queue, min_send_rate, max_bandwidth, max_connections, auth_schemes,
+                 allow_anonymous, buffer_responses, log_directory, log_is_ncsa, log_rollover,
+                 log_bytes_max);
 };
 
 // An address and port at which a server with prefixes begins or ends to serve HTTP, with or without
@@ -101,20 +97,14 @@ struct SpokenPlace {
   LocalAddress address;
   bool is_there = true;  // False: the server has no prefix at this place any more.
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(port, is_https, address, is_there);
-  }
+  HTTPSYS_FIELDS(port, is_https, address, is_there);
 };
 
 struct NumberedPrefix {
   uint32_t id = 0;   // The server's number for the prefix.
   std::string text;  // The canonical form of the prefix.
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(id, text);
-  }
+  HTTPSYS_FIELDS(id, text);
 };
 
 // A folder whose files the lanes of a server send without JavaScript: the options of
@@ -131,7 +121,7 @@ struct StaticMount {
   uint8_t dotfiles = 0;  // static_files::Dotfiles
   bool redirect = true;
   bool cache_control = true;
-  uint32_t max_age = 0;
+  uint32_t max_age = 0;  // Seconds.
   bool immutable = false;
   bool etag = true;
   bool last_modified = true;
@@ -145,33 +135,27 @@ struct StaticMount {
 
   bool operator==(const StaticMount&) const = default;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(is_below_all, prefix_id, owns_prefix, path, root, fallthrough, dotfiles, redirect,
-          cache_control, max_age, immutable, etag, last_modified, accept_ranges, precompressed,
-          symlinks, index, extensions, types, headers);
-  }
+  HTTPSYS_FIELDS(is_below_all, prefix_id, owns_prefix, path, root, fallthrough, dotfiles, redirect,
+                 cache_control, max_age, immutable, etag, last_modified, accept_ranges,
+                 precompressed, symlinks, index, extensions, types, headers);
 };
 
 // A server's settings for the output cache. types/binding.d.ts says what each number means.
 struct CacheSettings {
-  enum Flags : uint32_t {
-    kHeuristics = 1u << 0,
-    kIgnoresReload = 1u << 1,
-    kTellsStatus = 1u << 2,
-    kTellsReason = 1u << 3,
-  };
-
   uint32_t rules = 0;  // 0 = no cache; 1 = the rules of HTTP.SYS; 2 = RFC 9111.
-  uint32_t duration = 0;
   uint32_t max_entry_bytes = 1024 * 1024;
+  uint32_t duration = 0;  // Seconds, as the two times below.
   uint32_t stale_while_revalidate = 0;
   uint32_t stale_if_error = 0;
-  // Longest time that JavaScript may work on a request that the cache itself has made.
+  // Longest time (ms) that JavaScript may work on a request that the cache itself has made.
   uint32_t refresh_timeout = 60'000;
-  // Longest time that a request may wait for the answer to an earlier request with the same key.
+  // Longest time (ms) that a request may wait for the answer to an earlier request with the same
+  // key.
   uint32_t coalesce_timeout = 5'000;
-  uint32_t flags = 0;
+  bool heuristics = false;     // Last-Modified gives a lifetime to responses that name none.
+  bool ignore_reload = false;  // Requests cannot demand a new response.
+  bool status = false;         // Answers have Cache-Status,
+  bool says_why = false;       // which says why a response was not stored.
   // The codings in which stored answers are compressed: one bit per semantics' ContentCoding.
   uint32_t compress = 0;
   // Canonical prefixes whose answers are cached; empty = all prefixes of the server.
@@ -179,11 +163,9 @@ struct CacheSettings {
   // Names, in lower case, of request fields that do not influence any answer.
   std::vector<std::string> harmless_fields;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(rules, duration, max_entry_bytes, stale_while_revalidate, stale_if_error, refresh_timeout,
-          coalesce_timeout, flags, compress, prefixes, harmless_fields);
-  }
+  HTTPSYS_FIELDS(rules, duration, max_entry_bytes, stale_while_revalidate, stale_if_error,
+                 refresh_timeout, coalesce_timeout, heuristics, ignore_reload, status, says_why,
+                 compress, prefixes, harmless_fields);
 };
 
 // The prefixes of a server, or their changes since the last configuration: a server may have many
@@ -196,13 +178,11 @@ struct ServerPrefixes {
   // The places of the prefixes, including those of lost prefixes whose sockets the server keeps.
   std::vector<SpokenPlace> places;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(is_everything, is_whole, changes, places);
-  }
+  HTTPSYS_FIELDS(is_everything, is_whole, changes, places);
 };
 
-// Settings of one listening server; types/binding.d.ts says what each means.
+// Settings of one listening server; types/binding.d.ts says what each means. A setting that is an
+// option has its name.
 struct ServerSettings {
   size_t max_header_size = 16 * 1024;
   size_t max_header_lines = SIZE_MAX;
@@ -232,7 +212,7 @@ struct ServerSettings {
   uint32_t max_connections_per_prefix = 0;   // Maximum per prefix; 0 = no limit.
   // Maximum number of requests that JavaScript has not begun; 0 = no limit.
   uint32_t queue_limit = 0;
-  // Longest time until JavaScript begins a request; 0 = no limit.
+  // Longest time (ms) until JavaScript begins a request; 0 = no limit.
   uint32_t queue_timeout = 0;
   Http503Verbosity http_503_verbosity = Http503Verbosity::kFull;
   bool server_header = true;  // True if error responses of the engine have the field Server.
@@ -243,7 +223,7 @@ struct ServerSettings {
   uint32_t max_bandwidth = 0;
   bool no_delay = true;
   bool keep_alive = false;
-  uint32_t keep_alive_initial_delay = 0;
+  uint32_t keep_alive_initial_delay = 0;  // Seconds.
   Http2Settings http2;
   ServerPrefixes prefixes;
   std::vector<StaticMount> statics;
@@ -256,16 +236,13 @@ struct ServerSettings {
   CacheSettings cache;
   KernelSettings kernel;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(max_header_size, max_header_lines, max_request_body_size, pipelined_requests_max,
-          allow_half_open, wants_errors, hears_upgrades, hears_timeouts, requires_host, ends_idle,
-          is_opening, idle_ms, keep_alive_ms, max_requests_per_socket, strict_url,
-          max_connections_per_address, max_connections_per_prefix, queue_limit, queue_timeout,
-          http_503_verbosity, server_header, min_send_rate, send_rate_ms, max_bandwidth, no_delay,
-          keep_alive, keep_alive_initial_delay, http2, prefixes, statics, keeps_statics, tls,
-          listening, wants_tls_errors, cache, kernel);
-  }
+  HTTPSYS_FIELDS(max_header_size, max_header_lines, max_request_body_size, pipelined_requests_max,
+                 allow_half_open, wants_errors, hears_upgrades, hears_timeouts, requires_host,
+                 ends_idle, is_opening, idle_ms, keep_alive_ms, max_requests_per_socket, strict_url,
+                 max_connections_per_address, max_connections_per_prefix, queue_limit,
+                 queue_timeout, http_503_verbosity, server_header, min_send_rate, send_rate_ms,
+                 max_bandwidth, no_delay, keep_alive, keep_alive_initial_delay, http2, prefixes,
+                 statics, keeps_statics, tls, listening, wants_tls_errors, cache, kernel);
 };
 
 // Flags for sharing a port with other servers (docs/port-sharing.md).
@@ -277,10 +254,7 @@ struct RegistrationFlags {
   // the server by Adopt(), as the primary of a cluster does for its workers.
   bool is_fed = false;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(is_plain, is_ipv4, is_exclusive, is_fed);
-  }
+  HTTPSYS_FIELDS(is_plain, is_ipv4, is_exclusive, is_fed);
 };
 
 enum class QueueMode : uint8_t { kCreate = 0, kCreateOrAttach = 1, kAttach = 2 };
@@ -294,10 +268,7 @@ struct Registration {
   std::string queue;  // The name of the queue; empty = not shared.
   std::vector<NumberedPrefix> prefixes;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(token, server_id, port, flags, queue_mode, queue, prefixes);
-  }
+  HTTPSYS_FIELDS(token, server_id, port, flags, queue_mode, queue, prefixes);
 };
 
 // Why a registration was refused, in addition to its errno. The numbers are part of the protocol
@@ -337,11 +308,8 @@ struct RegistrationResult {
   // connections.
   std::vector<std::string> fed;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(token, error, pid, uid, wanted, prefix, queue, reason, peer_oldest, peer_newest, sockets,
-          fed);
-  }
+  HTTPSYS_FIELDS(token, error, pid, uid, wanted, prefix, queue, reason, peer_oldest, peer_newest,
+                 sockets, fed);
 };
 
 // The listening sockets of a port, as in RegistrationResult.
@@ -349,10 +317,7 @@ struct PortSockets {
   std::vector<Descriptor> sockets;
   std::vector<std::string> fed;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(sockets, fed);
-  }
+  HTTPSYS_FIELDS(sockets, fed);
 };
 
 // The result of Meet().
@@ -368,10 +333,7 @@ struct Stranger {
   uint32_t uid = 0;
   uint32_t pid = 0;  // 0 = unknown, because the process does not listen.
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(uid, pid);
-  }
+  HTTPSYS_FIELDS(uid, pid);
 };
 
 // JavaScript's decision about a ClientHello, or its confirmation of new sessions.
@@ -384,10 +346,7 @@ struct HelloReply {
   std::string session;  // The stored session with the id of the kHello record; empty = none.
   std::string status;   // The OCSP response; empty = none.
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(is_refused, reason, host, has_alpn, alpn, session, status);
-  }
+  HTTPSYS_FIELDS(is_refused, reason, host, has_alpn, alpn, session, status);
 };
 
 enum class DrainGoal : uint8_t {
@@ -490,10 +449,7 @@ struct KeptFile {
   Descriptor number;
   uint64_t bytes = 0;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(id, number, bytes);
-  }
+  HTTPSYS_FIELDS(id, number, bytes);
 };
 
 // The files that a backend keeps open for responses of JavaScript. Thread: JavaScript.
@@ -527,10 +483,7 @@ struct CacheEntry {
   uint32_t body_bytes = 0;
   bool varies = false;  // True if it is one of several variants.
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(url, status, policy, created_s, seconds, hits, head_bytes, body_bytes, varies);
-  }
+  HTTPSYS_FIELDS(url, status, policy, created_s, seconds, hits, head_bytes, body_bytes, varies);
 };
 
 // A number about the output cache, with its name in JavaScript.
@@ -538,10 +491,7 @@ struct CacheFigure {
   std::string name;
   uint64_t value = 0;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(name, value);
-  }
+  HTTPSYS_FIELDS(name, value);
 };
 
 // The numbers of the output cache for one server.
@@ -550,10 +500,7 @@ struct CacheStatistics {
   // Responses that were not stored, by reason; zeros are omitted.
   std::vector<CacheFigure> refused;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(figures, refused);
-  }
+  HTTPSYS_FIELDS(figures, refused);
 };
 
 // The output cache of the process, as seen by one backend. Thread: JavaScript.
@@ -659,10 +606,7 @@ struct UrlResult {
   std::string property;      // The option that was refused; empty = the URL or queue was refused.
   bool is_attached = false;  // The queue and its URLs belong to another process.
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(status, property, is_attached);
-  }
+  HTTPSYS_FIELDS(status, property, is_attached);
 };
 
 // A backend that is given URLs: the operating system listens, and all processes share its ports.

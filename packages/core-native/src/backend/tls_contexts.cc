@@ -54,22 +54,12 @@ TlsHostId MakeTlsHost(SSL_CTX* from, bool logs_keys) {
 
 TlsContextId MakeTlsContext(SSL_CTX* from, const TlsSettings& settings) {
   tls::ContextSettings made;
+  static_cast<tls::ContextOptions&>(made) = settings.options;
   made.context = from;
   for (const TlsSettings::Host& host : settings.hosts) {
     made.hosts.push_back({host.pattern, FindTlsHost(host.host)});
   }
   made.ticket_keys = OfProcess<Keys>().Find(settings.ticket_keys);
-  made.session_id_context = settings.session_id_context;
-  made.alpn = settings.alpn;
-  made.asks_host = settings.asks_host;
-  made.asks_alpn = settings.asks_alpn;
-  made.asks_session = settings.asks_session;
-  made.asks_status = settings.asks_status;
-  made.tells_sessions = settings.tells_sessions;
-  made.logs_keys = settings.logs_keys;
-  made.requests_certificate = settings.requests_certificate;
-  made.rejects_unauthorized = settings.rejects_unauthorized;
-  made.handshake_timeout_ms = settings.handshake_timeout_ms;
   return OfProcess<Contexts>().Add(tls::ServerContext::Create(std::move(made)));
 }
 

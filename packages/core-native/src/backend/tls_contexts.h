@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/fields.h"
+#include "tls/context_options.h"
 
 namespace httpsys::tls {
 class HostContext;
@@ -25,34 +27,14 @@ struct TlsSettings {
     std::string pattern;  // A pattern of MatchesHost().
     TlsHostId host{};
 
-    template <typename Visitor>
-    void Fields(Visitor& visit) {
-      visit(pattern, host);
-    }
+    HTTPSYS_FIELDS(pattern, host);
   };
 
   std::vector<Host> hosts;     // If several hosts match, the last one is used.
   TicketKeysId ticket_keys{};  // kNone = the keys of the connection's port.
-  std::string session_id_context;
-  // The server's protocols in order of preference, each after its length; empty = none.
-  std::string alpn;
-  bool asks_host = false;     // JavaScript chooses the certificate by server name.
-  bool asks_alpn = false;     // JavaScript chooses the protocol.
-  bool asks_session = false;  // JavaScript looks up sessions that have no ticket.
-  bool asks_status = false;   // JavaScript provides the OCSP response.
-  // JavaScript gets new sessions, and the handshake waits until it has stored them.
-  bool tells_sessions = false;
-  bool logs_keys = false;  // JavaScript gets the secrets of handshakes (kKeyLog).
-  bool requests_certificate = false;
-  bool rejects_unauthorized = true;
-  uint64_t handshake_timeout_ms = 0;
+  tls::ContextOptions options;
 
-  template <typename Visitor>
-  void Fields(Visitor& visit) {
-    visit(hosts, ticket_keys, session_id_context, alpn, asks_host, asks_alpn, asks_session,
-          asks_status, tells_sessions, logs_keys, requests_certificate, rejects_unauthorized,
-          handshake_timeout_ms);
-  }
+  HTTPSYS_FIELDS(hosts, ticket_keys, options);
 };
 
 // Each Make function returns kNone if a part is missing or out of memory. The object can be found

@@ -7,8 +7,8 @@
 #include "napi/arguments.h"
 #include "napi/host_methods.h"
 #include "napi/lane_methods.h"
+#include "napi/object_reader.h"
 #include "napi/server_methods.h"
-#include "napi/server_settings.h"
 #include "records/records.h"
 
 namespace httpsys {
@@ -50,17 +50,15 @@ EngineWrap::EngineWrap(const Napi::CallbackInfo& info)
   }
   const Napi::Object given = info[0].As<Napi::Object>();
   const Napi::Value lanes = given.Get("lanes");
-  const Napi::Value methods = given.Get("methods");
   const Napi::Value dispatch = given.Get("dispatch");
   BackendOptions options;
   std::vector<int32_t*> controls;
-  if (!lanes.IsArray() || !methods.IsArray() || !dispatch.IsFunction() ||
-      !ReadLanes(lanes.As<Napi::Array>(), &options, &controls)) {
+  if (!lanes.IsArray() || !ReadValue(given.Get("methods"), &options.methods) ||
+      !dispatch.IsFunction() || !ReadLanes(lanes.As<Napi::Array>(), &options, &controls)) {
     Napi::TypeError::New(env, "The options of Engine are lanes, methods and dispatch")
         .ThrowAsJavaScriptException();
     return;
   }
-  options.methods = Strings(methods.As<Napi::Array>());
   if (const Napi::Value queue_bytes = given.Get("queueBytes"); queue_bytes.IsNumber()) {
     const auto bytes_max = static_cast<uint64_t>(queue_bytes.As<Napi::Number>().Int64Value());
     for (LaneMemory& lane : options.lanes) lane.queue_bytes_max = bytes_max;

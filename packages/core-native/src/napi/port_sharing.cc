@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "backend/create_engine.h"
-#include "napi/server_settings.h"
 
 namespace httpsys {
 namespace {
@@ -34,11 +33,6 @@ class StateWorker final : public Napi::AsyncWorker {
 uint32_t NumberOf(Napi::Object from, const char* name) {
   const Napi::Value value = from.Get(name);
   return value.IsNumber() ? value.As<Napi::Number>().Uint32Value() : 0;
-}
-
-bool FlagOf(Napi::Object from, const char* name) {
-  const Napi::Value value = from.Get(name);
-  return value.IsBoolean() && value.As<Napi::Boolean>();
 }
 
 // Names of conflicts. lib/listen/registrations.js turns them into error messages.
@@ -81,23 +75,6 @@ void SetSockets(Napi::Object object, const std::vector<Descriptor>& sockets,
 }
 
 }  // namespace
-
-bool ReadRegistration(Napi::Object from, Registration* registration) {
-  const Napi::Value queue = from.Get("queue");
-  const Napi::Value prefixes = from.Get("prefixes");
-  if (!queue.IsString() || !prefixes.IsArray()) return false;
-  registration->token = NumberOf(from, "token");
-  registration->server_id = NumberOf(from, "serverId");
-  registration->port = static_cast<uint16_t>(NumberOf(from, "port"));
-  registration->flags = {FlagOf(from, "isPlain"), FlagOf(from, "isIpv4"),
-                         FlagOf(from, "isExclusive"), FlagOf(from, "isFed")};
-  const uint32_t mode = NumberOf(from, "queueMode");
-  if (mode > static_cast<uint32_t>(QueueMode::kAttach)) return false;
-  registration->queue_mode = static_cast<QueueMode>(mode);
-  registration->queue = queue.As<Napi::String>();
-  return ReadNumberedPrefixes(prefixes.As<Napi::Array>(), &registration->prefixes) &&
-         registration->port != 0 && !registration->prefixes.empty();
-}
 
 Napi::Object ResultObject(Napi::Env env, const RegistrationResult& result) {
   Napi::Object object = Napi::Object::New(env);

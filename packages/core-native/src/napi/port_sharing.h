@@ -7,8 +7,6 @@
 
 namespace httpsys {
 
-// Reads a registration. Returns false if a member is missing or has another type.
-bool ReadRegistration(Napi::Object from, Registration* registration);
 Napi::Object ResultObject(Napi::Env env, const RegistrationResult& result);
 Napi::Object SocketsObject(Napi::Env env, const PortSockets& there);
 // Implements useRuntimeDirectory(path).

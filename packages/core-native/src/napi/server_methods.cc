@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "napi/arguments.h"
-#include "napi/server_settings.h"
+#include "napi/object_reader.h"
 
 namespace httpsys {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 void Configure(EngineWrap& engine, const Napi::CallbackInfo& info) {
   if (engine.backend() == nullptr) return;
   ServerSettings settings;
-  if (!info[1].IsObject() || !ReadServerSettings(info[1].As<Napi::Object>(), &settings)) {
+  if (!ReadValue(info[1], &settings)) {
     Napi::TypeError::New(info.Env(), "The settings of a server are a ServerConfig")
         .ThrowAsJavaScriptException();
     return;

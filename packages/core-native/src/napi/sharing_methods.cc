@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "napi/arguments.h"
+#include "napi/object_reader.h"
 #include "napi/port_sharing.h"
-#include "napi/server_settings.h"
 
 namespace httpsys {
 namespace {
@@ -75,7 +75,7 @@ Napi::Value ListenBeside(EngineWrap& engine, const Napi::CallbackInfo& info) {
 
 Napi::Value Register(EngineWrap& engine, const Napi::CallbackInfo& info) {
   Registration wanted;
-  if (!info[0].IsObject() || !ReadRegistration(info[0].As<Napi::Object>(), &wanted)) {
+  if (!ReadValue(info[0], &wanted) || wanted.port == 0 || wanted.prefixes.empty()) {
     Napi::TypeError::New(info.Env(), "A registration is a Registration")
         .ThrowAsJavaScriptException();
     return info.Env().Undefined();
@@ -90,13 +90,9 @@ Napi::Value Register(EngineWrap& engine, const Napi::CallbackInfo& info) {
 }
 
 Napi::Value Unregister(EngineWrap& engine, const Napi::CallbackInfo& info) {
-  if (engine.backend() == nullptr || !info[2].IsArray())
-    return Napi::Boolean::New(info.Env(), false);
   std::vector<uint32_t> ids;
-  const Napi::Array list = info[2].As<Napi::Array>();
-  for (uint32_t i = 0; i < list.Length(); ++i) {
-    const Napi::Value id = list.Get(i);
-    if (id.IsNumber()) ids.push_back(id.As<Napi::Number>().Uint32Value());
+  if (engine.backend() == nullptr || !ReadValue(info[2], &ids)) {
+    return Napi::Boolean::New(info.Env(), false);
   }
   const bool has_others = engine.backend()->Unregister(
       static_cast<uint16_t>(Number(info, 0)), Number(info, 1), std::move(ids), Number(info, 3),
@@ -105,9 +101,9 @@ Napi::Value Unregister(EngineWrap& engine, const Napi::CallbackInfo& info) {
 }
 
 void Reserve(EngineWrap& engine, const Napi::CallbackInfo& info) {
-  if (engine.backend() == nullptr || !info[1].IsArray()) return;
-  engine.backend()->Reserve(static_cast<uint16_t>(Number(info, 0)),
-                            Strings(info[1].As<Napi::Array>()));
+  std::vector<std::string> prefixes;
+  if (engine.backend() == nullptr || !ReadValue(info[1], &prefixes)) return;
+  engine.backend()->Reserve(static_cast<uint16_t>(Number(info, 0)), prefixes);
 }
 
 void Leave(EngineWrap& engine, const Napi::CallbackInfo& info) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "napi/arguments.h"
+#include "napi/object_reader.h"
 #include "napi/port_sharing.h"
 #include "napi/tls_settings.h"
 
@@ -14,7 +15,7 @@ Napi::Value ChangeTerms(EngineWrap& engine, const Napi::CallbackInfo& info) {
   RegistrationResult conflict;
   const bool is_done =
       engine.backend() == nullptr ||
-      engine.backend()->ChangeTerms(Number(info, 0), TlsContextOf(info[1]), &conflict);
+      engine.backend()->ChangeTerms(Number(info, 0), HandleOf<TlsContextId>(info[1]), &conflict);
   return is_done ? info.Env().Undefined() : Napi::Value(ResultObject(info.Env(), conflict));
 }
 

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "backend/create_engine.h"
 #include "backend/tls_contexts.h"
-#include "napi/server_settings.h"
+#include "napi/object_reader.h"
 
 namespace httpsys {
 namespace {
@@ -20,11 +21,6 @@ Napi::Value Wrap(Napi::Env env, Id id) {
     Forget(*kept);
     delete kept;
   });
-}
-
-template <typename Id>
-Id Unwrap(Napi::Value value) {
-  return value.IsExternal() ? *value.As<Napi::External<Id>>().Data() : Id::kNone;
 }
 
 // Returns the OpenSSL context in Node's own handle. Node-API reads only externals that it has made
@@ -46,10 +42,9 @@ SSL_CTX* ContextOf(Napi::Value value) {
 }
 
 std::string BytesOf(Napi::Value value) {
-  if (value.IsString()) return value.As<Napi::String>();
-  if (!value.IsTypedArray()) return {};
-  const Napi::Uint8Array bytes = value.As<Napi::Uint8Array>();
-  return {reinterpret_cast<const char*>(bytes.Data()), bytes.ByteLength()};
+  std::string bytes;
+  (void)ReadValue(value, &bytes);
+  return bytes;
 }
 
 bool IsTrue(Napi::Value value) { return value.IsBoolean() && value.As<Napi::Boolean>(); }
@@ -67,40 +62,16 @@ Napi::Value CopyTlsHost(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value CreateTlsContext(const Napi::CallbackInfo& info) {
-  if (!info[0].IsObject()) return info.Env().Undefined();
-  const Napi::Object given = info[0].As<Napi::Object>();
   TlsSettings settings;
-  settings.ticket_keys = Unwrap<TicketKeysId>(given.Get("ticketKeys"));
-  settings.session_id_context = BytesOf(given.Get("sessionIdContext"));
-  settings.alpn = BytesOf(given.Get("alpn"));
-  settings.asks_host = IsTrue(given.Get("asksHost"));
-  settings.asks_alpn = IsTrue(given.Get("asksAlpn"));
-  settings.asks_session = IsTrue(given.Get("asksSession"));
-  settings.asks_status = IsTrue(given.Get("asksStatus"));
-  settings.tells_sessions = IsTrue(given.Get("tellsSessions"));
-  settings.logs_keys = IsTrue(given.Get("logsKeys"));
-  settings.requests_certificate = IsTrue(given.Get("requestCert"));
-  settings.rejects_unauthorized = IsTrue(given.Get("rejectUnauthorized"));
-  const Napi::Value timeout = given.Get("handshakeTimeout");
-  if (timeout.IsNumber()) {
-    settings.handshake_timeout_ms = timeout.As<Napi::Number>().Uint32Value();
-  }
-  const Napi::Value hosts = given.Get("hosts");
-  const uint32_t count = hosts.IsArray() ? hosts.As<Napi::Array>().Length() : 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    const Napi::Value item = hosts.As<Napi::Array>().Get(i);
-    if (!item.IsObject()) return info.Env().Undefined();
-    const Napi::Object host = item.As<Napi::Object>();
-    settings.hosts.push_back(
-        {BytesOf(host.Get("pattern")), Unwrap<TlsHostId>(host.Get("context"))});
-  }
-  return Wrap(info.Env(), MakeTlsContext(ContextOf(given.Get("context")), settings));
+  if (!ReadValue(info[0], &settings)) return info.Env().Undefined();
+  return Wrap(info.Env(),
+              MakeTlsContext(ContextOf(info[0].As<Napi::Object>().Get("context")), settings));
 }
 
 Napi::Value MakeDevCertificate(const Napi::CallbackInfo& info) {
-  if (!info[0].IsArray() || !info[1].IsNumber()) return info.Env().Undefined();
-  const DevCertificate pair = CreateDevCertificate(Strings(info[0].As<Napi::Array>()),
-                                                   info[1].As<Napi::Number>().Int32Value());
+  std::vector<std::string> names;
+  if (!ReadValue(info[0], &names) || !info[1].IsNumber()) return info.Env().Undefined();
+  const DevCertificate pair = CreateDevCertificate(names, info[1].As<Napi::Number>().Int32Value());
   if (pair.key.empty()) return info.Env().Undefined();
   Napi::Object result = Napi::Object::New(info.Env());
   result.Set("key", pair.key);
@@ -108,27 +79,17 @@ Napi::Value MakeDevCertificate(const Napi::CallbackInfo& info) {
   return result;
 }
 
-TlsContextId TlsContextOf(Napi::Value value) { return Unwrap<TlsContextId>(value); }
-
 HelloReply ReadHelloReply(Napi::Object given) {
   HelloReply answer;
   answer.is_refused = IsTrue(given.Get("isRefused"));
   answer.reason = BytesOf(given.Get("reason"));
-  answer.host = Unwrap<TlsHostId>(given.Get("host"));
+  answer.host = HandleOf<TlsHostId>(given.Get("host"));
   const Napi::Value alpn = given.Get("alpn");
   answer.has_alpn = alpn.IsString();
   answer.alpn = BytesOf(alpn);
   answer.session = BytesOf(given.Get("session"));
   answer.status = BytesOf(given.Get("status"));
   return answer;
-}
-
-bool ReadBackendSettings(Napi::Object config, ServerSettings* settings) {
-  settings->tls = TlsContextOf(config.Get("tls"));
-  const Napi::Value listening = config.Get("listening");
-  if (!listening.IsNumber()) return false;
-  settings->listening = listening.As<Napi::Number>().Uint32Value();
-  return true;
 }
 
 }  // namespace httpsys

@@ -14,8 +14,6 @@ Napi::Value CreateTicketKeys(const Napi::CallbackInfo& info);
 // makeDevCertificate(names, days)
 Napi::Value MakeDevCertificate(const Napi::CallbackInfo& info);
 
-// Returns the context of a handle of createTlsContext(); kNone for any other value.
-TlsContextId TlsContextOf(Napi::Value value);
 HelloReply ReadHelloReply(Napi::Object given);
 
 }  // namespace httpsys

@@ -1,21 +1,14 @@
 // The addon's parts for a backend that is given URLs; socket_methods.cc has those for sockets.
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "napi/arguments.h"
 #include "napi/host_methods.h"
-#include "napi/server_settings.h"
 #include "napi/system_config.h"
 
 namespace httpsys {
 namespace {
-
-uint32_t NumberOf(Napi::Object from, const char* name) {
-  const Napi::Value value = from.Get(name);
-  return value.IsNumber() ? value.As<Napi::Number>().Uint32Value() : 0;
-}
 
 bool IsTrue(Napi::Value value) { return value.IsBoolean() && value.As<Napi::Boolean>(); }
 
@@ -75,29 +68,5 @@ void AddHostExports(Napi::Env env, Napi::Object exports) {
 void AfterBatch(EngineWrap*) {}
 
 void BeforeEnd(HostBackend*) {}
-
-// Reads the settings that the operating system needs, except certificates: it has its own.
-bool ReadBackendSettings(Napi::Object config, ServerSettings* settings) {
-  const Napi::Value value = config.Get("kernel");
-  if (!value.IsObject()) return false;
-  const Napi::Object from = value.As<Napi::Object>();
-  const Napi::Value directory = from.Get("logDirectory");
-  if (!directory.IsString()) return false;
-  KernelSettings& to = settings->kernel;
-  const std::pair<const char*, uint32_t*> numbers[] = {
-      {"idle", &to.keep_alive_timeout},    {"header", &to.headers_timeout},
-      {"body", &to.request_timeout},       {"drain", &to.drain_entity_body},
-      {"queue", &to.request_queue},        {"sendRateMin", &to.min_send_rate},
-      {"maxBandwidth", &to.max_bandwidth}, {"maxConnections", &to.max_connections},
-      {"authSchemes", &to.auth_schemes},   {"logRollover", &to.log_rollover},
-      {"logBytesMax", &to.log_bytes_max},
-  };
-  for (const auto& [name, number] : numbers) *number = NumberOf(from, name);
-  to.allow_anonymous = IsTrue(from.Get("allowAnonymous"));
-  to.buffer_responses = IsTrue(from.Get("bufferResponses"));
-  to.log_is_ncsa = IsTrue(from.Get("logIsNcsa"));
-  to.log_directory = directory.As<Napi::String>();
-  return true;
-}
 
 }  // namespace httpsys

@@ -48,9 +48,9 @@ void Negotiation::PrepareServer(SSL_CTX* context, const ContextSettings& setting
   // With read-ahead, one system call reads both the header and the rest of a record.
   SSL_CTX_set_read_ahead(context, 1);
   int mode = SSL_VERIFY_NONE;
-  if (settings.requests_certificate) {
+  if (settings.request_cert) {
     mode = SSL_VERIFY_PEER;
-    if (settings.rejects_unauthorized) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+    if (settings.reject_unauthorized) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   }
   // Continue the handshake after a verification error, as Node does. After the handshake, the error
   // is reported or the client is rejected.

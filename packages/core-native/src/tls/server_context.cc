@@ -268,9 +268,9 @@ OwnerTerms ServerContext::TermsFor(std::string_view host, const HandshakeTerms& 
     if (version != handshake.protocol) continue;
     terms.is_negotiable = std::binary_search(names.begin(), names.end(), handshake.cipher);
   }
-  terms.asks = settings_.requests_certificate;
+  terms.asks = settings_.request_cert;
   if (!terms.asks) return terms;
-  terms.rejects_unauthorized = settings_.rejects_unauthorized;
+  terms.rejects_unauthorized = settings_.reject_unauthorized;
   terms.is_known = !settings_.asks_host;
   // A ClientHello never names an IP address (RFC 6066, section 3).
   std::array<uint8_t, 16> ip;
@@ -281,11 +281,11 @@ OwnerTerms ServerContext::TermsFor(std::string_view host, const HandshakeTerms& 
 
 std::string ServerContext::TermsDigest(const UrlPrefix& prefix, std::string_view unique) const {
   Digest digest;
-  if (!settings_.requests_certificate) {
+  if (!settings_.request_cert) {
     digest.Add("asks for none");
     return digest.Finish();
   }
-  digest.Add(settings_.rejects_unauthorized ? "rejects" : "asks");
+  digest.Add(settings_.reject_unauthorized ? "rejects" : "asks");
   if (settings_.asks_host) {
     digest.Add("unknown");
     digest.Add(unique);
@@ -313,8 +313,8 @@ std::string ServerContext::SessionIdContext(const HostContext* host) const {
   Digest digest;
   digest.Add(settings_.session_id_context);
   digest.Add(host == nullptr ? identity_ : host->identity());
-  const char policy[] = {static_cast<char>(settings_.requests_certificate),
-                         static_cast<char>(settings_.rejects_unauthorized)};
+  const char policy[] = {static_cast<char>(settings_.request_cert),
+                         static_cast<char>(settings_.reject_unauthorized)};
   digest.Add({policy, sizeof policy});
   return digest.Finish();
 }

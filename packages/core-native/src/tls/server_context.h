@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tls/context_options.h"
 #include "tls/terms.h"
 #include "tls/ticket_keys.h"
 #include "url/url_prefix.h"
@@ -38,7 +39,7 @@ class HostContext {
   std::string trust_;
 };
 
-struct ContextSettings {
+struct ContextSettings : ContextOptions {
   struct Host {
     std::string pattern;  // A pattern of MatchesHost().
     std::shared_ptr<const HostContext> context;
@@ -48,20 +49,6 @@ struct ContextSettings {
   SSL_CTX* context = nullptr;
   std::vector<Host> hosts;                  // If several hosts match, the last one is used.
   std::shared_ptr<TicketKeys> ticket_keys;  // nullptr = the keys of the connection's port.
-  std::string session_id_context;
-  // The server's protocols in order of preference, each preceded by its length; empty = none.
-  std::string alpn;
-  bool asks_host = false;     // JavaScript chooses the certificate by server name.
-  bool asks_alpn = false;     // JavaScript chooses the protocol.
-  bool asks_session = false;  // JavaScript looks up sessions that have no ticket.
-  bool asks_status = false;   // JavaScript provides the OCSP response.
-  // JavaScript gets new sessions, and the handshake waits until it has stored them.
-  bool tells_sessions = false;
-  // JavaScript gets the secrets of handshakes (Session::TakeKeyLog()).
-  bool logs_keys = false;
-  bool requests_certificate = false;
-  bool rejects_unauthorized = true;
-  uint64_t handshake_timeout_ms = 0;
 };
 
 // One version of a server's TLS settings. Immutable, and shared by the lanes.

@@ -205,13 +205,13 @@ void Session::TimeOut() {
 bool Session::is_plain_http() const { return failure_.reason == SSL_R_HTTP_REQUEST; }
 
 HandshakeTerms Session::terms() const {
-  HandshakeTerms terms = TermsOf(ssl_.get(), context().settings().requests_certificate);
+  HandshakeTerms terms = TermsOf(ssl_.get(), context().settings().request_cert);
   terms.trust = trust();
   return terms;
 }
 
 Facts Session::Describe() const {
-  Facts facts = DescribeSession(ssl_.get(), context().settings().requests_certificate);
+  Facts facts = DescribeSession(ssl_.get(), context().settings().request_cert);
   facts.servername = hello().servername;
   return facts;
 }

@@ -93,8 +93,8 @@ class Session {
   // Identifies the authorities for client certificates of this session: ServerContext::TrustOf().
   const std::string& trust() const { return context().TrustOf(negotiation_.host()); }
   HandshakeTerms terms() const;
-  // True if the server has requested a client certificate: terms().is_asked, at less cost.
-  bool requests_certificate() const { return context().settings().requests_certificate; }
+  // True if the client was asked for a certificate: terms().is_asked, at less cost.
+  bool requests_certificate() const { return context().settings().request_cert; }
   const Maker& maker() const { return maker_; }
   std::string_view alpn() const { return ChosenProtocol(ssl_.get()); }
   // Answers a question of JavaScript about the connection; empty = no answer.

@@ -20,8 +20,8 @@ cache::StoreOptions OptionsOf(const CacheSettings& settings) {
   options.rules = settings.rules == 1 ? cache::RuleSet::kHttpSys : cache::RuleSet::kRfc9111;
   options.default_seconds = settings.duration;
   options.entry_bytes_max = settings.max_entry_bytes;
-  options.freshness.allows_heuristics = (settings.flags & CacheSettings::kHeuristics) != 0;
-  options.freshness.ignores_reload = (settings.flags & CacheSettings::kIgnoresReload) != 0;
+  options.freshness.allows_heuristics = settings.heuristics;
+  options.freshness.ignores_reload = settings.ignore_reload;
   options.codings = cache::CodingsOf(settings.compress);
   options.freshness.stale = {settings.stale_while_revalidate, settings.stale_if_error};
   return options;
@@ -75,8 +75,8 @@ std::shared_ptr<const CacheTerms> ServerCaches::Configure(uint32_t server_id,
   terms->harmless_fields = wanted.harmless_fields;
   terms->refresh_ms = wanted.refresh_timeout;
   terms->coalesce_ms = wanted.coalesce_timeout;
-  terms->tells_reason = (wanted.flags & CacheSettings::kTellsReason) != 0;
-  terms->tells_status = terms->tells_reason || (wanted.flags & CacheSettings::kTellsStatus) != 0;
+  terms->tells_reason = wanted.says_why;
+  terms->tells_status = terms->tells_reason || wanted.status;
   terms->counters = server.counters;
   terms->scope_of_everything = server.scope_of_everything;
   terms->scopes = server.scopes;

@@ -74,7 +74,7 @@ bool ConnectionFactory::BeginTls(Connection* connection) {
   std::shared_ptr<const tls::ServerContext> context =
       config.TlsOf(connection->local_port, connection->local_ip);
   if (context == nullptr || connection->origin() != nullptr) return true;
-  const uint64_t timeout_ms = context->settings().handshake_timeout_ms;
+  const uint64_t timeout_ms = context->settings().handshake_timeout;
   const tls::Maker maker{connection->server()->id, config.settings().listening};
   connection->tls = tls::Session::Create(std::move(context), connection->fd, &sealed_,
                                          connection->local_port, maker);

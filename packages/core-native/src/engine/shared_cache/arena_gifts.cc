@@ -47,9 +47,8 @@ peer::CacheScope ArenaGifts::ScopeOf(const ServerConfig& config, uint32_t server
           ? ParseUrlPrefix(told.prefix, &prefix) == PrefixError::kNone && prefix.is_https
           : config.tls() != nullptr;
   if (is_secure && config.tls() != nullptr) told.terms = config.tls()->negotiation();
-  const bool asks_clients =
-      config.tls() != nullptr && config.tls()->settings().requests_certificate;
-  // Servers with static files get no scope: another member does not know which files a folder has.
+  const bool asks_clients = config.tls() != nullptr && config.tls()->settings().request_cert;
+  // No scope for servers with static files: another member does not know which files a folder has.
   if (config.cache() == nullptr || config.has_statics() || settings.max_bandwidth != 0 ||
       settings.max_connections_per_address != 0 || settings.max_connections_per_prefix != 0 ||
       asks_clients || told.terms.empty() == is_secure) {

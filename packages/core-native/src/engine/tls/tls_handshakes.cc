@@ -112,7 +112,7 @@ bool TlsHandshakes::OnAnswer(const Attachment* from, uint32_t id, tls::HelloAnsw
 bool TlsHandshakes::Establish(Connection* connection) {
   const tls::ContextSettings& settings = connection->tls->context().settings();
   transport_->StopTimer(connection);
-  if (settings.requests_certificate && settings.rejects_unauthorized &&
+  if (settings.request_cert && settings.reject_unauthorized &&
       connection->tls->Describe().verify_result != 0) {
     connection->tls->Reject();
     Fail(connection);
