@@ -12,6 +12,7 @@ const path = require('node:path')
 const { createAdapter } = require('@httpsys/express-adapter')
 const { backend, http } = require('../helpers/backend')
 const { freePort } = require('../helpers/free-port')
+const table = require('../../packages/core-native/lib/options/table')
 const { kTlsOptions } = require('../../packages/core-native/lib/options/tls-options')
 const { namesToTry, outcomes } = require('../fixtures/option-forms')
 
@@ -79,22 +80,17 @@ test('names of ours mean to a program below register, where they have no effect,
 
 const pair = () => require('../helpers/certificates').certificate('localhost')
 
+/** @param {{ type: string, default?: unknown, least?: number, choices?: string[] }} entry of the table of options @returns {unknown} a value that the option takes */
+function valueOf ({ type, default: byDefault, least = 0, choices }) {
+  if (type === 'number') return Math.max(least, 1000)
+  return choices === undefined ? !byDefault : choices[0]
+}
+
 /** All names of ours, each with a value that its own place takes. @type {Record<string, any>} */
 const kOurs = {
-  maxRequestBodySize: 1000,
+  ...Object.fromEntries(Object.entries(table.server).map(([name, entry]) => [name, valueOf(entry)])),
   maxRequestBodySizeCeiling: 0, // Another value needs maxRequestBodySize beside it.
-  maxConnectionsPerAddress: 10,
-  maxConnectionsPerPrefix: 10,
-  pipelinedRequestsMax: 4,
-  queueLimit: 10,
-  queueTimeout: 1000,
-  http503Verbosity: 'basic',
-  minSendRate: 100,
-  maxBandwidth: 2048,
-  stripPrefix: true,
   forwardedPrefix: true, // Needs stripPrefix beside it.
-  strictUrl: true,
-  serverHeader: false,
   http2: true,
   httpSys: {},
   cache: true,
@@ -108,7 +104,7 @@ const kOurs = {
   restart: true,
   waitMs: 1000
 }
-const kServer = ['maxRequestBodySize', 'maxRequestBodySizeCeiling', 'pipelinedRequestsMax', 'queueLimit', 'queueTimeout', 'http503Verbosity', 'minSendRate', 'maxBandwidth', 'maxConnectionsPerAddress', 'maxConnectionsPerPrefix', 'stripPrefix', 'strictUrl', 'serverHeader', 'http2', 'httpSys', 'cache']
+const kServer = Object.keys(table.server)
 const kSources = ['certificates', 'certificateDirectory', 'devCert']
 const kQueue = ['queueName', 'queueMode']
 const kPaths = ['stripPrefix', 'forwardedPrefix']

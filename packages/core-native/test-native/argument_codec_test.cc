@@ -172,7 +172,8 @@ using Arguments =
     testing::Types<Http2Settings, KernelSettings, SpokenPlace, ServerSettings, RegistrationFlags,
                    Registration, NumberedPrefix, ServerPrefixes, StaticMount, CacheSettings,
                    CacheEntry, CacheFigure, CacheStatistics, RegistrationResult, PortSockets,
-                   KeptFile, Stranger, HelloReply, UrlResult, TlsSettings, TlsSettings::Host>;
+                   KeptFile, Stranger, HelloReply, UrlResult, TlsSettings, TlsSettings::Host,
+                   tls::ContextOptions>;
 TYPED_TEST_SUITE(ArgumentCodecTest, Arguments);
 
 TYPED_TEST(ArgumentCodecTest, ListsAllItsFields) {
