@@ -80,8 +80,9 @@ const kRooms = {
   'tools/compat/wire': ['test/fuzz', 'tools/compat'],
   'tools/compat/cache': ['tools/compat'],
   'tools/packages': ['tools/lib'],
+  'tools/generate': ['packages/core-native/schema', 'tools/lib'],
   tools: ['lib/backend', 'packages/core-native/native', 'packages/core-native/schema', 'packages/core-native/test-native', 'test/differential/mutations', 'test/differential',
-    'tools/lib', 'tools/compat', 'tools/compat/wire', 'tools/compat/cache', 'tools/packages'],
+    'tools/lib', 'tools/compat', 'tools/compat/wire', 'tools/compat/cache', 'tools/packages', 'tools/generate'],
 }
 
 /** Node's headers belong to the boundary alone: the engine is compiled and tested without Node. */

@@ -427,8 +427,8 @@ function descriptorsOf (pid) {
  */
 function stateOf (port) {
   return new Promise((resolve, reject) => {
-    loadBinding().serviceState(port, (/** @type {number} */ errno, /** @type {string} */ text) => {
-      if (errno === 0) resolve(JSON.parse(text))
+    loadBinding().serviceState(port, (/** @type {number} */ errno, /** @type {any} */ state) => {
+      if (errno === 0) resolve(state)
       else reject(new Error(`no state of port ${port}: ${errno}`))
     })
   })

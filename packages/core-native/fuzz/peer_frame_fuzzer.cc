@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/port_report.h"
 #include "peer/frame_reader.h"
 #include "peer/messages.h"
 
@@ -30,7 +31,7 @@ void TryDecode(std::string_view payload) {
 void TryAll(std::string_view payload) {
   TryDecode<peer::Hello>(payload);
   TryDecode<peer::Welcome>(payload);
-  TryDecode<peer::CacheQuery>(payload);
+  TryDecode<httpsys::CacheQuestion>(payload);
   TryDecode<peer::Refusal>(payload);
   TryDecode<peer::Register>(payload);
   TryDecode<peer::Registered>(payload);
@@ -56,6 +57,8 @@ void TryAll(std::string_view payload) {
   TryDecode<peer::CacheChunk>(payload);
   TryDecode<peer::CacheGone>(payload);
   TryDecode<peer::CacheScope>(payload);
+  TryDecode<httpsys::MemberReport>(payload);
+  TryDecode<httpsys::PortReport>(payload);
   peer::HandOver message;
   peer::Reader reader(payload);
   reader(message);

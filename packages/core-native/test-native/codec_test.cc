@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "backend/port_report.h"
 #include "peer/messages.h"
 
 namespace httpsys::peer {
@@ -178,6 +179,41 @@ TEST(CodecTest, AListThatIsTooLongIsRefusedBeforeMemoryIsTaken) {
   longest.prefix_ids.push_back(1);
   EXPECT_FALSE(Decode(Encode(longest), &read));
   EXPECT_TRUE(read.prefix_ids.empty());
+}
+
+TEST(CodecTest, TheReportOfAPortArrivesAsItWas) {
+  CacheEntry entry;
+  entry.url = "http://a/";
+  entry.created_s = 1u << 31;
+  entry.varies = true;
+  MemberReport member{1, "id", 2, "a.js", kProtocol, {}, {1, 2, 3, 4}, CacheReport{5, {entry}}};
+  member.registrations.push_back({"http://*:80/", "queue", {6}, {7, 8, 9}});
+  const PortReport read = ThereAndBack(PortReport{80, kProtocol, 1, {member}, {"[::]:80"}});
+  ASSERT_EQ(read.members.size(), 1u);
+  EXPECT_EQ(read.members[0].counters.cache_answers, 4u);
+  EXPECT_EQ(read.members[0].registrations[0].queue_counters.refused, 9u);
+  ASSERT_TRUE(read.members[0].cache.has_value());
+  EXPECT_TRUE(read.members[0].cache->entries[0].varies);
+  member.cache.reset();
+  member.registrations.resize(kListItemsMax + 1);
+  EXPECT_TRUE(Decode(Encode(member), &member)) << "a frame limits its length";
+}
+
+TEST(CodecTest, AReportOutOfItsBoundsIsRefused) {
+  MemberReport member;
+  MemberReport read;
+  EXPECT_FALSE(Decode(Encode(member), &read)) << "no process";
+  member.pid = 1u << 31;
+  EXPECT_FALSE(Decode(Encode(member), &read));
+  CacheEntry entry;
+  entry.policy = 3;
+  CacheReport cache;
+  EXPECT_FALSE(Decode(Encode(CacheReport{0, {entry}}), &cache));
+  entry.policy = 0;
+  std::string bytes = Encode(CacheReport{0, {entry}});
+  EXPECT_TRUE(Decode(bytes, &cache));
+  bytes.back() = 2;
+  EXPECT_FALSE(Decode(bytes, &cache)) << "neither true nor false";
 }
 
 TEST(CodecTest, AfterTheFirstBytesThatAreMissingNothingIsRead) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/limits.h"
@@ -33,8 +34,28 @@ using PlayedPeersTest = test::MembersTest;
 
 TEST_F(PlayedPeersTest, ASilentCoordinatorIsWaitedForAsLongAsWasSaid) {
   ListenAsCoordinator();
-  std::string text;
-  EXPECT_EQ(QueryState(port_, 50, &text), -ETIMEDOUT);
+  PortReport state;
+  EXPECT_EQ(QueryState(port_, 50, &state), -ETIMEDOUT);
+  close(coordinator_.fd);
+}
+
+TEST_F(PlayedPeersTest, AnAnswerThatIsNotTheStateOfThePortIsRefused) {
+  ListenAsCoordinator();
+  PortReport other;
+  other.port = static_cast<uint16_t>(port_ + 1);
+  other.coordinator = 1;
+  for (const std::string& answer :
+       {std::string("x"), peer::Encode(PortReport()), peer::Encode(other)}) {
+    int status = 0;
+    std::thread asking([&] {
+      PortReport state;
+      status = QueryState(port_, 2000, &state);
+    });
+    Raw visitor = AcceptMember();
+    visitor.SendBytes(FrameType::kState, answer);
+    asking.join();
+    EXPECT_EQ(status, -EPROTO);
+  }
   close(coordinator_.fd);
 }
 
@@ -409,14 +430,30 @@ TEST_F(PlayedPeersTest, TwoMembersCannotHaveTheSameId) {
   EXPECT_TRUE(third.IsEnded());
 }
 
+TEST_F(PlayedPeersTest, AMemberWhoseReportCannotBeReadIsLeftOut) {
+  Alice();
+  Raw visitor = Visit();
+  visitor.Send(FrameType::kHello, peer::Hello{.id = 77, .program = "played"});
+  ASSERT_TRUE(visitor.Next(FrameType::kSync).has_value());
+  PortReport state;
+  int status = -1;
+  std::thread asking([&] { status = QueryState(port_, 2000, &state); });
+  EXPECT_TRUE(visitor.Next(FrameType::kStateQuery).has_value());
+  visitor.SendBytes(FrameType::kState, "x");
+  EXPECT_TRUE(visitor.IsEnded());
+  asking.join();
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(state.members.size(), 1u);
+}
+
 TEST_F(PlayedPeersTest, AMemberThatConfirmsNothingDelaysOthersForAMomentOnly) {
   Alice();
   Raw silent = Visit();
   silent.Send(FrameType::kHello, peer::Hello{.id = 77, .program = "silent"});
   ASSERT_TRUE(silent.Next(FrameType::kSync).has_value());
   EXPECT_EQ(Register(Bob(), "/b/").error, 0);
-  std::string text;
-  EXPECT_EQ(QueryState(port_, 2000, &text), 0) << "nor does it keep the state back";
+  PortReport state;
+  EXPECT_EQ(QueryState(port_, 2000, &state), 0) << "nor does it keep the state back";
 }
 
 TEST_F(PlayedPeersTest, WhatIsNoListeningSocketOfThePortIsNotAcceptedFrom) {

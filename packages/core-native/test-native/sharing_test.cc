@@ -266,18 +266,24 @@ TEST_F(SharingTest, TheStateNamesAllMembers) {
   Member& alice = Alice();
   Member& bob = Bob();
   EXPECT_EQ(Register(bob, "/b/").error, 0);
-  std::string text;
-  ASSERT_EQ(QueryState(port_, 2000, &text), 0);
-  for (const Member* member : {&alice, &bob}) {
+  PortReport state;
+  ASSERT_EQ(QueryState(port_, 2000, &state), 0);
+  EXPECT_EQ(state.port, port_);
+  EXPECT_EQ(state.protocol, peer::kProtocol);
+  EXPECT_EQ(state.coordinator, static_cast<uint32_t>(getpid()));
+  EXPECT_EQ(state.sockets, (std::vector<std::string>{"127.0.0.1:" + std::to_string(port_)}));
+  ASSERT_EQ(state.members.size(), 2u);
+  for (Member* member : {&alice, &bob}) {
     char id[20];
     std::snprintf(id, sizeof id, "%016llx",
-                  static_cast<unsigned long long>(const_cast<Member*>(member)->sharing().id()));
-    EXPECT_NE(text.find(id), std::string::npos) << text;
-  }
-  for (const std::string& part :
-       {Prefix("/a/"), Prefix("/b/"), "\"127.0.0.1:" + std::to_string(port_) + "\"",
-        "\"coordinator\":" + std::to_string(getpid())}) {
-    EXPECT_NE(text.find(part), std::string::npos) << text;
+                  static_cast<unsigned long long>(member->sharing().id()));
+    const MemberReport& report = state.members[member == &bob];
+    EXPECT_EQ(report.id, id);
+    EXPECT_EQ(report.pid, static_cast<uint32_t>(getpid()));
+    EXPECT_EQ(report.counters.connections, 1u);
+    ASSERT_EQ(report.registrations.size(), 1u);
+    EXPECT_EQ(report.registrations[0].prefix, Prefix(member == &bob ? "/b/" : "/a/"));
+    EXPECT_FALSE(report.cache.has_value());
   }
 }
 
@@ -295,13 +301,13 @@ TEST_F(SharingTest, AStateThatIsTooLongForAnAnswerIsToldInPart) {
     }
     ASSERT_EQ(bob.Register(port_, server, prefixes).error, 0);
   }
-  std::string text;
+  PortReport state;
   // Ends a hang: 1.5 MB of registrations take seconds with the thread sanitizer on a busy machine.
   constexpr int kHangMs = 60'000;
-  ASSERT_EQ(QueryState(port_, kHangMs, &text), 0);
-  EXPECT_LE(text.size(), peer::kFrameBytesMax);
-  EXPECT_NE(text.find(Prefix("/a/")), std::string::npos);
-  EXPECT_EQ(text.substr(text.size() - 2), "]}");
+  ASSERT_EQ(QueryState(port_, kHangMs, &state), 0);
+  ASSERT_EQ(state.members.size(), 2u);
+  EXPECT_EQ(state.members[0].registrations[0].prefix, Prefix("/a/"));
+  EXPECT_GT(state.members[1].registrations.size(), 200u);
   EXPECT_EQ(alice.targets(port_), 1 + kServers * kPrefixes) << "bob is still there";
 }
 
@@ -310,20 +316,22 @@ TEST_F(SharingTest, AQuestionAboutCachesReachesEachServerOfAllMembers) {
   Member& bob = Bob();
   ASSERT_EQ(bob.Register(port_, 2, {Prefix("/b/")}).error, 0);
   ASSERT_EQ(bob.Register(port_, 3, {Prefix("/c/"), Prefix("/d/")}).error, 0);
-  std::string text;
-  ASSERT_EQ(QueryState(port_, 2000, &text), 0);
-  EXPECT_EQ(text.find("\"cache\""), std::string::npos) << "nothing was asked about caches";
-  ASSERT_EQ(QueryState(port_, 2000, &text,
-                       peer::Encode(peer::CacheQuery{peer::CacheQuery::kEntries, 1, "http://a/"})),
+  PortReport state;
+  ASSERT_EQ(QueryState(port_, 2000, &state,
+                       peer::Encode(CacheQuestion{CacheQuestion::kEntries, 1, "http://a/"})),
             0);
-  EXPECT_NE(text.find("\"cache\":{\"flushed\":0,\"entries\":[{\"url\":\"http://a/\""),
-            std::string::npos)
-      << text;
-  ASSERT_EQ(QueryState(port_, 2000, &text,
-                       peer::Encode(peer::CacheQuery{peer::CacheQuery::kFlushBelow, 0, ""})),
+  ASSERT_EQ(state.members.size(), 2u);
+  ASSERT_TRUE(state.members[0].cache.has_value());
+  EXPECT_EQ(state.members[0].cache->flushed, 0u);
+  ASSERT_EQ(state.members[0].cache->entries.size(), 1u);
+  EXPECT_EQ(state.members[0].cache->entries[0].url, "http://a/");
+  EXPECT_EQ(state.members[0].cache->entries[0].status, 200u);
+  ASSERT_EQ(QueryState(port_, 2000, &state,
+                       peer::Encode(CacheQuestion{CacheQuestion::kFlushBelow, 0, ""})),
             0);
-  EXPECT_NE(text.find("\"cache\":{\"flushed\":1,"), std::string::npos) << text;
-  EXPECT_NE(text.find("\"cache\":{\"flushed\":2,"), std::string::npos) << text;
+  ASSERT_EQ(state.members.size(), 2u);
+  EXPECT_EQ(state.members[0].cache.value_or(CacheReport{}).flushed, 1u);
+  EXPECT_EQ(state.members[1].cache.value_or(CacheReport{}).flushed, 2u);
   EXPECT_EQ(alice.cache_questions(), (std::vector<std::string>{"1:1:http://a/", "1:3:"}));
   EXPECT_EQ(bob.cache_questions(),
             (std::vector<std::string>{"2:1:http://a/", "3:1:http://a/", "2:3:", "3:3:"}));
@@ -333,31 +341,31 @@ TEST_F(SharingTest, EntriesThatAreTooManyForAnAnswerAreToldInPart) {
   Member& alice = Alice();
   Member& bob = Bob();
   ASSERT_EQ(Register(bob, "/b/").error, 0);
-  std::string text;
+  PortReport state;
   const std::string url = "http://a/" + std::string(8000, 'x');
-  ASSERT_EQ(QueryState(port_, 60'000, &text,
-                       peer::Encode(peer::CacheQuery{peer::CacheQuery::kEntries, 1000, url})),
+  ASSERT_EQ(QueryState(port_, 60'000, &state,
+                       peer::Encode(CacheQuestion{CacheQuestion::kEntries, 1000, url})),
             0);
-  EXPECT_LE(text.size(), peer::kFrameBytesMax);
-  EXPECT_GT(text.size(), 20 * url.size());
-  EXPECT_EQ(text.substr(text.size() - 2), "]}");
+  ASSERT_EQ(state.members.size(), 2u);
+  EXPECT_GT(state.members[1].cache.value_or(CacheReport{}).entries.size(), 20u);
   EXPECT_EQ(alice.targets(port_), 2u) << "bob is still there";
 }
 
 TEST_F(SharingTest, AQuestionThatCannotBeReadIsOneForTheStateAlone) {
   Member& alice = Alice();
-  std::string text;
+  PortReport state;
   for (const std::string& query : {std::string("x"), std::string(100, '\xff')}) {
-    ASSERT_EQ(QueryState(port_, 2000, &text, query), 0);
-    EXPECT_NE(text.find(Prefix("/a/")), std::string::npos);
-    EXPECT_EQ(text.find("\"cache\""), std::string::npos);
+    ASSERT_EQ(QueryState(port_, 2000, &state, query), 0);
+    ASSERT_EQ(state.members.size(), 1u);
+    EXPECT_EQ(state.members[0].registrations[0].prefix, Prefix("/a/"));
+    EXPECT_FALSE(state.members[0].cache.has_value());
   }
   EXPECT_TRUE(alice.cache_questions().empty());
 }
 
 TEST_F(SharingTest, AskingAboutAPortThatNobodySharesFails) {
-  std::string text;
-  EXPECT_EQ(QueryState(port_, 1000, &text), -ECONNREFUSED);
+  PortReport state;
+  EXPECT_EQ(QueryState(port_, 1000, &state), -ECONNREFUSED);
 }
 
 // -- Ends.

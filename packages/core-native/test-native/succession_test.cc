@@ -90,8 +90,8 @@ TEST_F(SuccessionTest, AMemberSucceedsACoordinatorThatDoesNotAnswerANewcomer) {
   EXPECT_EQ(bob_->targets(port_), 4u);
   EXPECT_EQ(carol_->targets(port_), 4u);
   EXPECT_TRUE(IsTaken(1));
-  std::string text;
-  EXPECT_EQ(QueryState(port_, 2000, &text), 0) << "asks the successor";
+  PortReport state;
+  EXPECT_EQ(QueryState(port_, 2000, &state), 0) << "asks the successor";
   CloseNamed(&coordinator_);
 }
 

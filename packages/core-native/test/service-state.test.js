@@ -6,7 +6,6 @@ const os = require('node:os')
 const path = require('node:path')
 const { test } = require('node:test')
 const { portsInUse, readServiceState } = require('../lib/backend/service-state')
-const { checkServiceState } = require('../lib/backend/service-state-check')
 
 const registration = { prefix: 'http://*:8080/', queue: '', requests: 1, queued: 0, queueLimit: 1000, refused: 0 }
 const member = {
@@ -55,43 +54,19 @@ test('of a very long list only the beginning is read', (t) => {
   assert.deepEqual(portsInUse({ file: procFile(t, row('@httpsys/1/1/80') + filler + row('@httpsys/1/1/81')), uid: 1 }).own, [80])
 })
 
-test('a state comes back as it was told, without what nobody knows', () => {
-  const more = { ...state, later: 1, members: [{ ...member, later: 1, registrations: [{ ...registration, later: 1 }] }] }
-  assert.deepEqual(checkServiceState(8080, JSON.stringify(more)), state)
-})
-
-test('no character of a state commands the terminal', () => {
+test('no character of a state commands the terminal', async () => {
   const program = 'a\u001b[2J\u0007\u009b\u202e\u2066\n\ud800b'
-  const checked = checkServiceState(8080, JSON.stringify({ ...state, members: [{ ...member, program }] }))
-  assert.equal(checked.members[0].program, 'a\ufffd[2J' + '\ufffd'.repeat(6) + 'b')
+  const read = await readServiceState(8080, { ask: (port, answer) => answer(0, { ...state, members: [{ ...member, program }] }) })
+  assert.equal(read.members[0].program, 'a\ufffd[2J' + '\ufffd'.repeat(6) + 'b')
 })
 
-test('what is no state is refused, and the message says where', () => {
-  const refused = [
-    ['', /the answer is not JSON/],
-    ['null', /the answer is no object/],
-    ['[]', /the answer\.port is no integer/],
-    [{ ...state, port: 8081 }, /the answer is about port 8081/],
-    [{ ...state, port: '8080' }, /\.port is no integer from 1 to 65535/],
-    [{ ...state, coordinator: -1 }, /\.coordinator is no integer/],
-    [{ ...state, members: {} }, /\.members is no array/],
-    [{ ...state, members: [null] }, /\.members\[0\] is no object/],
-    [{ ...state, members: [{ ...member, program: 7 }] }, /\.members\[0\]\.program is no string/],
-    [{ ...state, members: [{ ...member, program: 'x'.repeat(256) }] }, /\.program is no string of at most 255/],
-    [{ ...state, members: [{ ...member, connections: 1.5 }] }, /\.connections is no integer/],
-    [{ ...state, members: [{ ...member, registrations: [{ ...registration, requests: 2 ** 53 }] }] }, /registrations\[0\]\.requests is no integer/],
-    [{ ...state, sockets: [1] }, /\.sockets\[0\] is no string/],
-    [{ ...state, sockets: new Array(1001).fill('') }, /\.sockets is no array of at most 1000/],
-    [' '.repeat(16 * 1024 * 1024 + 1), /longer than/]
-  ]
-  for (const [value, message] of refused) {
-    const text = typeof value === 'string' ? value : JSON.stringify(value)
-    assert.throws(() => checkServiceState(8080, text), { code: 'ERR_HTTPSYS_SERVICE_STATE', port: 8080, message })
-  }
+test('an answer that the addon cannot read is an error', async () => {
+  await assert.rejects(readServiceState(8080, { ask: (port, answer) => answer(-os.constants.errno.EPROTO) }),
+    { code: 'ERR_HTTPSYS_SERVICE_STATE', port: 8080, message: 'Port 8080 did not tell its state: the answer is not the state of this port' })
 })
 
 test('the members of a port are asked', async () => {
-  assert.deepEqual(await readServiceState(8080, { ask: (port, answer) => answer(0, JSON.stringify({ ...state, port })) }), state)
+  assert.deepEqual(await readServiceState(8080, { ask: (port, answer) => answer(0, { ...state, port }) }), state)
 })
 
 test('an error of the system keeps its code, whichever sign it has', async () => {

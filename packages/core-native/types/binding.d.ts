@@ -3,9 +3,8 @@
  * JavaScript may run on for a moment; methods then do nothing and return undefined.
  */
 
-import type {
-  CacheEntry, CommonCacheOptions, EngineServerOptions, Http2Options, HttpSysCacheOptions, HttpSysOptions, Rfc9111CacheOptions, StaticFilesOptions
-} from './index'
+import type { CacheEntry, CacheStatistics } from './index'
+import type { Member, ServiceState } from './service-state'
 
 /** HTTP/2 of one server. */
 export interface Http2Settings extends Required<Omit<Http2Options, 'allowHTTP1'>> {
@@ -97,26 +96,6 @@ export type StoredEntry = Omit<CacheEntry, 'policy' | 'created'> & {
   policy: number
   /** Seconds since 1970. */
   created: number
-}
-
-/** Counters of a server's cache since it has listened. */
-export interface CacheStatistics {
-  hits: number
-  misses: number
-  stale: number
-  revalidated: number
-  coalesced: number
-  released: number
-  stored: number
-  invalidated: number
-  changedWhileRead: number
-  entries: number
-  bytes: number
-  /** These two: of the process. */
-  evicted: number
-  memoryBytes: number
-  /** How many requests and responses were not stored, by the reasons of src/cache/refusal.h. */
-  refused: Record<string, number>
 }
 
 /** How the prefixes of a server differ from those that it was configured with before. */
@@ -547,8 +526,10 @@ export interface CacheQuestion {
   url: string
 }
 
-/** Asks who listens on a port: a status (0 or a negative errno) and JSON (docs/cli.md), to be validated. */
-export const serviceState: undefined | ((port: number, callback: (status: number, text: string) => void, question?: CacheQuestion) => void)
+/** The state of a port. Its texts are those of other processes, with their control characters. */
+export type NativeState = Omit<ServiceState, 'members'> & { members: (Member & { cache?: { flushed: number, entries: StoredEntry[] } })[] }
+/** Asks who listens on a port. The status is 0 or a negative errno: -EPROTO when the answer is no state of this port. */
+export const serviceState: undefined | ((port: number, callback: (status: number, state: NativeState) => void, question?: CacheQuestion) => void)
 /**
  * Chooses the folder of the names under which processes that share ports meet ('' = the default), for the whole process: 0, or
  * a negative errno when another one was chosen before or the network namespace cannot be told.

@@ -203,32 +203,36 @@ export interface CacheEntry {
 
 /** Counters of a server's cache. */
 export interface CacheStatistics {
-  /** Answers of fresh entries. */
+  // generated: cache counters, from schema/counters.js
+  /** Fresh entries that answered. */
   hits: number
-  /** Requests that an entry could have answered. */
+  /** Requests for JavaScript that an entry could have answered. */
   misses: number
-  /** Answers that were given although they were stale. */
+  /** Stale entries that answered. */
   stale: number
   /** Entries that the application has called still good, by a 304. */
   revalidated: number
   /** Requests that waited for the answer to another one. */
   coalesced: number
-  /** Those of them that were given to the application in the end. */
+  /** Requests that had waited and then went to JavaScript. */
   released: number
+  /** Responses that were stored. */
   stored: number
   /** Entries that a request of an unsafe method has made obsolete. */
   invalidated: number
-  /** Answers that were compressed: among those of `hits` and `stale`. */
+  /** Compressed variants that answered: a part of `hits` and `stale`. */
   compressed: number
   /** Entries that went away while they were read. */
   changedWhileRead: number
+  /** Entries now. */
   entries: number
-  /** Of the entries. */
+  /** Size of the entries. */
   bytes: number
-  /** Entries that made room for others; of the process. */
+  /** Entries of the process that made room for others. */
   evicted: number
   /** Memory that the process has taken for entries. */
   memoryBytes: number
+  // end of cache counters
   /** Requests that went past the cache and responses that were not stored, by reason (https://github.com/httpsys/httpsys/blob/main/docs/cache.md). */
   refused: Record<string, number>
 }

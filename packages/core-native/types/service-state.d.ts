@@ -8,12 +8,16 @@ export interface Registration {
   prefix: string
   /** The name of its request queue; empty for one without a name. */
   queue: string
-  /** Given to the application. */
+  // generated: registration counters, from schema/counters.js
+  /** Requests for the prefix since its registration, with those that I/O threads answered. */
   requests: number
+  /** Requests that wait for JavaScript now. */
   queued: number
+  /** How many may wait. */
   queueLimit: number
-  /** Answered with 503. */
+  /** Requests refused with 503 because the queue was full. */
   refused: number
+  // end of registration counters
 }
 
 /** One JavaScript environment: the main thread of a process, or a worker. */
@@ -25,13 +29,16 @@ export interface Member {
   program: string
   protocol: number
   registrations: Registration[]
+  // generated: member counters, from schema/counters.js
+  /** Connections that are open and known to JavaScript. */
   connections: number
   /** Connections given to other members. */
   handedOver: number
   /** Connections got from other members. */
   received: number
-  /** Answers that it gave from the output caches of other members. Missing from members of older versions. */
-  cacheAnswers?: number
+  /** Answers given from the output caches of other members, whose servers do not count them. */
+  cacheAnswers: number
+  // end of member counters
 }
 
 export interface ServiceState {
@@ -52,10 +59,10 @@ export function portsInUse (options?: { file?: string, uid?: number }): {
 
 /**
  * Asks the members of a port of this user. Rejects with the system's error (ECONNREFUSED when nothing listens there) or
- * ERR_HTTPSYS_SERVICE_STATE. What it resolves with has been checked; control characters are replaced.
+ * ERR_HTTPSYS_SERVICE_STATE. Control characters in texts are replaced.
  */
 export function readServiceState (port: number, options?: {
-  ask?: (port: number, callback: (errno: number, text?: string) => void) => void
+  ask?: (port: number, callback: (errno: number, state?: ServiceState) => void) => void
   timeoutMs?: number
 }): Promise<ServiceState>
 

@@ -1,58 +1,22 @@
 'use strict'
 
 // Finds the ports that this user's servers share, by the names of the sockets at which their members meet, and asks the members for their
-// state. Any local process can bind such a name and answer: answers are validated, and their size is limited.
+// state. Any local process can bind such a name and answer: the addon decodes answers with limits, and their texts are made printable here.
 
+const os = require('node:os')
 const util = require('node:util')
 const { clearTimeout, setTimeout } = require('node:timers')
 const { loadBinding } = require('./binding')
+const { describeEntry } = require('./cache-entry')
 const { ServiceStateError } = require('../base/errors')
 const { readStart } = require('./proc-file')
 const { useRuntimeDirectory } = require('./runtime-directory')
-const { checkCacheState, checkServiceState } = require('./service-state-check')
 
-/**
- * @typedef {object} Registration
- * @property {string} prefix
- * @property {string} queue '' if the registration has a queue of its own, without a name
- * @property {number} requests given to the application
- * @property {number} queued now
- * @property {number} queueLimit
- * @property {number} refused with 503
- *
- * @typedef {object} Member one JavaScript environment
- * @property {number} pid
- * @property {string} id
- * @property {number} thread 0 for the main thread
- * @property {string} program
- * @property {number} protocol
- * @property {Registration[]} registrations
- * @property {number} connections open now
- * @property {number} handedOver connections given to other members
- * @property {number} received connections that other members handed over
- * @property {number} [cacheAnswers] answers given from the caches of other members
- *
- * @typedef {object} ServiceState of one port
- * @property {number} port
- * @property {number} protocol
- * @property {number} coordinator pid
- * @property {Member[]} members
- * @property {string[]} sockets
- *
- * @typedef {import('../../types/index').CacheEntry} CacheEntry
- *
- * @typedef {object} CacheMember one JavaScript environment with an output cache
- * @property {number} pid
- * @property {number} thread
- * @property {string} program
- * @property {number} flushed number of entries that flushCaches() removed
- * @property {CacheEntry[]} entries
- *
- * @typedef {{ own: number[], others: { port: number, uid: number }[] }} PortsInUse
- *
- * @typedef {import('../../types/binding').CacheQuestion} CacheQuestion
- * @typedef {(port: number, callback: (errno: number, text?: string) => void, question?: CacheQuestion) => void} AskNative
- */
+/** @typedef {import('../../types/service-state').ServiceState} ServiceState */
+/** @typedef {import('../../types/service-state').CacheMember} CacheMember */
+/** @typedef {import('../../types/binding').CacheQuestion} CacheQuestion */
+/** @typedef {import('../../types/binding').NativeState} NativeState */
+/** @typedef {(port: number, callback: (errno: number, state?: NativeState) => void, question?: CacheQuestion) => void} AskNative */
 
 const kProcNetUnix = '/proc/net/unix'
 const kOthersMax = 1000
@@ -65,7 +29,8 @@ const kListed = 1000
  * Lists the ports on which httpsys listens, from the names of the sockets at which members meet. Linux only.
  *
  * @param {{ file?: string, uid?: number, start?: string }} [options]
- * @returns {PortsInUse} `others`: ports of other users or protocol versions; with HTTPSYS_RUNTIME_DIRECTORY, all abstract names
+ * @returns {ReturnType<typeof import('../../types/service-state').portsInUse>} `others`: ports of other users or protocol versions; with
+ *   HTTPSYS_RUNTIME_DIRECTORY, all abstract names
  */
 function portsInUse ({ file = kProcNetUnix, uid = process.geteuid?.() ?? -1, start = startOfFiles() } = {}) {
   const own = new Set()
@@ -112,7 +77,7 @@ function filesOf (text, start) {
  *   ERR_HTTPSYS_SERVICE_STATE
  */
 async function readServiceState (port, { ask = askNative(port), timeoutMs = kTimeoutMs } = {}) {
-  return checkServiceState(port, await textOf(port, undefined, ask, timeoutMs))
+  return stateOf(port, undefined, ask, timeoutMs)
 }
 
 /**
@@ -123,7 +88,7 @@ async function readServiceState (port, { ask = askNative(port), timeoutMs = kTim
  * @returns {Promise<CacheMember[]>} rejects as readServiceState()
  */
 async function readCacheState (port, { url = '', limit = kListed, ask = askNative(port), timeoutMs = kTimeoutMs } = {}) {
-  return checkCacheState(port, await textOf(port, { wants: 1, limit, url }, ask, timeoutMs))
+  return cachesOf(await stateOf(port, { wants: 1, limit, url }, ask, timeoutMs))
 }
 
 /**
@@ -134,19 +99,34 @@ async function readCacheState (port, { url = '', limit = kListed, ask = askNativ
  * @returns {Promise<CacheMember[]>} `flushed` is the number of removed entries; rejects as readServiceState()
  */
 async function flushCaches (port, { url = '', recursive = false, ask = askNative(port), timeoutMs = kTimeoutMs } = {}) {
-  return checkCacheState(port, await textOf(port, { wants: recursive || url === '' ? 3 : 2, limit: 0, url }, ask, timeoutMs))
+  return cachesOf(await stateOf(port, { wants: recursive || url === '' ? 3 : 2, limit: 0, url }, ask, timeoutMs))
 }
 
-/** @param {number} port @param {CacheQuestion | undefined} question @param {AskNative} ask @param {number} timeoutMs @returns {Promise<string>} */
-function textOf (port, question, ask, timeoutMs) {
+/** @param {NativeState} state @returns {CacheMember[]} the members with a cache */
+function cachesOf ({ members }) {
+  return members.flatMap(({ pid, thread, program, cache }) =>
+    cache === undefined ? [] : [{ pid, thread, program, ...cache, entries: cache.entries.map(describeEntry) }])
+}
+
+/** @param {number} port @param {CacheQuestion | undefined} question @param {AskNative} ask @param {number} timeoutMs @returns {Promise<NativeState>} */
+function stateOf (port, question, ask, timeoutMs) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new ServiceStateError(port, `no answer within ${timeoutMs} ms`)), timeoutMs)
-    ask(port, (errno, text = '') => {
+    ask(port, (errno, state) => {
       clearTimeout(timer)
-      if (errno !== 0) reject(systemError(port, errno))
-      else resolve(text)
+      if (Math.abs(errno) === os.constants.errno.EPROTO) reject(new ServiceStateError(port, 'the answer is not the state of this port'))
+      else if (errno !== 0) reject(systemError(port, errno))
+      else resolve(/** @type {NativeState} */ (printable(state)))
     }, question)
   })
+}
+
+/** Replaces control characters in texts, which would command the terminal or reverse the direction of its text. @param {unknown} value @returns {unknown} */
+function printable (value) {
+  if (typeof value === 'string') return value.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]|\p{Cs}/gu, '\ufffd')
+  if (Array.isArray(value)) return value.map(printable)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, printable(field)]))
 }
 
 /** @param {number} port @returns {AskNative} */

@@ -4,6 +4,7 @@
 // sockets of its own; the backend on HTTP.SYS (Windows) has a completion thread and the URLs of the
 // kernel's server.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -473,12 +474,16 @@ class FileBackend {
 
 // An entry of the output cache, as shown to people.
 struct CacheEntry {
+  static constexpr std::array kNames{"url",  "status",    "policy",    "created", "seconds",
+                                     "hits", "headBytes", "bodyBytes", "varies"};
+  static constexpr size_t kItemsMax = 0xffff;  // Limit of a list in a frame of peer/codec.h.
+
   std::string url;  // With the Host of the request, as received.
   uint32_t status = 0;
-  uint32_t policy = 0;    // 0 = RFC 9111; otherwise records::CachePolicy.
-  int64_t created_s = 0;  // Time of its creation, in seconds since 1970.
-  uint32_t seconds = 0;   // Lifetime from its creation on; 0 with a policy without an end.
-  uint32_t hits = 0;      // The hits that eviction counts, up to 3.
+  uint32_t policy = 0;     // 0 = RFC 9111; otherwise records::CachePolicy.
+  uint64_t created_s = 0;  // Time of its creation, in seconds since 1970.
+  uint32_t seconds = 0;    // Lifetime from its creation on; 0 with a policy without an end.
+  uint32_t hits = 0;       // The hits that eviction counts, up to 3.
   uint32_t head_bytes = 0;
   uint32_t body_bytes = 0;
   bool varies = false;  // True if it is one of several variants.

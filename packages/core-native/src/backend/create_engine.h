@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/port_report.h"
 
 namespace httpsys {
 
@@ -59,19 +60,9 @@ bool HasHttp2();
 int ChooseRuntimeDirectory(const std::string& path);
 // Returns the name of a port's meeting place; see sharing::PortName().
 std::string MeetingPlaceOf(uint16_t port);
-// A request to the output caches of a port: nothing, a list of entries (up to `limit` of each
-// member), or the removal of entries.
-struct CacheQuestion {
-  enum class Wants : uint8_t { kNothing, kEntries, kFlush, kFlushBelow };
-
-  Wants wants = Wants::kNothing;
-  uint32_t limit = 0;
-  std::string url;  // Empty = everything.
-};
-
 // Asks for the servers and prefixes on a port; see sharing::QueryState(). Blocks for up to
 // limits::kStateMs.
-int AskServiceState(uint16_t port, const CacheQuestion& question, std::string* text);
+int AskServiceState(uint16_t port, const CacheQuestion& question, PortReport* report);
 
 // A self-signed certificate for development; no client trusts it.
 struct DevCertificate {

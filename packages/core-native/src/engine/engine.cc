@@ -368,19 +368,18 @@ void Engine::WakeConsumer() { wake_consumer_(); }
 
 sharing::PortCounters Engine::Count(uint16_t port) { return statistics_.Read(port); }
 
-sharing::CacheState Engine::AskCache(uint32_t server_id, const peer::CacheQuery& query) {
-  sharing::CacheState state;
-  state.has_cache = caches_.HasCache(server_id);
-  if (!state.has_cache) return state;
-  if (query.wants == peer::CacheQuery::kEntries) {
-    state.entries = caches_.Entries(server_id, query.url, query.limit);
-  } else if (query.wants == peer::CacheQuery::kFlush ||
-             query.wants == peer::CacheQuery::kFlushBelow) {
+std::optional<CacheReport> Engine::AskCache(uint32_t server_id, const CacheQuestion& question) {
+  if (!caches_.HasCache(server_id)) return {};
+  CacheReport report;
+  if (question.wants == CacheQuestion::kEntries) {
+    report.entries = caches_.Entries(server_id, question.url, question.limit);
+  } else if (question.wants == CacheQuestion::kFlush ||
+             question.wants == CacheQuestion::kFlushBelow) {
     const int64_t flushed =
-        caches_.Flush(server_id, query.url, query.wants == peer::CacheQuery::kFlushBelow);
-    state.flushed = flushed > 0 ? static_cast<uint64_t>(flushed) : 0;
+        caches_.Flush(server_id, question.url, question.wants == CacheQuestion::kFlushBelow);
+    report.flushed = flushed > 0 ? static_cast<uint64_t>(flushed) : 0;
   }
-  return state;
+  return report;
 }
 
 peer::TicketKeys Engine::TellTicketKeys(uint16_t port) {
@@ -439,13 +438,8 @@ int ChooseRuntimeDirectory(const std::string& path) { return sharing::UseRuntime
 
 std::string MeetingPlaceOf(uint16_t port) { return sharing::PortName(port); }
 
-int AskServiceState(uint16_t port, const CacheQuestion& question, std::string* text) {
-  std::string query;
-  if (question.wants != CacheQuestion::Wants::kNothing) {
-    query = peer::Encode(
-        peer::CacheQuery{static_cast<uint8_t>(question.wants), question.limit, question.url});
-  }
-  return sharing::QueryState(port, limits::kStateMs, text, query);
+int AskServiceState(uint16_t port, const CacheQuestion& question, PortReport* report) {
+  return sharing::QueryState(port, limits::kStateMs, report, peer::Encode(question));
 }
 
 DevCertificate CreateDevCertificate(const std::vector<std::string>& names, int days) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -82,7 +83,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   void OnLink(int fd) override;
   void WakeConsumer() override;
   sharing::PortCounters Count(uint16_t port) override;
-  sharing::CacheState AskCache(uint32_t server_id, const peer::CacheQuery& query) override;
+  std::optional<CacheReport> AskCache(uint32_t server_id, const CacheQuestion& question) override;
   peer::TicketKeys TellTicketKeys(uint16_t port) override;
   void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) override;
 

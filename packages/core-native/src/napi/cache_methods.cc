@@ -4,6 +4,7 @@
 #include <string>
 
 #include "napi/arguments.h"
+#include "napi/object_of.h"
 
 namespace httpsys {
 namespace {
@@ -24,27 +25,13 @@ Napi::Value FlushCache(EngineWrap& engine, const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(flushed));
 }
 
-Napi::Object EntryObject(Napi::Env env, const CacheEntry& entry) {
-  Napi::Object object = Napi::Object::New(env);
-  object.Set("url", Napi::String::New(env, entry.url));
-  object.Set("status", Napi::Number::New(env, entry.status));
-  object.Set("policy", Napi::Number::New(env, entry.policy));
-  object.Set("created", Napi::Number::New(env, static_cast<double>(entry.created_s)));
-  object.Set("seconds", Napi::Number::New(env, entry.seconds));
-  object.Set("hits", Napi::Number::New(env, entry.hits));
-  object.Set("headBytes", Napi::Number::New(env, entry.head_bytes));
-  object.Set("bodyBytes", Napi::Number::New(env, entry.body_bytes));
-  object.Set("varies", Napi::Boolean::New(env, entry.varies));
-  return object;
-}
-
 Napi::Value CacheEntries(EngineWrap& engine, const Napi::CallbackInfo& info) {
   Napi::Array list = Napi::Array::New(info.Env());
   if (engine.backend() == nullptr || !info[1].IsString()) return list;
   uint32_t count = 0;
-  for (const CacheEntry& entry : engine.backend()->cache().Entries(
+  for (CacheEntry& entry : engine.backend()->cache().Entries(
            Number(info, 0), info[1].As<Napi::String>(), Number(info, 2))) {
-    list.Set(count++, EntryObject(info.Env(), entry));
+    list.Set(count++, ObjectOf(info.Env(), entry));
   }
   return list;
 }

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "backend/create_engine.h"
+#include "napi/object_of.h"
+#include "napi/server_settings.h"
 
 namespace httpsys {
 namespace {
@@ -18,16 +20,16 @@ class StateWorker final : public Napi::AsyncWorker {
         question_(std::move(question)) {}
 
  private:
-  void Execute() override { status_ = AskServiceState(port_, question_, &text_); }
+  void Execute() override { status_ = AskServiceState(port_, question_, &report_); }
   void OnOK() override {
     const Napi::HandleScope scope(Env());
-    Callback().Call({Napi::Number::New(Env(), status_), Napi::String::New(Env(), text_)});
+    Callback().Call({Napi::Number::New(Env(), status_), ObjectOf(Env(), report_)});
   }
 
   const uint16_t port_;
   const CacheQuestion question_;
   int status_ = 0;
-  std::string text_;
+  PortReport report_;
 };
 
 uint32_t NumberOf(Napi::Object from, const char* name) {
@@ -118,10 +120,7 @@ void ServiceState(const Napi::CallbackInfo& info) {
   CacheQuestion question;
   if (info[2].IsObject()) {
     const Napi::Object asked = info[2].As<Napi::Object>();
-    const uint32_t wants = NumberOf(asked, "wants");
-    if (wants <= static_cast<uint32_t>(CacheQuestion::Wants::kFlushBelow)) {
-      question.wants = static_cast<CacheQuestion::Wants>(wants);
-    }
+    question.wants = static_cast<uint8_t>(NumberOf(asked, "wants"));
     question.limit = NumberOf(asked, "limit");
     if (asked.Get("url").IsString()) question.url = asked.Get("url").As<Napi::String>();
   }

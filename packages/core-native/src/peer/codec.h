@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +16,14 @@ namespace httpsys::peer {
 // Longest text in a frame, in bytes: the description of a client's TLS with its certificates
 // (kRelayCertificateBytesMax).
 inline constexpr size_t kTextBytesMax = 40 * 1024;
-// Most items of a list in a frame. Longer lists are sent as several frames.
+// Most items of a list in a frame. Longer lists are sent as several frames, unless their items have
+// a limit of their own, kItemsMax.
 inline constexpr size_t kListItemsMax = 1024;
+template <typename Item>
+inline constexpr size_t kItemsMaxOf = kListItemsMax;
+template <typename Item>
+  requires requires { Item::kItemsMax; }
+inline constexpr size_t kItemsMaxOf<Item> = Item::kItemsMax;
 
 // Length of a digest of the rules by which clients are asked for certificates.
 inline constexpr size_t kTermsBytes = 32;
@@ -47,6 +54,11 @@ class Writer {
   void Put(const std::vector<Item>& list) {
     Put(static_cast<uint16_t>(list.size()));
     for (const Item& item : list) Put(item);
+  }
+  template <typename Value>
+  void Put(const std::optional<Value>& value) {
+    Put(value.has_value());
+    if (value.has_value()) Put(*value);
   }
   template <typename Message>
     requires requires(Message message, Writer writer) { message.Fields(writer); }
@@ -87,6 +99,7 @@ class Reader {
       }
       bytes_.remove_prefix(sizeof number);
     }
+    if constexpr (std::same_as<Number, bool>) Require(value <= 1);
     number = static_cast<Number>(value);
   }
   void Get(std::string& text) {
@@ -103,9 +116,16 @@ class Reader {
   void Get(std::vector<Item>& list) {
     uint16_t count = 0;
     Get(count);
-    if (count > kListItemsMax) is_good_ = false;
+    if (count > kItemsMaxOf<Item>) is_good_ = false;
     list.clear();
     for (uint16_t i = 0; i < count && is_good_; ++i) Get(list.emplace_back());
+  }
+  template <typename Value>
+  void Get(std::optional<Value>& value) {
+    bool is_there = false;
+    Get(is_there);
+    value.reset();
+    if (is_there) Get(value.emplace());
   }
   template <typename Message>
     requires requires(Message message, Reader reader) { message.Fields(reader); }

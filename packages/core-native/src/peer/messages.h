@@ -34,8 +34,8 @@ enum class FrameType : uint8_t {
   kSocket = 11,  // Carries a listening socket.
   kSync = 12,
   kSynced = 13,
-  kStateQuery = 14,
-  kState = 15,
+  kStateQuery = 14,  // The payload may be a CacheQuestion of backend/port_report.h.
+  kState = 15,       // The payload is a report of backend/port_report.h.
   kTicketKeys = 16,
   kPing = 17,
   kPong = 18,
@@ -91,22 +91,6 @@ struct Welcome {
 };
 
 enum class RefusalReason : uint8_t { kVersion = 1, kFull = 2 };
-
-// The payload of kStateQuery if it asks about output caches; otherwise its payload is empty.
-struct CacheQuery {
-  enum Wants : uint8_t { kNothing = 0, kEntries = 1, kFlush = 2, kFlushBelow = 3 };
-
-  uint8_t wants = kNothing;
-  // With kEntries: the most entries that each member sends.
-  uint32_t limit = 0;
-  // The URL to list or forget; kEntries also lists all URLs below it. Empty = all URLs.
-  std::string url;
-
-  template <typename Archive>
-  void Fields(Archive& archive) {
-    archive(wants, limit, url);
-  }
-};
 
 struct Refusal {
   uint8_t reason = 0;

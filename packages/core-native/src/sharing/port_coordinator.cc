@@ -201,8 +201,7 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
         caches_.EndReunionIfAll([this](uint64_t id) { return HasReturned(id); });
       return caches_.OnWish(link, session.credentials.pid, frame.payload);
     case FrameType::kState:
-      queries_.OnState(link, frame.payload, now_ms);
-      return true;
+      return queries_.OnState(link, frame.payload, now_ms);
     default:
       // Ignore frame types of later protocol versions.
       return true;

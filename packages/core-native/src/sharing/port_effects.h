@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/port_report.h"
 #include "peer/messages.h"
-#include "sharing/cache_state.h"
 #include "sharing/credentials.h"
 #include "sharing/port_counters.h"
 #include "sharing/port_routes.h"
@@ -110,8 +110,10 @@ class PortEffects {
   // Passes a result to JavaScript, with copies of the port's sockets if it grants a registration.
   virtual void Complete(RegistrationResult result, bool is_registration) = 0;
   virtual PortCounters Count() = 0;
-  // Answers a query about cache entries of a server. The default is for engines without a cache.
-  virtual CacheState AskCache(uint32_t /*server_id*/, const peer::CacheQuery& /*query*/) {
+  // Answers a question about the entries of one of this engine's servers in its output cache;
+  // nothing without a cache.
+  virtual std::optional<CacheReport> AskCache(uint32_t /*server_id*/,
+                                              const CacheQuestion& /*question*/) {
     return {};
   }
   // Sets at once how much memory the output cache of this process may use on behalf of the port;

@@ -270,7 +270,7 @@ bool PortMembership::OnCoordinatorsFrame(const peer::Frame& frame, const std::st
       // The coordinator sends queries, but does not read the answers.
       if (effects_->UnsentBytes(link_) > limits::kPeerUnsentBytesMax) return false;
       effects_->Send(link_, FrameType::kState,
-                     PortQueries::Describe(*record_, effects_, frame.payload));
+                     peer::Encode(PortQueries::Describe(*record_, effects_, frame.payload)));
       return true;
     default:
       // Ignore frame types of later protocol versions.

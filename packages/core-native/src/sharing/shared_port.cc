@@ -221,8 +221,8 @@ void SharedPort::Complete(RegistrationResult result, bool is_registration) {
 
 PortCounters SharedPort::Count() { return host_->Count(number_); }
 
-CacheState SharedPort::AskCache(uint32_t server_id, const peer::CacheQuery& query) {
-  return host_->AskCache(server_id, query);
+std::optional<CacheReport> SharedPort::AskCache(uint32_t server_id, const CacheQuestion& question) {
+  return host_->AskCache(server_id, question);
 }
 
 void SharedPort::GrantCache(uint64_t bytes) { host_->GrantCache(number_, bytes); }

@@ -35,7 +35,8 @@ class PortHost {
   // Hands a result to JavaScript.
   virtual void Complete(RegistrationResult result) = 0;
   virtual PortCounters Count(uint16_t port) = 0;
-  virtual CacheState AskCache(uint32_t server_id, const peer::CacheQuery& query) = 0;
+  virtual std::optional<CacheReport> AskCache(uint32_t server_id,
+                                              const CacheQuestion& question) = 0;
   virtual void GrantCache(uint16_t port, uint64_t bytes) = 0;
   virtual peer::TicketKeys TellTicketKeys(uint16_t port) = 0;
   virtual void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) = 0;
@@ -99,7 +100,7 @@ class SharedPort final : private PortEffects {
   bool Accept(uint32_t server_id, const std::string& address) override;
   void Complete(RegistrationResult result, bool is_registration) override;
   PortCounters Count() override;
-  CacheState AskCache(uint32_t server_id, const peer::CacheQuery& query) override;
+  std::optional<CacheReport> AskCache(uint32_t server_id, const CacheQuestion& question) override;
   void GrantCache(uint64_t bytes) override;
   peer::TicketKeys TellTicketKeys() override;
   void LearnTicketKeys(const peer::TicketKeys& keys) override;

@@ -412,8 +412,9 @@ void SharedPorts::Complete(RegistrationResult result) {
 
 PortCounters SharedPorts::Count(uint16_t port) { return delegate_->Count(port); }
 
-CacheState SharedPorts::AskCache(uint32_t server_id, const peer::CacheQuery& query) {
-  return delegate_->AskCache(server_id, query);
+std::optional<CacheReport> SharedPorts::AskCache(uint32_t server_id,
+                                                 const CacheQuestion& question) {
+  return delegate_->AskCache(server_id, question);
 }
 
 void SharedPorts::GrantCache(uint16_t port, uint64_t bytes) {

@@ -47,8 +47,10 @@ class Delegate {
   // Makes JavaScript call TakeResult().
   virtual void WakeConsumer() = 0;
   virtual PortCounters Count(uint16_t port) = 0;
-  // Answers a query about a server's cache entries; with an empty state if there is no cache.
-  virtual CacheState AskCache(uint32_t /*server_id*/, const peer::CacheQuery& /*query*/) {
+  // Answers a question about a server's entries in the output cache. An engine without a cache
+  // returns nothing.
+  virtual std::optional<CacheReport> AskCache(uint32_t /*server_id*/,
+                                              const CacheQuestion& /*question*/) {
     return {};
   }
   // TellTicketKeys() returns this engine's keys for TLS session tickets on a port;
@@ -159,7 +161,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   void AcceptFor(uint32_t server_id, int fd) override;
   void Complete(RegistrationResult result) override;
   PortCounters Count(uint16_t port) override;
-  CacheState AskCache(uint32_t server_id, const peer::CacheQuery& query) override;
+  std::optional<CacheReport> AskCache(uint32_t server_id, const CacheQuestion& question) override;
   void GrantCache(uint16_t port, uint64_t bytes) override;
   peer::TicketKeys TellTicketKeys(uint16_t port) override;
   void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) override;

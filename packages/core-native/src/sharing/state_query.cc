@@ -27,7 +27,7 @@ int WaitReadable(int fd, uint64_t deadline_ms) {
   return ready == 0 ? -ETIMEDOUT : 0;
 }
 
-int ReadState(int fd, uint64_t deadline_ms, std::string* text) {
+int ReadState(int fd, uint64_t deadline_ms, PortReport* report) {
   peer::FrameReader reader;
   for (;;) {
     if (const int failed = WaitReadable(fd, deadline_ms); failed != 0) return failed;
@@ -43,15 +43,14 @@ int ReadState(int fd, uint64_t deadline_ms, std::string* text) {
       if (result == peer::FrameReader::Result::kBad) return -EPROTO;
       if (result == peer::FrameReader::Result::kNeedMore) break;
       if (frame.type != peer::FrameType::kState) continue;
-      text->assign(frame.payload);
-      return 0;
+      return peer::Decode(frame.payload, report) ? 0 : -EPROTO;
     }
   }
 }
 
 }  // namespace
 
-int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text, std::string_view query) {
+int QueryState(uint16_t port, uint64_t timeout_ms, PortReport* report, std::string_view query) {
   const uint64_t deadline_ms = uv_hrtime() / 1'000'000 + timeout_ms;
   uint32_t rank = 0;
   int fd = ConnectToCoordinator(port, &rank);
@@ -71,7 +70,8 @@ int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text, std::strin
     const auto bytes = static_cast<ssize_t>(frame.size());
     if (send(fd, frame.data(), frame.size(), kSendFlags) != bytes) status = -EPIPE;
   }
-  if (status == 0) status = ReadState(fd, deadline_ms, text);
+  if (status == 0) status = ReadState(fd, deadline_ms, report);
+  if (status == 0 && report->port != port) status = -EPROTO;
   close(fd);
   return status;
 }

@@ -206,21 +206,15 @@ void Member::LearnTicketKeys(uint16_t, const peer::TicketKeys& keys) {
 }
 
 // Says that it has one entry, whose URL is what it was asked for.
-sharing::CacheState Member::AskCache(uint32_t server_id, const peer::CacheQuery& query) {
+std::optional<CacheReport> Member::AskCache(uint32_t server_id, const CacheQuestion& question) {
   const std::lock_guard lock(mutex_);
-  cache_questions_.push_back(std::to_string(server_id) + ":" + std::to_string(query.wants) + ":" +
-                             query.url);
-  sharing::CacheState state;
-  state.has_cache = true;
-  if (query.wants != peer::CacheQuery::kEntries) {
-    state.flushed = 1;
-    return state;
-  }
+  cache_questions_.push_back(std::to_string(server_id) + ":" + std::to_string(question.wants) +
+                             ":" + question.url);
+  if (question.wants != CacheQuestion::kEntries) return CacheReport{1, {}};
   CacheEntry entry;
-  entry.url = query.url;
+  entry.url = question.url;
   entry.status = 200;
-  for (uint32_t i = 0; i < query.limit; ++i) state.entries.push_back(entry);
-  return state;
+  return CacheReport{0, std::vector(question.limit, entry)};
 }
 
 std::vector<std::string> Member::cache_questions() {
@@ -230,7 +224,7 @@ std::vector<std::string> Member::cache_questions() {
 
 sharing::PortCounters Member::Count(uint16_t) {
   sharing::PortCounters counters;
-  counters.connections = 1;
+  counters.member.connections = 1;
   return counters;
 }
 

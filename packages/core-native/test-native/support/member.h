@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -72,7 +73,7 @@ class Member final : public sharing::Delegate {
   void OnLink(int fd) override;
   void WakeConsumer() override;
   sharing::PortCounters Count(uint16_t port) override;
-  sharing::CacheState AskCache(uint32_t server_id, const peer::CacheQuery& query) override;
+  std::optional<CacheReport> AskCache(uint32_t server_id, const CacheQuestion& question) override;
   peer::TicketKeys TellTicketKeys(uint16_t port) override;
   void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) override;
   void Work();

@@ -36,7 +36,7 @@ CacheEntry EntryOf(const cache::KeyParts& key, const cache::EntryHead& entry, bo
                        ? uint32_t{records::kCacheUserInvalidates}
                        : uint32_t{records::kCacheTimeToLive};
   }
-  shown.created_s = entry.created_s;
+  shown.created_s = static_cast<uint64_t>(entry.created_s);
   shown.seconds = entry.terms.lifetime_s;
   shown.head_bytes = entry.head_bytes;
   shown.body_bytes = entry.body_bytes;
@@ -228,20 +228,9 @@ CacheStatistics ServerCaches::Statistics(uint32_t server_id) {
   const auto found = servers_.find(server_id);
   if (found == servers_.end()) return statistics;
   const CacheCounters& counters = *found->second.counters;
-  constexpr std::pair<CacheCounter, const char*> kNames[] = {
-      {CacheCounter::kHits, "hits"},
-      {CacheCounter::kMisses, "misses"},
-      {CacheCounter::kStale, "stale"},
-      {CacheCounter::kRevalidated, "revalidated"},
-      {CacheCounter::kCoalesced, "coalesced"},
-      {CacheCounter::kReleased, "released"},
-      {CacheCounter::kStored, "stored"},
-      {CacheCounter::kInvalidated, "invalidated"},
-      {CacheCounter::kCompressed, "compressed"},
-      {CacheCounter::kChanged, "changedWhileRead"},
-  };
-  for (const auto& [counter, name] : kNames) {
-    statistics.figures.push_back({name, counters.Read(counter)});
+  for (size_t i = 0; i < kCacheCounterNames.size(); ++i) {
+    statistics.figures.push_back(
+        {kCacheCounterNames[i], counters.Read(static_cast<CacheCounter>(i))});
   }
   uint64_t entries = 0;
   uint64_t bytes = 0;

@@ -9,26 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "base/counters.h"
 #include "base/sorted_chunks.h"
 #include "cache/refusal.h"
 #include "cache/store_policy.h"
 
 namespace httpsys::engine {
-
-// Events that the output cache counts for each server.
-enum class CacheCounter : uint8_t {
-  kHits,         // A fresh entry answered.
-  kMisses,       // A request that an entry might have answered went to JavaScript.
-  kStale,        // A stale entry answered.
-  kRevalidated,  // JavaScript has confirmed an entry by a 304.
-  kCoalesced,    // A request waited for the answer to another one.
-  kReleased,     // A request that had waited went to JavaScript.
-  kStored,
-  kInvalidated,  // An unsafe request made an entry obsolete.
-  kCompressed,   // A compressed variant answered.
-  kChanged,      // An entry was replaced while a lane read it.
-  kCount,
-};
 
 // The counters of one server. Thread: any.
 class CacheCounters {

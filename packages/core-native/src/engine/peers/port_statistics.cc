@@ -1,13 +1,6 @@
 #include "engine/peers/port_statistics.h"
 
 namespace httpsys::engine {
-namespace {
-
-uint64_t Load(const PortStatistics::Counter& counter) {
-  return counter.load(std::memory_order_relaxed);
-}
-
-}  // namespace
 
 PortStatistics::Port* PortStatistics::PortOf(uint16_t number) {
   const std::lock_guard lock(mutex_);
@@ -35,16 +28,11 @@ sharing::PortCounters PortStatistics::Read(uint16_t number) {
   const Port* port = PortOf(number);
   const std::lock_guard lock(mutex_);
   sharing::PortCounters result;
-  result.connections = Load(port->connections);
-  result.handed_over = Load(port->handed_over);
-  result.received = Load(port->received);
-  result.cache_answers = Load(port->cache_answers);
+  result.member = port->Read();
   for (const auto& [key, counter] : requests_) {
-    result.requests[{std::get<0>(key), std::get<1>(key)}] += Load(*counter);
+    result.prefixes[{std::get<0>(key), std::get<1>(key)}].requests += *counter;
   }
-  for (const auto& [id, server] : servers_) {
-    result.servers[id] = {Load(server->queued), Load(server->queue_limit), Load(server->refused)};
-  }
+  for (const auto& [id, server] : servers_) result.servers[id] = server->Read();
   return result;
 }
 

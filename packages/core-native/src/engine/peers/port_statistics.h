@@ -19,21 +19,12 @@ class PortStatistics {
  public:
   using Counter = std::atomic<uint64_t>;
 
-  struct Port {
-    Counter connections{0};
-    Counter handed_over{0};
-    Counter received{0};
-    Counter cache_answers{0};
-  };
-
-  Port* PortOf(uint16_t number);
-  struct Server {
-    Counter queued{0};
-    Counter refused{0};
-    Counter queue_limit{0};
+  using Port = MemberCounters<Counter>;
+  struct Server : QueueCounters<Counter> {
     ConnectionCounts connections;
   };
 
+  Port* PortOf(uint16_t number);
   Server* ServerOf(uint32_t id);
   // Returns the counter of one lane, which only that lane writes, so that counting needs no locked
   // instruction. Read() returns the sum over all lanes. A lane must pass the same pointer `lane` in

@@ -6,21 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace httpsys::engine {
+#include "base/counters.h"
 
-// Events that a lane counts. An answer without JavaScript counts in exactly one of the first five,
-// and also in kReset if only a reset was sent.
-enum class LaneCounter : uint8_t {
-  kFiles,               // A folder of a server gave a file, or an error such as 404.
-  kCached,              // The output cache answered, by an entry or by 504.
-  kUnrouted,            // No prefix owns the request: 400, 404, 421.
-  kUnavailable,         // The owner is away or does not keep up: 503.
-  kRefused,             // The message is malformed, too large or too slow: 400, 408, 413, 431.
-  kReset,               // The request ended with a reset instead of an answer.
-  kSlowReaders,         // A connection ended because the client read more slowly than minSendRate.
-  kTooManyConnections,  // A connection was closed at once, because its client has too many.
-  kCount,
-};
+namespace httpsys::engine {
 
 // The counters of a lane. Only one thread writes, so counting needs no locked instruction. Thread:
 // the lane for Add(), any for Read().
