@@ -9,7 +9,9 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { kCoreNative, kRoot, main } = require('./lib/project')
 const records = require('../packages/core-native/schema/records')
-const options = require('./option-texts')
+const counters = require('./generate/counters')
+const errors = require('./generate/errors')
+const { between, wrap } = require('./generate/text')
 
 /** @typedef {import('../packages/core-native/schema/records').Field} Field */
 
@@ -169,10 +171,9 @@ function outputs () {
   return new Map([
     [path.join(core, 'src', 'records', 'records.h'), header()],
     [path.join(core, 'lib', 'records', 'records.js'), script()],
-    filled('docs/internals/records.md', { requests: table(requests), replies: table(replies) }),
-    [path.join(core, 'lib', 'options', 'table.js'), options.table()],
-    filled(path.join(core, 'types', 'index.d.ts'), options.interfaces()),
-    ...Object.entries(options.pages()).map(([page, tables]) => filled(path.join('docs', page), tables))
+    [page, between(between(text, 'requests', table(requests)), 'replies', table(replies))],
+    ...counters.outputs(),
+    ...errors.outputs()
   ])
 }
 

@@ -5,31 +5,39 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { test } = require('node:test')
 const errors = require('../lib/base/errors')
+const schema = require('../schema/errors')
 
-test('docs/errors.md explains exactly the codes that lib/base/errors.js declares', () => {
-  const text = fs.readFileSync(path.join(__dirname, '../../../docs/errors.md'), 'utf8')
-  const documented = [...text.matchAll(/^## (ERR_HTTPSYS_\w+)$/gm)].map(([, code]) => code)
-  assert.deepEqual(documented.sort(), [...errors.codes].sort())
+const kPackages = path.join(__dirname, '../..')
+
+/** Text of each source of the packages, by its path. @type {Map<string, string>} */
+const kSources = new Map(fs.readdirSync(kPackages).flatMap((name) => ['.', 'lib', 'types', 'src', 'bin'].flatMap((folder) => {
+  const root = path.join(kPackages, name, folder)
+  return (fs.existsSync(root) ? fs.readdirSync(root, { recursive: folder !== '.' }) : [])
+    .map((file) => path.join(root, file)).filter((file) => /\.(?:[cm]?js|[cm]?ts|cc|h)$/.test(file)).map((file) => [file, fs.readFileSync(file, 'utf8')])
+})))
+const kClasses = Object.entries(errors).filter(([name]) => name.endsWith('Error'))
+
+test('schema/errors.js, lib/base/errors.js and the sections of docs/errors.md have the same codes and classes', () => {
+  const declared = kClasses.map(([, Class]) => [Class.code, Object.getPrototypeOf(Class).name])
+  assert.deepEqual(Object.entries(schema.errors).map(([name, [base]]) => [`ERR_HTTPSYS_${name}`, base]).sort(), declared.sort())
+  const page = fs.readFileSync(path.join(__dirname, '../../../docs/errors.md'), 'utf8')
+  assert.deepEqual([...page.matchAll(/^## (ERR_HTTPSYS_\w+)\n\n`\1` is (?:an?|the) `(\w+)`/gm)].map(([, ...found]) => found).sort(), declared)
 })
 
-test('no code is declared twice', () => {
-  assert.equal(new Set(errors.codes).size, errors.codes.length)
-})
-
-test('every code that the packages mention is declared', () => {
-  const packages = path.join(__dirname, '../..')
-  const files = fs.readdirSync(packages).flatMap((name) => ['lib', 'types'].flatMap((folder) => {
-    const root = path.join(packages, name, folder)
-    return fs.existsSync(root)
-      ? fs.readdirSync(root, { recursive: true }).map((file) => path.join(root, file)).filter((file) => fs.statSync(file).isFile())
-      : []
-  }))
-  assert.ok(files.length > 10)
-  for (const file of files) {
-    for (const [code] of fs.readFileSync(file, 'utf8').matchAll(/\bERR_HTTPSYS_[A-Z_]*[A-Z]\b/g)) {
-      assert.ok(errors.codes.includes(code), `${code} in ${path.relative(packages, file)}`)
+test('every code that the packages mention is in schema/errors.js', () => {
+  assert.ok(kSources.size > 700)
+  for (const [file, text] of kSources) {
+    for (const [code, name] of text.matchAll(/\bERR_HTTPSYS_([A-Z\d_]*[A-Z\d])\b/g)) {
+      assert.ok(Object.hasOwn(schema.errors, name), `${code} in ${path.relative(kPackages, file)}`)
     }
   }
+})
+
+test('every error is thrown somewhere, and the warnings are those of schema/errors.js', () => {
+  const texts = [...kSources].filter(([file]) => file.endsWith('.js') && !file.endsWith('base/errors.js')).map(([, text]) => text).join('\n')
+  for (const [name] of kClasses) assert.match(texts, new RegExp(`\\b(?:new (?:\\w+\\.)?|errors\\.)${name}\\(`), name)
+  const warnings = new Set([...texts.matchAll(/code: 'HTTPSYS_(\w+)'/g)].map(([, name]) => name))
+  assert.deepEqual([...warnings].sort(), Object.keys(schema.warnings).sort())
 })
 
 test('an error has its code, its details and the right base class', () => {

@@ -1,25 +1,23 @@
 'use strict'
 
-// Declares each error code of ours once; docs/errors.md explains them. Errors for which Node has a code keep
+// Makes the classes of our errors, with their messages; docs/errors.md explains them. Errors for which Node has a code keep
 // Node's (`EADDRINUSE`, `ERR_INVALID_ARG_TYPE`, …).
 
 const { pageUrl } = require('./pages')
 
 /** @typedef {Error & { readonly code: string }} CodedError */
 
-/** @type {string[]} */
-const codes = []
-
 /**
  * @template {unknown[]} A
  * @param {string} code
  * @param {ErrorConstructor} Base
  * @param {(...args: A) => { message: string, cause?: unknown, [detail: string]: unknown }} describe
- * @returns {new (...args: A) => CodedError}
+ * @returns {{ new (...args: A): CodedError, code: string }}
  */
 function declare (code, Base, describe) {
-  codes.push(code)
   return class extends Base {
+    static code = code
+
     /** @param {A} args */
     constructor (...args) {
       const { message, cause, ...details } = describe(...args)
@@ -30,7 +28,7 @@ function declare (code, Base, describe) {
   }
 }
 
-const PrefixSyntaxError = declare('ERR_HTTPSYS_PREFIX_SYNTAX', TypeError,
+exports.PrefixSyntaxError = declare('ERR_HTTPSYS_PREFIX_SYNTAX', TypeError,
   /** @param {string} input @param {string} problem @param {string | null} [meant] what to write instead: a prefix, or a path where one may stand */
   (input, problem, meant) => ({
     message: typeof meant === 'string' && meant.startsWith('/')
@@ -39,7 +37,7 @@ const PrefixSyntaxError = declare('ERR_HTTPSYS_PREFIX_SYNTAX', TypeError,
     input
   }))
 
-const ListenArgsError = declare('ERR_HTTPSYS_LISTEN_ARGS', TypeError,
+exports.ListenArgsError = declare('ERR_HTTPSYS_LISTEN_ARGS', TypeError,
   /** @param {string} problem */
   (problem) => ({
     message: `listen(): ${problem}. Call it as listen(prefix | prefix[] | { prefix, … }[, options][, callback]) ` +
@@ -47,28 +45,28 @@ const ListenArgsError = declare('ERR_HTTPSYS_LISTEN_ARGS', TypeError,
     problem
   }))
 
-const OptionError = declare('ERR_HTTPSYS_OPTION', TypeError,
+exports.OptionError = declare('ERR_HTTPSYS_OPTION', TypeError,
   /** @param {string} where @param {string} option @param {string} [nearest] @param {string} [hint] used without `nearest` */
   (where, option, nearest, hint) => ({
     message: `${where} has no option "${option}"` + (nearest !== undefined ? `; did you mean "${nearest}"?` : hint !== undefined ? `: ${hint}` : ''),
     option
   }))
 
-const TlsUnavailableError = declare('ERR_HTTPSYS_TLS_UNAVAILABLE', Error,
+exports.TlsUnavailableError = declare('ERR_HTTPSYS_TLS_UNAVAILABLE', Error,
   /** @param {string} problem */
   (problem) => ({
     message: `TLS cannot be had from this Node.js (${process.version}, OpenSSL ${process.versions.openssl ?? 'none'}): ${problem}. ` +
       'Use a Node.js version that the package lists as supported, or HTTPSYS_BACKEND=node'
   }))
 
-const TlsOptionError = declare('ERR_HTTPSYS_TLS_OPTION', TypeError,
+exports.TlsOptionError = declare('ERR_HTTPSYS_TLS_OPTION', TypeError,
   /** @param {string} option @param {string} instead */
   (option, instead) => ({
     message: `The option "${option}" is not supported by servers of httpsys; ${instead}, or choose stock Node with HTTPSYS_BACKEND=node`,
     option
   }))
 
-const TlsCertificateError = declare('ERR_HTTPSYS_TLS_CERTIFICATE', Error,
+exports.TlsCertificateError = declare('ERR_HTTPSYS_TLS_CERTIFICATE', Error,
   /** @param {string} place a prefix, or the host of an element of `certificates` @param {string} problem @param {boolean} [isHost] */
   (place, problem, isHost = false) => ({
     message: `"${place}" needs a certificate: ${problem}. ` + (isHost
@@ -77,13 +75,13 @@ const TlsCertificateError = declare('ERR_HTTPSYS_TLS_CERTIFICATE', Error,
     ...(isHost ? { host: place } : { prefix: place })
   }))
 
-const Http2UnavailableError = declare('ERR_HTTPSYS_H2_UNAVAILABLE', Error,
+exports.Http2UnavailableError = declare('ERR_HTTPSYS_H2_UNAVAILABLE', Error,
   () => ({
     message: `HTTP/2 needs functions of nghttp2 that this program (${process.execPath}) does not export. Use a Node.js ` +
       'of nodejs.org, version 20 or newer, or leave the option http2 out'
   }))
 
-const CertificateFileError = declare('ERR_HTTPSYS_SSLCERT', Error,
+exports.CertificateFileError = declare('ERR_HTTPSYS_SSLCERT', Error,
   /** @param {string} file @param {string} problem @param {string} cure @param {unknown} [cause] */
   (file, problem, cure, cause) => ({
     message: `The certificates of ${file} cannot be used: ${problem}. ${cure}`,
@@ -91,15 +89,15 @@ const CertificateFileError = declare('ERR_HTTPSYS_SSLCERT', Error,
     cause
   }))
 
-const PrefixStateError = declare('ERR_HTTPSYS_PREFIX_STATE', Error,
+exports.PrefixStateError = declare('ERR_HTTPSYS_PREFIX_STATE', Error,
   /** @param {string} problem */
   (problem) => ({ message: `addPrefix(), removePrefix(): ${problem}` }))
 
-const FilesError = declare('ERR_HTTPSYS_FILES', Error,
+exports.FilesError = declare('ERR_HTTPSYS_FILES', Error,
   /** @param {string} message @param {{ root?: string, cause?: unknown }} [details] */
   (message, details) => ({ message, ...details }))
 
-const CapabilityError = declare('ERR_HTTPSYS_CAPABILITY', Error,
+exports.CapabilityError = declare('ERR_HTTPSYS_CAPABILITY', Error,
   /** @param {string} what @param {string} capability @param {string} backend @param {string} [reason] */
   (what, capability, backend, reason) => ({
     message: `${what} needs "${capability}", which the backend "${backend}" does not have${reason === undefined ? '' : `: ${reason}`}. ` +
@@ -107,21 +105,21 @@ const CapabilityError = declare('ERR_HTTPSYS_CAPABILITY', Error,
     capability
   }))
 
-const CacheOffError = declare('ERR_HTTPSYS_CACHE_OFF', Error,
+exports.CacheOffError = declare('ERR_HTTPSYS_CACHE_OFF', Error,
   /** @param {string} what */
   (what) => ({
     message: `${what} needs a server with a cache: createServer({ cache: true }) follows Cache-Control, ` +
       "createServer({ cache: { rules: 'httpsys' } }) the rules of HTTP.SYS"
   }))
 
-const SystemCertificateError = declare('ERR_HTTPSYS_SYSTEM_CERTIFICATE', Error,
+exports.SystemCertificateError = declare('ERR_HTTPSYS_SYSTEM_CERTIFICATE', Error,
   /** @param {string} prefix @param {string} problem @param {string} command */
   (prefix, problem, command) => ({
     message: `${problem} ${prefix}: its certificates are bound in Windows. As an administrator, run:  ${command}`,
     prefix
   }))
 
-const UrlSharingError = declare('ERR_HTTPSYS_URL_SHARING', Error,
+exports.UrlSharingError = declare('ERR_HTTPSYS_URL_SHARING', Error,
   /** @param {string} option */
   (option) => ({
     message: 'listen(): with HTTP.SYS workers of node:cluster share no prefix, because it goes with the worker that ' +
@@ -129,7 +127,7 @@ const UrlSharingError = declare('ERR_HTTPSYS_URL_SHARING', Error,
     option
   }))
 
-const PeerVersionError = declare('ERR_HTTPSYS_PEER_VERSION', Error,
+exports.PeerVersionError = declare('ERR_HTTPSYS_PEER_VERSION', Error,
   /** @param {number} port @param {number} pid @param {number} oldest @param {number} newest */
   (port, pid, oldest, newest) => ({
     message: `Port ${port} is shared by process ${pid}, whose version of httpsys speaks the peer protocols ${oldest} to ${newest}, ` +
@@ -138,19 +136,19 @@ const PeerVersionError = declare('ERR_HTTPSYS_PEER_VERSION', Error,
     pid
   }))
 
-const CoordinatorError = declare('ERR_HTTPSYS_PORT_COORDINATOR', Error,
+exports.CoordinatorError = declare('ERR_HTTPSYS_PORT_COORDINATOR', Error,
   /** @param {number} port @param {number} pid */
   (port, pid) => ({
     message: pid === 0
       ? `Nobody answers at the name of port ${port}, under which its processes meet, and somebody has it. As root, see who it is with ` +
         '"ss -xap | grep -F httpsys/1/", and end it'
-      : `Process ${pid}, which coordinates port ${port}, has not answered for a second. It may be stopped or overloaded; ` +
+      : `Process ${pid}, which coordinates port ${port}, has not answered for 3 s. It may be stopped or overloaded; ` +
         'end it or let it go on, then try again',
     port,
     pid
   }))
 
-const PortNameError = declare('ERR_HTTPSYS_PORT_NAME', Error,
+exports.PortNameError = declare('ERR_HTTPSYS_PORT_NAME', Error,
   /** @param {number} port @param {string} problem @param {string} prefix @param {{ uid?: number, pid: number }} who */
   (port, problem, prefix, { uid, pid }) => ({
     message: `${prefix || `Port ${port}`} cannot be registered: ${problem}`,
@@ -161,7 +159,7 @@ const PortNameError = declare('ERR_HTTPSYS_PORT_NAME', Error,
     syscall: 'listen'
   }))
 
-const ReservationFileError = declare('ERR_HTTPSYS_URLACL', Error,
+exports.ReservationFileError = declare('ERR_HTTPSYS_URLACL', Error,
   /** @param {string} file @param {string} problem @param {string} cure @param {unknown} [cause] */
   (file, problem, cure, cause) => ({
     message: `The reservations in ${file} cannot be used: ${problem}. ${cure}`,
@@ -169,7 +167,7 @@ const ReservationFileError = declare('ERR_HTTPSYS_URLACL', Error,
     cause
   }))
 
-const TlsTermsError = declare('ERR_HTTPSYS_TLS_TERMS', Error,
+exports.TlsTermsError = declare('ERR_HTTPSYS_TLS_TERMS', Error,
   /** @param {string} mine @param {string} prefix @param {number} pid */
   (mine, prefix, pid) => ({
     message: `Clients of ${mine} would be asked for certificates by other rules than those of ${prefix}, which process ${pid} has: ` +
@@ -179,7 +177,7 @@ const TlsTermsError = declare('ERR_HTTPSYS_TLS_TERMS', Error,
     pid
   }))
 
-const ServiceStateError = declare('ERR_HTTPSYS_SERVICE_STATE', Error,
+exports.ServiceStateError = declare('ERR_HTTPSYS_SERVICE_STATE', Error,
   /** @param {number} port @param {string} problem */
   (port, problem) => ({ message: `Port ${port} did not tell its state: ${problem}`, port }))
 
@@ -220,7 +218,7 @@ function onOneLine (error) {
   return error
 }
 
-const NativeLoadError = declare('ERR_HTTPSYS_NATIVE_LOAD', Error,
+exports.NativeLoadError = declare('ERR_HTTPSYS_NATIVE_LOAD', Error,
   /** @param {LoadFailure} failure */
   (failure) => ({
     message: `The native part for ${failure.platform} could not be loaded into Node.js ${process.version}:\n` +
@@ -230,7 +228,7 @@ const NativeLoadError = declare('ERR_HTTPSYS_NATIVE_LOAD', Error,
     platform: failure.platform
   }))
 
-const UnsupportedRuntimeError = declare('ERR_HTTPSYS_UNSUPPORTED_RUNTIME', Error,
+exports.UnsupportedRuntimeError = declare('ERR_HTTPSYS_UNSUPPORTED_RUNTIME', Error,
   /** @param {string} runtime its name, or the version of Node */
   (runtime) => ({
     message: /^v\d/.test(runtime)
@@ -239,7 +237,7 @@ const UnsupportedRuntimeError = declare('ERR_HTTPSYS_UNSUPPORTED_RUNTIME', Error
     runtime
   }))
 
-const InternalsError = declare('ERR_HTTPSYS_NODE_INTERNALS', Error,
+exports.InternalsError = declare('ERR_HTTPSYS_NODE_INTERNALS', Error,
   /** @param {string} member */
   (member) => ({
     message: `This Node.js (${process.version}) lacks ${member}, which @httpsys/core-native builds on. Use a Node.js ` +
@@ -247,7 +245,7 @@ const InternalsError = declare('ERR_HTTPSYS_NODE_INTERNALS', Error,
     member
   }))
 
-const WsInternalsError = declare('ERR_HTTPSYS_WS_INTERNALS', Error,
+exports.WsInternalsError = declare('ERR_HTTPSYS_WS_INTERNALS', Error,
   /** @param {string} version @param {string} member */
   (version, member) => ({
     message: `ws ${version} lacks ${member}, which @httpsys/websocket builds on. Install ws 8.23, or attach() a server of ` +
@@ -255,53 +253,21 @@ const WsInternalsError = declare('ERR_HTTPSYS_WS_INTERNALS', Error,
     member
   }))
 
-const EnvironmentError = declare('ERR_HTTPSYS_ENVIRONMENT', TypeError,
+exports.EnvironmentError = declare('ERR_HTTPSYS_ENVIRONMENT', TypeError,
   /** @param {string} variable @param {string} problem a predicate */
   (variable, problem) => ({ message: `The environment variable ${variable} ${problem}`, variable }))
 
 /** @param {string} variable @param {string} value @param {string} expected */
-function variableMustBe (variable, value, expected) {
-  return new EnvironmentError(variable, `must be ${expected}. Received ${JSON.stringify(value)}`)
+exports.variableMustBe = function variableMustBe (variable, value, expected) {
+  return new exports.EnvironmentError(variable, `must be ${expected}. Received ${JSON.stringify(value)}`)
 }
 
-const BodyTooLargeError = declare('ERR_HTTPSYS_BODY_TOO_LARGE', Error,
+exports.BodyTooLargeError = declare('ERR_HTTPSYS_BODY_TOO_LARGE', Error,
   /** @param {string} [limit] */
   (limit = 'maxRequestBodySize') => ({ message: `The request body is longer than ${limit}` }))
 
-const BodyBegunError = declare('ERR_HTTPSYS_BODY_BEGUN', Error,
+exports.BodyBegunError = declare('ERR_HTTPSYS_BODY_BEGUN', Error,
   () => ({
     message: 'req.maxRequestBodySize cannot be set any more: somebody has begun to read the body of the request, or its response has ' +
       'finished. Set it at the beginning of the handler, before middleware that reads the body'
   }))
-
-module.exports = {
-  codes,
-  BodyBegunError,
-  BodyTooLargeError,
-  CacheOffError,
-  CertificateFileError,
-  CoordinatorError,
-  EnvironmentError,
-  FilesError,
-  InternalsError,
-  ListenArgsError,
-  NativeLoadError,
-  OptionError,
-  PeerVersionError,
-  PortNameError,
-  PrefixStateError,
-  PrefixSyntaxError,
-  ReservationFileError,
-  ServiceStateError,
-  TlsCertificateError,
-  TlsOptionError,
-  TlsTermsError,
-  TlsUnavailableError,
-  Http2UnavailableError,
-  UnsupportedRuntimeError,
-  CapabilityError,
-  SystemCertificateError,
-  UrlSharingError,
-  WsInternalsError,
-  variableMustBe
-}
