@@ -11,24 +11,12 @@ const { kCoreNative, kRoot, main } = require('./lib/project')
 const records = require('../packages/core-native/schema/records')
 const counters = require('./generate/counters')
 const errors = require('./generate/errors')
-const { between, wrap } = require('./generate/text')
+const options = require('./generate/options')
+const { between, kColumns, wrap } = require('./generate/text')
 
 /** @typedef {import('../packages/core-native/schema/records').Field} Field */
 
 const kSource = 'packages/core-native/schema/records.js'
-const kColumns = 100
-
-/** @param {string} text @param {string} prefix of each line @returns {string[]} lines of at most kColumns */
-function wrap (text, prefix) {
-  const lines = ['']
-  for (const word of text.split(' ')) {
-    const last = lines[lines.length - 1]
-    if (last !== '' && prefix.length + last.length + 1 + word.length > kColumns) lines.push(word)
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
-  }
-  return lines.map((line) => prefix + line)
-}
-
 /** @param {Field} field */
 const placeOf = (field) => field.length === 2
   ? { word: field[0], shift: 0, bits: 32, says: field[1], isPart: false }
@@ -148,43 +136,33 @@ function table (types) {
   return ['| type | record | meaning | words |', '|---|---|---|---|', ...rows].join('\n')
 }
 
-/**
- * @param {string} file
- * @param {Record<string, string>} texts by the names of the markers between which they stand
- * @returns {[file: string, text: string]} with these texts
- */
-function filled (file, texts) {
-  const isPage = file.endsWith('.md')
-  return [file, Object.entries(texts).reduce((page, [name, text]) => {
-    const begin = isPage ? `<!-- generated: ${name} -->\n` : `  // generated: ${name}\n`
-    const end = isPage ? `<!-- end of ${name} -->\n` : `  // end of ${name}\n`
-    const [before, rest = ''] = page.split(begin)
-    const [, after] = rest.split(end)
-    if (after === undefined) throw new Error(`${file} has no ${begin} … ${end}`)
-    return `${before}${begin}${text}\n${end}${after}`
-  }, fs.readFileSync(path.join(kRoot, file), 'utf8'))]
-}
-
 /** @returns {Map<string, string>} path from the root and text of each generated file */
 function outputs () {
   const core = path.relative(kRoot, kCoreNative)
-  return new Map([
+  const page = 'docs/internals/records.md'
+  const made = new Map([
     [path.join(core, 'src', 'records', 'records.h'), header()],
     [path.join(core, 'lib', 'records', 'records.js'), script()],
-    [page, between(between(text, 'requests', table(requests)), 'replies', table(replies))],
-    ...counters.outputs(),
-    ...errors.outputs()
+    ...counters.files(), ...options.files()
   ])
+  const parts = [[page, 'requests', table(requests)], [page, 'replies', table(replies)], ...counters.parts(), ...errors.parts(), ...options.parts()]
+  for (const [file, name, text] of parts) {
+    made.set(file, between(made.get(file) ?? fs.readFileSync(path.join(kRoot, file), 'utf8'), name, text))
+  }
+  return made
 }
 
-/** @returns {string[]} what is stale */
-function staleFiles () {
-  return [...outputs()].filter(([file, text]) => fs.readFileSync(path.join(kRoot, file), 'utf8') !== text)
-    .map(([file]) => `${file} is stale: npm run generate`)
-}
+/** @returns {[file: string, text: string][]} what is stale. Other files are left alone: sources that are newer are compiled again. */
+const stale = () => [...outputs()].filter(([file, text]) => {
+  const found = path.join(kRoot, file)
+  return !fs.existsSync(found) || fs.readFileSync(found, 'utf8') !== text
+})
+
+/** @returns {string[]} */
+const staleFiles = () => stale().map(([file]) => `${file} is stale: npm run generate`)
 
 function generate () {
-  for (const [file, text] of outputs()) fs.writeFileSync(path.join(kRoot, file), text)
+  for (const [file, text] of stale()) fs.writeFileSync(path.join(kRoot, file), text)
 }
 
 if (require.main === module) {

@@ -2,11 +2,10 @@
 
 // What packages/core-native/schema/counters.js describes, in the languages that need it.
 
-const fs = require('node:fs')
 const path = require('node:path')
 const { kCoreNative, kRoot } = require('../lib/project')
 const schema = require('../../packages/core-native/schema/counters')
-const { between, kColumns, wrap } = require('./text')
+const { kColumns, wrap } = require('./text')
 
 /** @typedef {(typeof schema)[string]} Group */
 
@@ -79,21 +78,20 @@ function table () {
   ].join('\n')
 }
 
-/** @returns {[file: string, text: string][]} path from the root and text of each generated file */
-function outputs () {
-  const core = path.relative(kRoot, kCoreNative)
-  /** @param {string} file @param {Record<string, string>} parts by the name of their markers @returns {[string, string]} */
-  const filled = (file, parts) => [file, Object.entries(parts).reduce((text, [name, part]) => between(text, name, part),
-    fs.readFileSync(path.join(kRoot, file), 'utf8'))]
+const kCore = path.relative(kRoot, kCoreNative)
+
+/** @returns {[file: string, text: string][]} */
+const files = () => [[path.join(kCore, 'src', 'base', 'counters.h'), header()]]
+
+/** @returns {[file: string, name: string, text: string][]} */
+function parts () {
+  const state = path.join(kCore, 'types', 'service-state.d.ts')
   return [
-    [path.join(core, 'src', 'base', 'counters.h'), header()],
-    filled(path.join(core, 'types', 'index.d.ts'), { 'cache counters': members('CacheCounter', 'CacheFigure') }),
-    filled(path.join(core, 'types', 'service-state.d.ts'), {
-      'registration counters': members('PrefixCounters', 'QueueCounters'),
-      'member counters': members('MemberCounters')
-    }),
-    filled(path.join('docs', 'cli.md'), { counters: table() })
+    [path.join(kCore, 'types', 'index.d.ts'), 'cache counters', members('CacheCounter', 'CacheFigure')],
+    [state, 'registration counters', members('PrefixCounters', 'QueueCounters')],
+    [state, 'member counters', members('MemberCounters')],
+    [path.join('docs', 'cli.md'), 'counters', table()]
   ]
 }
 
-module.exports = { outputs }
+module.exports = { files, parts }

@@ -2,11 +2,7 @@
 
 // The tables of docs/errors.md, from packages/core-native/schema/errors.js.
 
-const fs = require('node:fs')
-const path = require('node:path')
-const { kRoot } = require('../lib/project')
 const { errors, warnings } = require('../../packages/core-native/schema/errors')
-const { between } = require('./text')
 
 const kPage = 'docs/errors.md'
 
@@ -20,10 +16,7 @@ function warningTable () {
   return ['| `warning.code` | what happened |', '|---|---|', ...Object.entries(warnings).map(([name, says]) => `| \`HTTPSYS_${name}\` | ${says} |`)].join('\n')
 }
 
-/** @returns {[file: string, text: string][]} path from the root and text of each generated file */
-function outputs () {
-  const page = fs.readFileSync(path.join(kRoot, kPage), 'utf8')
-  return [[kPage, between(between(page, 'errors', errorTable()), 'warnings', warningTable())]]
-}
+/** @returns {[file: string, name: string, text: string][]} */
+const parts = () => [[kPage, 'errors', errorTable()], [kPage, 'warnings', warningTable()]]
 
-module.exports = { outputs }
+module.exports = { parts }

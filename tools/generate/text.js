@@ -20,7 +20,10 @@ function between (page, name, text) {
   const begin = `generated: ${name}`
   const end = `end of ${name}`
   const parts = page.split('\n')
-  const [from, to] = [begin, end].map((marker) => parts.findIndex((line) => /^ *(?:<!--|\/\/) /.test(line) && line.includes(marker)))
+  const [from, to] = [begin, end].map((marker) => parts.findIndex((line) => {
+    const words = /^ *(?:<!--|\/\/) (.*?)(?: -->)?$/.exec(line)?.[1]
+    return words === marker || words?.startsWith(`${marker}, from `)
+  }))
   if (from === -1 || to < from) throw new Error(`no ${begin} … ${end}`)
   return [...parts.slice(0, from + 1), text, ...parts.slice(to)].join('\n')
 }

@@ -3,9 +3,11 @@
 // The texts that npm run generate makes from packages/core-native/schema/options.js: the table for lib/options, the interfaces in
 // types/index.d.ts, and the tables of the pages.
 
-const { environment, groups } = require('../packages/core-native/schema/options')
+const path = require('node:path')
+const { kCoreNative, kRoot } = require('../lib/project')
+const { environment, groups } = require('../../packages/core-native/schema/options')
 
-/** @typedef {import('../packages/core-native/schema/options').Option} Option */
+/** @typedef {import('../../packages/core-native/schema/options').Option} Option */
 
 const kDocs = 'https://github.com/httpsys/httpsys/blob/main/docs/'
 const kColumns = 120
@@ -174,4 +176,15 @@ function pages () {
   }
 }
 
-module.exports = { interfaces, pages, table }
+const kCore = path.relative(kRoot, kCoreNative)
+
+/** @returns {[file: string, text: string][]} */
+const files = () => [[path.join(kCore, 'lib', 'options', 'table.js'), table()]]
+
+/** @returns {[file: string, name: string, text: string][]} */
+const parts = () => [
+  ...Object.entries(interfaces()).map(([name, text]) => /** @type {[string, string, string]} */ ([path.join(kCore, 'types', 'index.d.ts'), name, text])),
+  ...Object.entries(pages()).flatMap(([page, tables]) => Object.entries(tables).map(([name, text]) => /** @type {[string, string, string]} */ ([`docs/${page}`, name, text])))
+]
+
+module.exports = { files, parts }
