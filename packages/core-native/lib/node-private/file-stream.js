@@ -18,11 +18,8 @@ const { kFileStreamFields, kFileStreamMethods } = require('./private-members')
  * @typedef {object} FileStreams
  * @property {object} prototype of fs.ReadStream
  * @property {typeof import('../../types/node-internals').kFs} kFs key of a stream's functions for its file: node:fs or `options.fs`
- * @property {unknown} construct this and the next four are methods of the prototype
- * @property {unknown} read
- * @property {unknown} destroy
- * @property {unknown} open undefined since Node 26
- * @property {unknown} close
+ * @property {(bytes: number) => void} read the method _read()
+ * @property {[name: string, method: unknown][]} methods of the prototype and of stream.Readable, by which patchOf() compares a stream
  * @property {{ open: unknown }} binding native object whose functions node:fs calls
  * @property {unknown} bindingOpen
  */
@@ -30,7 +27,8 @@ const { kFileStreamFields, kFileStreamMethods } = require('./private-members')
 // Functions of Node when this package was loaded. findFileStreams() checks by source text that they are Node's own.
 const { open: fsOpen, read: fsRead, close: fsClose } = fs
 const { emit: emitterEmit } = EventEmitter.prototype
-const { destroy, on, pause, pipe, push, read, resume, unpipe } = Readable.prototype
+const readableMethods = ['destroy', 'on', 'pause', 'pipe', 'push', 'read', 'resume', 'unpipe']
+  .map((name) => /** @type {[string, unknown]} */ ([name, Reflect.get(Readable.prototype, name)]))
 
 /** Value of `fd` in place of a hidden descriptor. Node's own code only checks that there is one, and passes it to the stream's functions. */
 const kHidden = -1
@@ -68,8 +66,9 @@ function findFileStreams (stream, prototype) {
   if (kFs === undefined || state === undefined || !kFileStreamFields.every((name) => name in state)) return null
   const binding = findBinding()
   if (binding === null) return null
-  const { close, open } = /** @type {fs.ReadStream & { open?: unknown }} */ (prototype)
-  return { prototype, kFs, construct, read, destroy, open, close, binding, bindingOpen: binding.open }
+  // open() is missing since Node 26.
+  const own = [...kFileStreamMethods, 'open', 'close'].map((name) => /** @type {[string, unknown]} */ ([name, Reflect.get(prototype, name)]))
+  return { prototype, kFs, read, methods: [...own, ...readableMethods], binding, bindingOpen: binding.open }
 }
 
 /**
@@ -99,12 +98,9 @@ function found () {
  * @returns {string} which function was replaced; '' = none
  */
 function patchOf (stream) {
-  const { binding, bindingOpen, close, construct, destroy: destroyFile, open, read: readFile } = found()
+  const { binding, bindingOpen, methods } = found()
   if (stream.emit !== emitterEmit) return 'emit of the stream'
-  if (stream._read !== readFile || stream._construct !== construct || stream._destroy !== destroyFile ||
-      stream.open !== open || stream.close !== close) return 'a method of the stream'
-  if (stream.pipe !== pipe || stream.push !== push || stream.read !== read || stream.resume !== resume || stream.pause !== pause ||
-      stream.unpipe !== unpipe || stream.destroy !== destroy || stream.on !== on) return 'a method of the stream'
+  if (methods.some(([name, method]) => Reflect.get(stream, name) !== method)) return 'a method of the stream'
   if (stream[found().kFs] !== fs) return 'functions of the application'
   if (fs.open !== fsOpen || fs.read !== fsRead || fs.close !== fsClose) return 'node:fs was changed'
   return binding.open === bindingOpen ? '' : 'the binding of node:fs was changed'
@@ -128,11 +124,6 @@ function setReader (stream, reader) {
 /** Undoes setReader(). @param {PrivateFileStream} stream */
 function forgetReader (stream) {
   Reflect.deleteProperty(stream, '_read')
-}
-
-/** Makes Node read the file, for the pending read. @param {PrivateFileStream} stream @param {number} bytes that the read asks for */
-function readOn (stream, bytes) {
-  stream._read(bytes)
 }
 
 /** Property `fd` of a stream with a hidden descriptor. When the application reads it, calls show() of the stream's operations, which gives it a descriptor. */
@@ -162,65 +153,46 @@ function hideDescriptor (stream) {
 function readUnseen (bytes) {
   isNode = true
   try {
-    Reflect.apply(/** @type {(bytes: number) => void} */ (found().read), this, [bytes])
+    Reflect.apply(found().read, this, [bytes])
   } finally {
     isNode = false
   }
 }
 
-/** @param {PrivateFileStream} stream @returns {boolean} whether emit() is Node's own */
-function emitsAsNode (stream) {
-  return stream.emit === emitterEmit
-}
-
-/** @param {PrivateFileStream} stream @returns {readonly unknown[]} what it is piped into */
-function destinationsOf (stream) {
-  return stream._readableState.pipes
-}
-
-/**
- * Whether the end of a stream with one destination also ends the destination, judged by the names of its 'end' listeners. pipe() adds `onend`,
- * or `unpipe` if called with `{ end: false }`. pipeline() calls pipe() in that way, and adds `endFn` to end the destination itself.
- * (finished() also adds a function named `onend`.)
- *
- * @param {PrivateFileStream} stream
- * @returns {boolean}
- */
-function endsDestination (stream) {
-  const names = stream.listeners('end').map(({ name }) => name)
-  return names.includes('endFn') || (names.includes('onend') && !names.includes('unpipe'))
-}
-
-/** @param {PrivateFileStream} stream @returns {boolean} whether a read is pending or the end was reached */
-function hasBegun (stream) {
-  return stream._readableState.reading || stream._readableState.ended
-}
-
-/** @param {PrivateFileStream} stream @returns {boolean} whether it closes its file by itself and then emits 'close' */
-function closesItself (stream) {
-  return stream._readableState.autoDestroy && stream._readableState.emitClose
-}
-
-/** Marks a stream as read from, so that readableDidRead is true. @param {PrivateFileStream} stream */
-function countAsRead (stream) {
-  stream._readableState.dataEmitted = true
-}
-
 module.exports = {
-  closesItself,
-  countAsRead,
-  destinationsOf,
-  emitsAsNode,
-  endsDestination,
   forgetReader,
-  hasBegun,
   hideDescriptor,
   isFileStream,
   kHidden,
   operationsOf,
   patchOf,
-  readOn,
   readUnseen,
   setOperations,
-  setReader
+  setReader,
+
+  /** Makes Node read the file, for the pending read. @param {PrivateFileStream} stream @param {number} bytes that the read asks for */
+  readOn: (stream, bytes) => stream._read(bytes),
+  /** @param {PrivateFileStream} stream @returns {boolean} whether emit() is Node's own */
+  emitsAsNode: (stream) => stream.emit === emitterEmit,
+  /** @param {PrivateFileStream} stream @returns {readonly unknown[]} what it is piped into */
+  destinationsOf: (stream) => stream._readableState.pipes,
+  /** @param {PrivateFileStream} stream @returns {boolean} whether a read is pending or the end was reached */
+  hasBegun: (stream) => stream._readableState.reading || stream._readableState.ended,
+  /** @param {PrivateFileStream} stream @returns {boolean} whether it closes its file by itself and then emits 'close' */
+  closesItself: (stream) => stream._readableState.autoDestroy && stream._readableState.emitClose,
+  /** Marks a stream as read from, so that readableDidRead is true. @param {PrivateFileStream} stream */
+  countAsRead: (stream) => { stream._readableState.dataEmitted = true },
+
+  /**
+   * Whether the end of a stream with one destination also ends the destination, judged by the names of its 'end' listeners. pipe() adds
+   * `onend`, or `unpipe` if called with `{ end: false }`. pipeline() calls pipe() in that way, and adds `endFn` to end the destination
+   * itself. (finished() also adds a function named `onend`.)
+   *
+   * @param {PrivateFileStream} stream
+   * @returns {boolean}
+   */
+  endsDestination (stream) {
+    const names = stream.listeners('end').map(({ name }) => name)
+    return names.includes('endFn') || (names.includes('onend') && !names.includes('unpipe'))
+  }
 }

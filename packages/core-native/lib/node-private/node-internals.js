@@ -138,19 +138,14 @@ function contextsAreFrames () {
  */
 function copyTlsSettings (from, to) {
   for (const name of kTlsSettings) Reflect.set(to, name, Reflect.get(from, name))
-  for (const description of ['handshake-timeout', 'snicallback']) {
-    const symbol = findOwnSymbol(from, description)
-    if (symbol === null) throw new InternalsError(`Symbol(${description}) of tls.Server`)
+  for (const symbol of [findSymbol(from, 'handshake-timeout', 'tls.Server'), findSymbol(from, 'snicallback', 'tls.Server')]) {
     Reflect.set(to, symbol, Reflect.get(from, symbol))
   }
 }
 
-// Reads a setting of a tls.Server that has no public name, by the description of its symbol.
-/** @template T of the setting @param {object} server @param {string} description @returns {T} */
+/** Reads a setting of a tls.Server that has no public name. @template T @param {object} server @param {string} description of its symbol @returns {T} */
 function tlsSetting (server, description) {
-  const symbol = findOwnSymbol(server, description)
-  if (symbol === null) throw new InternalsError(`Symbol(${description}) of tls.Server`)
-  return /** @type {T} */ (Reflect.get(server, symbol))
+  return Reflect.get(server, findSymbol(server, description, 'tls.Server'))
 }
 
 /** @returns {NodeInternals} */

@@ -32,102 +32,72 @@ checkLate([
   ...kContextFields.map((name) => /** @type {import('./private-members').LateMember} */ ([name, tls.Server.prototype.setSecureContext, 'tls.Server']))
 ])
 
-/** @param {PrivateTlsServer} server @returns {SecureContext} the context of setSecureContext() */
-function sharedContextOf (server) {
-  const { _sharedCreds: context } = server
-  if (context === undefined) throw new InternalsError('tls.Server#_sharedCreds')
-  return context
-}
-
-/** @param {PrivateTlsServer} server @returns {PrivateTlsServer['_contexts']} the contexts added by addContext() */
-function contextsOf (server) {
-  const { _contexts: contexts } = server
-  if (!Array.isArray(contexts)) throw new InternalsError('tls.Server#_contexts')
-  return contexts
-}
-
-/** @param {PrivateTlsServer} server @returns {import('node:tls').SecureContextOptions} the options of its setSecureContext() */
-function contextOptionsOf (server) {
-  return Object.fromEntries([...kContextFields, ...kOtherContextFields].map((name) => [name, Reflect.get(server, name)]))
-}
-
-/** @param {PrivateTlsServer} server @returns {() => void} restores the server's present context and its options, after a failed setSecureContext() */
-function keepContext (server) {
-  const kept = [...kContextFields, ...kOtherContextFields, kSharedContext].map((name) => /** @type {const} */ ([name, Reflect.get(server, name)]))
-  return () => { for (const [name, value] of kept) Reflect.set(server, name, value) }
-}
-
-/** @template {keyof import('node:tls').SecureContextOptions} N @param {PrivateTlsServer} server @param {readonly N[]} names of kContextFields @returns {Pick<import('node:tls').SecureContextOptions, N>} */
-function contextOptions (server, names) {
-  return /** @type {Pick<import('node:tls').SecureContextOptions, N>} */ (Object.fromEntries(names.map((name) => [name, server[name]])))
-}
-
-/** @param {PrivateTlsServer} server @returns {NodeJS.ArrayBufferView | undefined} the keys of session tickets that it was created with */
-function ticketKeysOf (server) {
-  return server.ticketKeys
-}
-
-/** @param {PrivateTlsServer} server @returns {string | undefined} the id context, which binds sessions to this server */
-function sessionIdContextOf (server) {
-  return server.sessionIdContext
-}
-
-/** Reads whether a server asks clients for certificates, and whether it refuses untrusted ones. @param {PrivateTlsServer} server */
-function clientCheckOf (server) {
-  const { requestCert, rejectUnauthorized } = server
-  return { requestCert: /** @type {boolean} */ (requestCert), rejectUnauthorized: /** @type {boolean} */ (rejectUnauthorized) }
-}
-
-/** @param {PrivateTlsServer} server @returns {Uint8Array | undefined} protocols for ALPN, each preceded by its length */
-function alpnProtocolsOf (server) {
-  return /** @type {Uint8Array | undefined} */ (server.ALPNProtocols)
-}
-
-/** @param {PrivateTlsServer} server @returns {server is PrivateTlsServer & { ALPNCallback: NonNullable<PrivateTlsServer['ALPNCallback']> }} whether the application chooses the ALPN protocol by a callback */
-function choosesAlpn (server) {
-  return typeof server.ALPNCallback === 'function'
-}
-
-/** @param {{ ALPNCallback: NonNullable<PrivateTlsServer['ALPNCallback']> }} server for which choosesAlpn() is true @param {{ servername: string, protocols: string[] }} hello @returns {string | undefined} undefined: none of the offered protocols */
-function chooseAlpn (server, hello) {
-  return server.ALPNCallback(hello)
-}
-
-/** @param {unknown} context a SecureContext, the handle in it, or any value that an application passed instead @returns {ContextHandle} `context` itself if it has no handle */
-function handleIn (context) {
-  return /** @type {{ context?: ContextHandle } | null | undefined} */ (context)?.context ?? /** @type {ContextHandle} */ (context)
-}
-
-/** @param {ContextHandle} handle */
-function certificatesOf (handle) {
-  return { certificate: handle.getCertificate(), issuer: handle.getIssuer() }
-}
-
-/**
- * Returns OpenSSL's context. The existence of `_external` and `getIssuer` is not checked when the package loads: both are members of a native
- * class that only a context reveals, and making a context initializes OpenSSL: 1 to 6 ms at each start, even without TLS. A TLS server
- * whose context has no `_external` fails with ERR_HTTPSYS_TLS_UNAVAILABLE.
- *
- * @param {{ _external?: unknown } | null | undefined} context the handle in a tls.SecureContext
- * @returns {unknown} undefined if there is none
- */
-function externalOf (context) {
-  return context?._external
-}
-
 module.exports = {
-  alpnProtocolsOf,
-  certificatesOf,
-  chooseAlpn,
-  choosesAlpn,
-  clientCheckOf,
-  contextOptions,
-  contextOptionsOf,
-  contextsOf,
-  externalOf,
-  handleIn,
-  keepContext,
-  sessionIdContextOf,
-  sharedContextOf,
-  ticketKeysOf
+  /** @param {PrivateTlsServer} server @returns {SecureContext} the context of setSecureContext() */
+  sharedContextOf (server) {
+    const { _sharedCreds: context } = server
+    if (context === undefined) throw new InternalsError('tls.Server#_sharedCreds')
+    return context
+  },
+
+  /** @param {PrivateTlsServer} server @returns {PrivateTlsServer['_contexts']} the contexts added by addContext() */
+  contextsOf (server) {
+    const { _contexts: contexts } = server
+    if (!Array.isArray(contexts)) throw new InternalsError('tls.Server#_contexts')
+    return contexts
+  },
+
+  /** @param {PrivateTlsServer} server @returns {import('node:tls').SecureContextOptions} the options of its setSecureContext() */
+  contextOptionsOf (server) {
+    return Object.fromEntries([...kContextFields, ...kOtherContextFields].map((name) => [name, Reflect.get(server, name)]))
+  },
+
+  /** @param {PrivateTlsServer} server @returns {() => void} restores the server's present context and its options, after a failed setSecureContext() */
+  keepContext (server) {
+    const kept = [...kContextFields, ...kOtherContextFields, kSharedContext].map((name) => /** @type {const} */ ([name, Reflect.get(server, name)]))
+    return () => { for (const [name, value] of kept) Reflect.set(server, name, value) }
+  },
+
+  /** @template {keyof import('node:tls').SecureContextOptions} N @param {PrivateTlsServer} server @param {readonly N[]} names of kContextFields @returns {Pick<import('node:tls').SecureContextOptions, N>} */
+  contextOptions (server, names) {
+    return /** @type {Pick<import('node:tls').SecureContextOptions, N>} */ (Object.fromEntries(names.map((name) => [name, server[name]])))
+  },
+
+  /** @param {PrivateTlsServer} server @returns {NodeJS.ArrayBufferView | undefined} the keys of session tickets that it was created with */
+  ticketKeysOf: (server) => server.ticketKeys,
+  /** @param {PrivateTlsServer} server @returns {string | undefined} the id context, which binds sessions to this server */
+  sessionIdContextOf: (server) => server.sessionIdContext,
+
+  /** Reads whether a server asks clients for certificates, and whether it refuses untrusted ones. @param {PrivateTlsServer} server */
+  clientCheckOf (server) {
+    const { requestCert, rejectUnauthorized } = server
+    return { requestCert: /** @type {boolean} */ (requestCert), rejectUnauthorized: /** @type {boolean} */ (rejectUnauthorized) }
+  },
+
+  /** @param {PrivateTlsServer} server @returns {Uint8Array | undefined} protocols for ALPN, each preceded by its length */
+  alpnProtocolsOf: (server) => /** @type {Uint8Array | undefined} */ (server.ALPNProtocols),
+  /** @param {PrivateTlsServer} server @returns {server is PrivateTlsServer & { ALPNCallback: NonNullable<PrivateTlsServer['ALPNCallback']> }} whether the application chooses the ALPN protocol by a callback */
+  choosesAlpn: (server) => typeof server.ALPNCallback === 'function',
+  /** @param {{ ALPNCallback: NonNullable<PrivateTlsServer['ALPNCallback']> }} server for which choosesAlpn() is true @param {{ servername: string, protocols: string[] }} hello @returns {string | undefined} undefined: none of the offered protocols */
+  chooseAlpn: (server, hello) => server.ALPNCallback(hello),
+
+  /** @param {unknown} context a SecureContext, the handle in it, or any value that an application passed instead @returns {ContextHandle} `context` itself if it has no handle */
+  handleIn (context) {
+    return /** @type {{ context?: ContextHandle } | null | undefined} */ (context)?.context ?? /** @type {ContextHandle} */ (context)
+  },
+
+  /** @param {ContextHandle} handle */
+  certificatesOf (handle) {
+    return { certificate: handle.getCertificate(), issuer: handle.getIssuer() }
+  },
+
+  /**
+   * Returns OpenSSL's context. The existence of `_external` and `getIssuer` is not checked when the package loads: both are members of a native
+   * class that only a context reveals, and making a context initializes OpenSSL: 1 to 6 ms at each start, even without TLS. A TLS server
+   * whose context has no `_external` fails with ERR_HTTPSYS_TLS_UNAVAILABLE.
+   *
+   * @param {{ _external?: unknown } | null | undefined} context the handle in a tls.SecureContext
+   * @returns {unknown} undefined if there is none
+   */
+  externalOf: (context) => context?._external
 }
