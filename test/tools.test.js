@@ -192,6 +192,7 @@ test('the layer check finds files that require each other, wherever they do', ()
   assert.deepEqual(circleProblems(early), [])
   assert.deepEqual(circleProblems([...early, ...late]), [`${file} requires ${other} requires ${file}: a circle`])
   assert.deepEqual(circleProblems([...early, ...importsOf(other, "/** @type {import('./socket').HttpSocket} */")]), [])
+  assert.deepEqual(circleProblems([...early, ...importsOf(other, "/** @import { HttpSocket } from './socket' */")]), [])
 })
 
 test('the layer check refuses a circle in its table', () => {

@@ -31,9 +31,9 @@ function resolve (from, specifier) {
 /** @param {string} file @param {string} text @returns {Import[]} */
 function importsOf (file, text) {
   const code = text.replace(/(^|\s)\/\/.*$/gm, '$1')
-  return [...code.matchAll(/\b(require|import)\(\s*'([^']+)'\s*\)|\bfrom '([^']+)'/g)].flatMap(([, call, called, from]) => {
+  return [...code.matchAll(/\b(require|import)\(\s*'([^']+)'\s*\)|(@import\b[^']*)?\bfrom '([^']+)'/g)].flatMap(([, call, called, tag, from]) => {
     const to = resolve(file, called ?? from)
-    return to === null || !/\.m?js$/.test(to) || isDeclaration(to) ? [] : [{ file, to, isType: call === 'import' }]
+    return to === null || !/\.m?js$/.test(to) || isDeclaration(to) ? [] : [{ file, to, isType: call === 'import' || tag !== undefined }]
   })
 }
 

@@ -8,12 +8,9 @@ const { alignmentOf } = require('./alignment')
 
 const { kAdapterTls } = core.internals
 
-/** @typedef {import('node:http').RequestListener} RequestListener */
-/** @typedef {import('@httpsys/core-native').PrefixListenOptions} PrefixListenOptions */
-/** @typedef {import('@httpsys/core-native').StaticFilesOptions} StaticFilesOptions */
-/** @typedef {import('../types').Application} Application */
-/** @typedef {import('../types').AdapterOptions} AdapterOptions */
-/** @typedef {import('../types').Adapter} PublicAdapter */
+/** @import { RequestListener } from 'node:http' */
+/** @import { PortListenOptions, PrefixListenOptions, StaticFilesOptions } from '@httpsys/core-native' */
+/** @import { Adapter as PublicAdapter, AdapterOptions, Application } from '../types' */
 
 // Events other than 'request' whose listeners get a request. These listeners are not the application.
 const kForeignEvents = new Set(['upgrade', 'connect', 'checkContinue', 'checkExpectation', 'dropRequest'])
@@ -57,7 +54,7 @@ class Adapter {
     this.#prototypes?.install()
     if (this.#tlsName !== undefined) refuseWithoutTls(this.#tlsName, args)
     // Cast: the server checks the arguments.
-    return this.server.listen(...(/** @type {[options: import('@httpsys/core-native').PortListenOptions]} */ (listenArgs(args))))
+    return this.server.listen(...(/** @type {[options: PortListenOptions]} */ (listenArgs(args))))
   }
 
   /** @param {string} path @param {string | URL} root @param {StaticFilesOptions} [options] */

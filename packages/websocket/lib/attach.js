@@ -4,8 +4,8 @@ const net = require('node:net')
 const { UpgradeRouter } = require('./upgrade-router')
 const { internals } = require('@httpsys/core-native')
 
-/** @typedef {import('../types').UpgradeHandler} UpgradeHandler */
-/** @typedef {import('node:http').Server} Server */
+/** @import { UpgradeHandler } from '../types' */
+/** @import { Server } from 'node:http' */
 
 /**
  * @param {UpgradeHandler} webSocketServer

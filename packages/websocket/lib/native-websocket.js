@@ -13,8 +13,9 @@ const { createReadError, closeCodeOf } = require('./read-error')
 
 const { nodeProcess, shrinkListeners, webSocketOpener, frames: { kFrameFin, kFrameCompress } } = internals
 
-/** @typedef {import('@httpsys/core-native').WebSocketChannel} Channel */
-/** @typedef {import('node:stream').Duplex} Duplex */
+/** @import { WebSocketChannel as Channel, WebSocketHandlers } from '@httpsys/core-native' */
+/** @import { Duplex } from 'node:stream' */
+/** @import { WsServer, WsServerOptions } from '../types/ws-internals' */
 /** @typedef {(error?: Error | null) => void} Callback */
 
 const kChannel = Symbol('httpsys.channel')
@@ -37,8 +38,6 @@ const kClosed = 3
 const kServerClosed = 2
 const kStates = ['CONNECTING', 'OPEN', 'CLOSING', 'CLOSED']
 
-/** @typedef {import('../types/ws-internals').WsServer} WsServer */
-/** @typedef {import('../types/ws-internals').WsServerOptions} WsServerOptions */
 /** @typedef {string | Uint8Array | Blob} Sent data that was checked and can be sent; a Blob is read first */
 /**
  * @typedef {{ queue: { flags: number, data: Sent, callback: Callback | undefined }[], bytes: number }} Pending frames that wait until a Blob was read
@@ -314,7 +313,7 @@ function quietly (options) {
 
 // -- What the I/O thread tells ---------------------------------------------------------------------
 
-/** @type {import('@httpsys/core-native').WebSocketHandlers<Native>} */
+/** @type {WebSocketHandlers<Native>} */
 const handlers = {
   adopt (owner, socket) {
     socket[kSocketMark] = owner

@@ -5,7 +5,7 @@
 const { constants } = require('node:zlib')
 const { extensionName, deflateOf } = require('./ws-internals')
 
-/** @typedef {import('@httpsys/core-native').WebSocketSettings} WebSocketSettings */
+/** @import { WebSocketSettings } from '@httpsys/core-native' */
 
 // Options of zlib that the I/O threads do not know: ws' own code serves a connection with one of them. All others are read below, or do not
 // change the bytes.

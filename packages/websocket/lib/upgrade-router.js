@@ -4,8 +4,8 @@
 
 const { internals } = require('@httpsys/core-native')
 
-/** @typedef {import('../types').UpgradeHandler} UpgradeHandler */
-/** @typedef {import('node:http').Server} Server */
+/** @import { UpgradeHandler } from '../types' */
+/** @import { IncomingMessage, Server } from 'node:http' */
 
 const kRefusal = 'HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Type: text/html\r\nContent-Length: 9\r\n\r\nNot Found'
 
@@ -64,7 +64,7 @@ class UpgradeRouter {
   /**
    * Returns the route with the longest path that contains the request's URL.
    *
-   * @param {import('node:http').IncomingMessage & { baseUrl?: string, originalUrl?: string }} req
+   * @param {IncomingMessage & { baseUrl?: string, originalUrl?: string }} req
    * @returns {Route | undefined}
    */
   #find ({ url = '/', baseUrl = '', originalUrl = url }) {
@@ -75,7 +75,7 @@ class UpgradeRouter {
   }
 
   /**
-   * @param {import('node:http').IncomingMessage} req
+   * @param {IncomingMessage} req
    * @param {import('node:stream').Duplex} socket
    * @param {Buffer} head
    */

@@ -8,7 +8,7 @@ const { EngineIncomingMessage } = require('./incoming')
 const { EngineServerResponse } = require('./outgoing')
 const { insertPrototype, pinPrototype } = require('./insert-prototype')
 
-/** @typedef {import('node:net').Socket} Socket */
+/** @import { Socket } from 'node:net' */
 /** @typedef {Omit<typeof http.ServerResponse, 'prototype'> & { new (req: http.IncomingMessage, options?: object): http.ServerResponse, prototype: http.ServerResponse }} ResponseClass */
 /** @typedef {{ IncomingMessage: typeof http.IncomingMessage, ServerResponse: ResponseClass }} Constructors that can also be applied to objects */
 /** @typedef {{ request: http.IncomingMessage, response: http.ServerResponse }} Pair of prototypes */

@@ -15,11 +15,8 @@ const { EngineServerResponse } = require('./outgoing')
 const kRequestsDefault = 8
 const kVariable = 'HTTPSYS_ALIGN_AFTER'
 
-/** @typedef {import('./aligned-prototypes').Constructors} Constructors */
-/** @typedef {import('./aligned-prototypes').Pair} Pair */
-/** @typedef {import('../../types/internal').EngineListener} EngineListener */
-/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @import { Constructors, Pair } from './aligned-prototypes' */
+/** @import { EngineListener, EngineRequest, EngineResponse } from '../../types/internal' */
 
 const kPlain = /** @type {Constructors} */ (/** @type {unknown} */ ({ IncomingMessage: EngineIncomingMessage, ServerResponse: EngineServerResponse }))
 

@@ -20,9 +20,7 @@ const { outOfRange, wrongType } = require('../base/validate')
 
 const kName = 'maxRequestBodySize'
 
-/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
-/** @typedef {import('../../types/internal').EngineServer} EngineServer */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { EngineRequest, EngineServer, EngineSocket } from '../../types/internal' */
 
 /** The limit of one request, and the number of bytes of its body that were received. */
 class BodyLimit {

@@ -11,8 +11,7 @@ const { kCachePolicy, kLane, kListener, kSlot, kState } = require('./symbols')
 
 const kSecondsMax = 2 ** 32 - 1
 
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { EngineResponse, EngineSocket } from '../../types/internal' */
 /** @typedef {{ readonly policy: number, readonly seconds: number }} CachePolicy policy is one of kCacheNothing, kCacheUserInvalidates and kCacheTimeToLive */
 
 // The policy of a response that must not be stored, whatever its application says.

@@ -14,8 +14,7 @@ const { ErrorKind } = require('../records/records')
 
 const { Server: StockServer } = http
 
-/** @typedef {import('../../types/internal').EngineServer} EngineServer */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { EngineServer, EngineSocket } from '../../types/internal' */
 
 // Stands for a message whose body ended early, if the lane has none of its bytes. The error does not depend on them.
 const kUnfinishedBody = Buffer.from('POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n')

@@ -12,9 +12,7 @@ const { kLane, kListener, kOutgoing, kParent, kReceiving, kSlot, kState, kTls } 
 
 const { kDestroy, kShutdown } = R.ReplyType
 
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
-/** @typedef {import('../../types/internal').EngineServer} EngineServer */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { EngineListener, EngineResponse, EngineServer, EngineSocket } from '../../types/internal' */
 
 /** @type {boolean | undefined} whether Node counts a connection without a request as idle; undefined: not found out yet */
 let isUnservedIdle
@@ -82,7 +80,7 @@ function onLateRequest (socket, res) {
   endWith(res)
 }
 
-/** @param {import('../../types/internal').EngineListener} listener @returns {boolean} whether a handler of the server runs at this moment */
+/** @param {EngineListener} listener @returns {boolean} whether a handler of the server runs at this moment */
 function isInHandler (listener) {
   for (const socket of listener.sockets) {
     if ((socket[kState] & State.kInHandler) !== 0) return true
@@ -91,7 +89,7 @@ function isInHandler (listener) {
 }
 
 // Must be called when the server was closed: the last unfinished response of each connection ends the connection.
-/** @param {import('../../types/internal').EngineListener} listener */
+/** @param {EngineListener} listener */
 function endWithAnswers (listener) {
   for (const socket of listener.sockets) {
     // A handler that closes its own server finds its response unchanged, as on Node.
@@ -133,7 +131,7 @@ function listenAgain (server, start) {
 }
 
 // The server listens again: unfinished responses keep their connections.
-/** @param {import('../../types/internal').EngineListener} listener */
+/** @param {EngineListener} listener */
 function goOn (listener) {
   for (const socket of listener.sockets) {
     for (const res of unfinished(socket)) goOnAfter(res)

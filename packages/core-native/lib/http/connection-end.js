@@ -11,9 +11,7 @@ const {
   kEndHeld, kIncoming, kListener, kNewer, kOlder, kOutgoing, kParent, kReceiving, kResource, kResourceEnded, kState, kStreamAnswer
 } = require('./symbols')
 
-/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { EngineRequest, EngineResponse, EngineSocket } from '../../types/internal' */
 
 /** @type {boolean | undefined} whether Node destroys responses that wait for their turn; undefined: not found out yet */
 let isQueueDestroyed

@@ -46,11 +46,9 @@ const kEPIPE = os.constants.errno.EPIPE
 
 const netServerSocket = diagnosticsChannel.channel('net.server.socket')
 
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
-/** @typedef {import('../../types/internal').EngineServer} EngineServer */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
-/** @typedef {import('../../types/internal').EngineSecureSocket} EngineSecureSocket */
-/** @typedef {import('../../types/internal').SocketChannel} SocketChannel */
+/** @import { EngineResponse, EngineSecureSocket, EngineServer, EngineSocket } from '../../types/internal' */
+/** @import { SocketChannel } from '../../types/internal' */
+/** @import { Lane } from '../records/lane' */
 
 /** Servers by the id with which records name them. @type {Map<number, EngineServer>} */
 const servers = new Map()
@@ -61,7 +59,7 @@ const flagsAt = (words, w) => words[w + Word.kRecordFlags] >>> Shift.kRecordFlag
 /**
  * Handles one record.
  *
- * @param {import('../records/lane').Lane} lane
+ * @param {Lane} lane
  * @param {Int32Array} words
  * @param {Buffer} bytes
  * @param {number} at
@@ -127,7 +125,7 @@ function onRecord (lane, words, bytes, at) {
 
 // -- Connections ---------------------------------------------------------------------------------
 
-/** @param {import('../records/lane').Lane} lane @param {number} slot @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {Lane} lane @param {number} slot @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onOpen (lane, slot, words, bytes, at) {
   const w = at >>> 2
   const server = servers.get(words[w + Word.kOpenServerId])
@@ -224,7 +222,7 @@ function streamsPoliciesBit (parent, server) {
 }
 
 // Makes the socket of an HTTP/2 stream, which opens with its first record and has the addresses of its connection.
-/** @param {import('../records/lane').Lane} lane @param {number} slot @param {Int32Array} words @param {number} w */
+/** @param {Lane} lane @param {number} slot @param {Int32Array} words @param {number} w */
 function openStream (lane, slot, words, w) {
   const parent = /** @type {EngineSocket} */ (lane.sockets[words[w + Word.kRecordExtra]])
   const server = servers.get(words[w + Word.kRequestServerId])
@@ -257,7 +255,7 @@ function align (at) {
 }
 
 // Asks the application about a ClientHello. The handshake waits for the answer.
-/** @param {import('../records/lane').Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onHello (lane, words, bytes, at) {
   const w = at >>> 2
   const id = words[w + Word.kHelloId]
@@ -285,7 +283,7 @@ function onHello (lane, words, bytes, at) {
 }
 
 // Emits 'newSession'. The handshake waits until the application has stored the session.
-/** @param {import('../records/lane').Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onNewSession (lane, words, bytes, at) {
   const w = at >>> 2
   const id = words[w + Word.kNewSessionId]
@@ -329,7 +327,7 @@ function onTlsFailure (socket, error) {
   if (!server[kListener].isSecure && !server.emit('clientError', error, socket)) socket.destroy(error)
 }
 
-/** @param {import('../records/lane').Lane} lane @param {number} slot @param {EngineSocket} socket @param {number} errno */
+/** @param {Lane} lane @param {number} slot @param {EngineSocket} socket @param {number} errno */
 function onClosed (lane, slot, socket, errno) {
   lane.sockets[slot] = undefined
   lane.writer.command(kRelease, 0, slot)
@@ -459,7 +457,7 @@ function onCredit (socket, bytes, isTaken) {
   }
 }
 
-/** @param {import('../records/lane').Lane} lane @param {Int32Array} words @param {number} w */
+/** @param {Lane} lane @param {Int32Array} words @param {number} w */
 function onBlockDone (lane, words, w) {
   const id = words[w + Word.kBlockDoneBlockId] >>> 0
   const errno = words[w + Word.kBlockDoneError]

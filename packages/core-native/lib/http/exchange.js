@@ -52,11 +52,9 @@ const kResourceOptions = { requireManualDestroy: true }
 const requestStart = diagnosticsChannel.channel('http.server.request.start')
 const responseFinish = diagnosticsChannel.channel('http.server.response.finish')
 
-/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
-/** @typedef {import('../../types/internal').EngineServer} EngineServer */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
-/** @typedef {import('./outside').ProcessInDomain} ProcessInDomain */
+/** @import { EngineRequest, EngineResponse, EngineServer, EngineSocket } from '../../types/internal' */
+/** @import { ProcessInDomain } from './outside' */
+/** @import { Lane } from '../records/lane' */
 
 /** The async resource of the request whose record is being handled. @type {AsyncResource | null} */
 let current = null
@@ -117,7 +115,7 @@ function copy (bytes, from, length) {
  * Makes the position that dispatch() has stored visible to the lane before this thread looks for claimed requests. Needed only if the
  * lane has no memory barrier for all threads (ClaimedRequests in src/records/claimed_requests.h).
  *
- * @param {import('../records/lane').Lane} lane
+ * @param {Lane} lane
  */
 function showPosition ({ control }) {
   Atomics.store(control, R.kDispatchResume, control[R.kDispatchResume])
@@ -126,7 +124,7 @@ function showPosition ({ control }) {
 /**
  * Whether the lane has claimed the current request back.
  *
- * @param {import('../records/lane').Lane} lane
+ * @param {Lane} lane
  * @param {EngineSocket} socket
  * @returns {boolean}
  */
@@ -137,7 +135,7 @@ function isClaimed (lane, socket) {
   return claim !== Claim.kNone
 }
 
-/** @param {import('../records/lane').Lane} lane @param {EngineSocket} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {Lane} lane @param {EngineSocket} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onRequest (lane, socket, words, bytes, at) {
   if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return
   const w = at >>> 2
@@ -488,7 +486,7 @@ function pushBody (socket, req, chunk) {
   showData(socket, chunk)
 }
 
-/** @param {import('../records/lane').Lane} lane @param {EngineSocket} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {Lane} lane @param {EngineSocket} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onBodyEnd (lane, socket, words, bytes, at) {
   const req = socket[kReceiving]
   socket[kReceiving] = null

@@ -9,8 +9,8 @@ const { hasBody } = require('../node-private/response')
 const { closesItself, destinationsOf, hasBegun, patchOf } = require('../node-private/file-stream')
 const { isShort } = require('./short-way')
 
-/** @typedef {import('../../types/node-internals').PrivateFileStream} PrivateFileStream */
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @import { PrivateFileStream } from '../../types/node-internals' */
+/** @import { EngineResponse } from '../../types/internal' */
 
 // A file of this size (bytes) or more that has no blocks is taken for one that the kernel generates (sysfs), with a false size. Windows
 // keeps smaller files without blocks, too.

@@ -32,8 +32,7 @@ const short = Buffer.alloc(kShortBytes)
 /** The errno with which the lane reports a window that was dropped with its connection. */
 const kCanceled = -errnoOf('ECANCELED')
 
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { EngineResponse, EngineSocket } from '../../types/internal' */
 
 /** Windows that were dropped with their connection, until kClosed reports its end. @type {WeakMap<EngineSocket, FileWindows>} */
 const dropped = new WeakMap()

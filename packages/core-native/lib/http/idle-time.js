@@ -18,8 +18,7 @@ const kKeepAliveMarginMs = 1000
 // needs a 'timeout' of its own.
 const kLookMs = 1000
 
-/** @typedef {import('../../types/internal').EngineServer} EngineServer */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { EngineServer, EngineSocket } from '../../types/internal' */
 
 /**
  * Sockets whose timer has fired since setTimeout() was called last. `run` calls listeners in the timer's context; `told` and `seen` are the

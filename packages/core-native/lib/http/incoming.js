@@ -14,7 +14,7 @@ const kRulesMax = 512
 // Longest field name (characters) that is worth a rule.
 const kRuleNameMax = 64
 
-/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
+/** @import { EngineRequest, EngineRequestBase } from '../../types/internal' */
 
 // Named as Node's class: V8 takes the name in stack traces from the function, not from its 'name' property.
 /** @this {EngineRequest} @param {import('node:net').Socket} socket */
@@ -52,7 +52,7 @@ function learnRule (field) {
   return rule
 }
 
-class Methods extends /** @type {import('../../types/internal').EngineRequestBase} */ (http.IncomingMessage) {
+class Methods extends /** @type {EngineRequestBase} */ (http.IncomingMessage) {
   // Replaces Node's method, which makes a new string of most names for each line, to be looked up by V8.
   /** @param {string} field @param {string} value @param {Record<string, string | string[]>} headers */
   _addHeaderLine (field, value, headers) {

@@ -21,8 +21,8 @@ const kOwn = 0
  */
 const kOpensMax = 64
 
-/** @typedef {import('../../types/binding').Engine} Engine */
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @import { Engine } from '../../types/binding' */
+/** @import { AnySocket, EngineResponse } from '../../types/internal' */
 
 /**
  * The file of a stream.
@@ -79,7 +79,7 @@ function fileOf (id) {
 
 /** @param {EngineResponse} res @returns {Engine | null} the engine of the response's lane; null: the backend keeps no files open */
 function engineOf ({ req }) {
-  const { socket } = /** @type {{ socket: import('../../types/internal').AnySocket | null }} */ (req)
+  const { socket } = /** @type {{ socket: AnySocket | null }} */ (req)
   return loadBinding().capabilities.listensOnSockets ? socket?.[kLane]?.native ?? null : null
 }
 

@@ -38,9 +38,8 @@ const kNothing = Buffer.alloc(0)
 /** The errno of a block that was dropped with its connection. */
 const kCanceled = -errnoOf('ECANCELED')
 
-/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { EngineRequest, EngineResponse, EngineResponseBase, EngineSocket } from '../../types/internal' */
+/** @import { ResponseOptions } from '../../types/internal' */
 
 // Listeners by event: an empty prototype and a hidden class, unlike EventEmitter's dictionary.
 /** @constructor */
@@ -55,7 +54,7 @@ const responseCreated = diagnosticsChannel.channel('http.server.response.created
  *
  * @this {EngineResponse}
  * @param {EngineRequest} req
- * @param {Partial<import('../../types/internal').ResponseOptions>} [options]
+ * @param {Partial<ResponseOptions>} [options]
  */
 const EngineServerResponse = function ServerResponse (req, options) {
   // Node's constructor treats 2.0 as older than 1.1 and reads the field TE, which makes the object of all headers. A minor version 1 avoids it.
@@ -70,7 +69,7 @@ const EngineServerResponse = function ServerResponse (req, options) {
   this[kEnded] = false
 }
 
-class Methods extends /** @type {import('../../types/internal').EngineResponseBase} */ (ServerResponse) {
+class Methods extends /** @type {EngineResponseBase} */ (ServerResponse) {
   // Readable#pipe() emits 'pipe' after it has added its listeners, and before it reads.
   /** @param {string | symbol} event @param {...unknown} args those of its listeners */
   emit (event, ...args) {

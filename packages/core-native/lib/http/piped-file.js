@@ -31,10 +31,9 @@ const kResourceOptions = { requireManualDestroy: true }
 const kPageBytes = 4096
 const kMadeUpMax = 64 * 1024
 
-/** @typedef {import('../../types/binding').Engine} Engine */
-/** @typedef {import('../../types/node-internals').FileOperations} FileOperations */
-/** @typedef {import('../../types/node-internals').PrivateFileStream} PrivateFileStream */
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @import { Engine } from '../../types/binding' */
+/** @import { FileOperations, PrivateFileStream } from '../../types/node-internals' */
+/** @import { EngineResponse } from '../../types/internal' */
 
 /**
  * One file on its way into one response. It is the table of functions that the stream calls.

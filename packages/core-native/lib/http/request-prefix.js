@@ -7,7 +7,7 @@ const { Way } = require('../prefixes/prefixes')
 const { splitTarget } = require('../prefixes/url-prefix')
 const { kStripped } = require('./symbols')
 
-/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
+/** @import { EngineRequest } from '../../types/internal' */
 /** @typedef {Pick<import('../prefixes/prefixes').Prefixes, 'names' | 'paths' | 'ways'>} Prefixes of its server */
 
 const kForwardedPrefix = 'X-Forwarded-Prefix'

@@ -19,8 +19,7 @@ const { State, publish } = require('./socket-state')
 const { kLane, kOnCertificate, kParent, kSlot, kState, kTls } = require('./symbols')
 const { outOfRange, readString } = require('../base/validate')
 
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
-/** @typedef {import('../../types/internal').EngineSecureSocket} EngineSecureSocket */
+/** @import { EngineSecureSocket, EngineSocket, EngineSocketConstructor } from '../../types/internal' */
 
 /** Facts that can be asked of a session, with the numbers of src/tls/session_facts.h. */
 const Question = { kSession: 1, kFinished: 2, kPeerFinished: 3, kCertificate: 4, kKeyingMaterial: 5, kSharedSigalgs: 6 }
@@ -179,4 +178,4 @@ Object.assign(prototype, {
 })
 
 // Cast: to TypeScript, a function does not construct objects of its prototype's type.
-module.exports = { SecureSocket: /** @type {import('../../types/internal').EngineSocketConstructor} */ (/** @type {unknown} */ (SecureSocket)) }
+module.exports = { SecureSocket: /** @type {EngineSocketConstructor} */ (/** @type {unknown} */ (SecureSocket)) }

@@ -28,7 +28,7 @@ const kBorrowed = {
   close: (_fd, callback) => nodeProcess.nextTick(callback, null)
 }
 
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @import { EngineResponse } from '../../types/internal' */
 
 /**
  * @typedef {object} Sending

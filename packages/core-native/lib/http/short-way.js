@@ -13,8 +13,7 @@ const { kLane, kState, kUnsent, kWritten } = require('./symbols')
 // Longest head, in characters, that takes the short way: head and a piece of the body share a record, which must fit a segment.
 const kShortHeadMax = 16 * 1024
 
-/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { EngineResponse, EngineSocket } from '../../types/internal' */
 
 const kNotDirect = State.kDestroyed | State.kLaneClosed | State.kUpgraded | State.kFinSent | State.kCloseSoon | State.kFileOut
 

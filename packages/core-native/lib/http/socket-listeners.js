@@ -12,7 +12,7 @@ const { connectionClosed } = require('./connection-end')
 const { State, isLight, ownMessage } = require('./socket-state')
 const { kLane, kListener, kReceiving, kSlot, kState, kTls } = require('./symbols')
 
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { EngineSocket } from '../../types/internal' */
 
 // Events whose listeners do the work on Node that records do here. Our sockets get empty listeners, so that listenerCount() is as on Node.
 const kCounted = ['data', 'end', 'resume', 'pause']

@@ -28,9 +28,7 @@ const kJoinedBytesMax = 2048
 // No block is being sent: ids of blocks count from 0.
 const kNoBlock = -1
 
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
-/** @typedef {import('../../types/internal').PendingChunk} PendingChunk */
-/** @typedef {import('../../types/internal').SocketWrite} Write */
+/** @import { EngineSocket, PendingChunk, SocketWrite as Write } from '../../types/internal' */
 
 /** Whether more output of a socket may be published. @param {EngineSocket} socket */
 function hasCredit (socket) {

@@ -7,8 +7,7 @@ const { emitCloseIfDrained, uncountConnection } = require('../node-private/serve
 const { serverOf } = require('../node-private/socket')
 const { kLane, kSlot, kState, kHeldWrite, kUnref, kHoldsLoop, kStreamAnswer, kEndsIn, kListener } = require('./symbols')
 
-/** @typedef {import('../../types/internal').EngineServer} EngineServer */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { EngineServer, EngineSocket } from '../../types/internal' */
 
 // Bits of socket[kState].
 const State = {

@@ -29,10 +29,9 @@ const {
 
 const { kData, kEnd, kWindow, kUpgradeAccept, kDestroy, kReset, kSocketOption } = R.ReplyType
 
-/** @typedef {import('../../types/internal').EngineServer} EngineServer */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
-/** @typedef {import('../../types/internal').SocketChannel} SocketChannel */
-/** @typedef {import('./addresses').Addresses} Addresses */
+/** @import { EngineServer, EngineSocket, EngineSocketBase, EngineSocketConstructor } from '../../types/internal' */
+/** @import { PendingChunk, SocketChannel } from '../../types/internal' */
+/** @import { Addresses } from './addresses' */
 
 // Consumed body bytes are acknowledged from this number on: a quarter of the lane's receive window.
 const kAcknowledgeBytes = 32 * 1024
@@ -129,7 +128,7 @@ function isUntouched (socket) {
   return (socket[kState] & (State.kUpgraded | State.kMaterialised | ends)) === State.kUpgraded
 }
 
-class Methods extends /** @type {import('../../types/internal').EngineSocketBase} */ (net.Socket) {
+class Methods extends /** @type {EngineSocketBase} */ (net.Socket) {
   // -- Facts about the connection ----------------------------------------------------------------
 
   _getpeername () {
@@ -230,7 +229,7 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
     send(this, { socket: this, chunks: [{ chunk, encoding }], next: 0, block: kNoBlock, callback })
   }
 
-  /** @param {import('../../types/internal').PendingChunk[]} chunks @param {(error?: Error | null) => void} callback */
+  /** @param {PendingChunk[]} chunks @param {(error?: Error | null) => void} callback */
   _writev (chunks, callback) {
     send(this, { socket: this, chunks, next: 0, block: kNoBlock, callback })
   }
@@ -532,7 +531,7 @@ function consumed (socket, bytes) {
 
 module.exports = {
   // Cast: to TypeScript, a function does not construct objects of its prototype's class.
-  HttpSocket: /** @type {import('../../types/internal').EngineSocketConstructor} */ (/** @type {unknown} */ (HttpSocket)),
+  HttpSocket: /** @type {EngineSocketConstructor} */ (/** @type {unknown} */ (HttpSocket)),
   closeUnread,
   consumed,
   hasLostReader,

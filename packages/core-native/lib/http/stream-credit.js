@@ -8,7 +8,7 @@ const { nodeProcess } = require('../node-private/node-process')
 const { State } = require('./socket-state')
 const { kParent, kShared, kState, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
 
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { EngineSocket } from '../../types/internal' */
 
 // Credit that every stream has of its own, bytes: as much as Node's own streams buffer before they ask to wait.
 const kStreamBytesMin = 16 * 1024

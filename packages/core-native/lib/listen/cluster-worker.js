@@ -17,14 +17,10 @@ const { kOurs, meet, warnOfStranger } = require('./port-name')
 const { register } = require('./registrations')
 const { kBegin, kListener } = require('../http/symbols')
 
-/**
- * @typedef {import('./endpoints').Done} Done
- * @typedef {import('./endpoints').Plan} Plan
- *
- * @typedef {import('../../types/internal').BoundHandle} BoundHandle
- * @typedef {import('../../types/internal').ListenServer} ListenServer
- * @typedef {import('../../types/node-internals').PrimaryQuery} Query
- */
+/** @import { Done, Opened, Plan } from './endpoints' */
+/** @import { BoundHandle, ListenServer } from '../../types/internal' */
+/** @import { PrimaryQuery as Query } from '../../types/node-internals' */
+/** @import { Listener } from './listener' */
 
 const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
 const kErrnoEINVAL = -os.constants.errno.EINVAL
@@ -99,7 +95,7 @@ function openAsWorker (server, plan, query, done) {
     const bound = /** @type {number} */ (handle ? addressOf(/** @type {BoundHandle} */ (handle)).port : undefined)
     const errno = errnoOf(status, handle, bound, port)
     if (errno !== 0) {
-      const settled = (/** @type {Error | null} */ error, /** @type {import('./endpoints').Opened[]} */ opened) => {
+      const settled = (/** @type {Error | null} */ error, /** @type {Opened[]} */ opened) => {
         done(error, opened)
         // After 'listening': without the handle Node would not report that event to the primary.
         setImmediate(dropHandle, handle)
@@ -192,7 +188,7 @@ function takeShared (server, wanted, handle, done) {
 
 // Ends a listen() under way when its handle is closed. Only worker.disconnect() passes a callback to close(); it closes handles
 // without their servers.
-/** @param {import('./listener').Listener} listener @param {unknown} closed the argument of close() */
+/** @param {Listener} listener @param {unknown} closed the argument of close() */
 function disconnected (listener, closed) {
   if (typeof closed === 'function') listener.stopOpening()
 }
@@ -243,7 +239,7 @@ function appearToPrimary (server) {
 }
 
 // Closes a server on the worker's 'disconnect': worker.disconnect() itself closes only handles that came from the primary.
-/** @param {import('./listener').Listener} listener */
+/** @param {Listener} listener */
 function endWithPrimary (listener) {
   listener.endsWithPrimary = true
   const worker = /** @type {import('node:cluster').Worker} */ (cluster.worker)
@@ -252,7 +248,7 @@ function endWithPrimary (listener) {
 
 function onDisconnect () {
   for (const server of servers.values()) {
-    if (/** @type {import('./listener').Listener} */ (server[kListener]).endsWithPrimary && server.listening) server.close()
+    if (/** @type {Listener} */ (server[kListener]).endsWithPrimary && server.listening) server.close()
   }
 }
 

@@ -23,13 +23,12 @@ const { SocketlessHandle } = require('./socketless-handle')
 const { isServedByNode } = require('./served-by-node')
 const { kBegin, kGiveToNode, kListener } = require('../http/symbols')
 
+/** @import { BoundHandle, ListenServer } from '../../types/internal' */
+/** @import { ListenHandle } from '../../types/node-internals' */
+/** @import { Endpoint } from './listen-args' */
+/** @import { UrlPrefix } from '../prefixes/url-prefix' */
+/** @import { Listener } from './listener' */
 /**
- * @typedef {import('../../types/internal').BoundHandle} BoundHandle
- * @typedef {import('../../types/internal').ListenServer} ListenServer
- * @typedef {import('../../types/node-internals').ListenHandle} ListenHandle
- * @typedef {import('./listen-args').Endpoint} Endpoint
- * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
- *
  * @typedef {object} Plan
  * @property {Endpoint[]} endpoints
  * @property {{ id: number, port: number, text: string }[]} prefixes a port without any: everything on its sockets
@@ -143,7 +142,7 @@ function giveToNode (server) {
 }
 
 // Takes a cluster worker's handle, to which the primary sends the connections that it accepts: they go to a lane.
-/** @param {import('./listener').Listener} listener @param {ListenHandle} handle */
+/** @param {Listener} listener @param {ListenHandle} handle */
 function takeClusterHandle (listener, handle) {
   takeConnections(listener, handle, (status, client) => takeConnection(listener, status, client))
   listener.open()
@@ -153,7 +152,7 @@ function takeClusterHandle (listener, handle) {
 /**
  * Passes the connections that a primary sends to take(), not to the `onconnection` that Node sets, unless Node's code serves the server.
  *
- * @param {import('./listener').Listener} listener
+ * @param {Listener} listener
  * @param {ListenHandle} handle
  * @param {(status: number, client: unknown) => void} take
  */
@@ -168,7 +167,7 @@ function takeConnections (listener, handle, take) {
   })
 }
 
-/** @param {import('./listener').Listener} listener @param {number} status @param {unknown} client sent by a primary, unchecked */
+/** @param {Listener} listener @param {number} status @param {unknown} client sent by a primary, unchecked */
 function takeConnection (listener, status, client) {
   if (status !== 0) {
     listener.server.emit('error', systemError(status, 'accept'))

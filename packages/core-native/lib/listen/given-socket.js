@@ -9,8 +9,8 @@ const { createServerHandle } = require('../node-private/node-internals')
 const { addressOf } = require('./listener')
 const { listenError } = require('./listen-error')
 
-/** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
-/** @typedef {import('./listen-args').Endpoint} Endpoint */
+/** @import { ListenHandle } from '../../types/node-internals' */
+/** @import { Endpoint } from './listen-args' */
 
 /**
  * Handles by descriptor, kept from listen() until one for that descriptor succeeds. After a failure the handle stays open for the

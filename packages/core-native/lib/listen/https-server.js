@@ -19,11 +19,9 @@ const { kListener } = require('../http/symbols')
 
 const { Server: StockServer } = https
 
-/** @typedef {import('../../types/internal').ListenHttpsServer} ListenHttpsServer */
+/** @import { ListenHttpsServer, ListenHttpsServerBase, ListenServerBase } from '../../types/internal' */
+/** @import { RequestListener } from 'node:http' */
 /** @typedef {import('../../types').HttpsServerOptions} HttpsServerOptions as the user gave them; each option is checked where it is read */
-/** @typedef {import('../../types/internal').ListenServerBase} ListenServerBase */
-/** @typedef {import('../../types/internal').ListenHttpsServerBase} ListenHttpsServerBase */
-/** @typedef {import('node:http').RequestListener} RequestListener */
 
 // Cast: for TypeScript https.Server does not extend http.Server. methodsOf() does not change the methods of tls.Server.
 const Base = /** @type {ListenServerBase} */ (/** @type {unknown} */ (StockServer))

@@ -8,9 +8,9 @@ const { kBindIpv6Only, kBindReusePort } = require('./endpoints')
 const { applicationOf, isWildcard, readPrefix } = require('./listen-args')
 const { addressOf } = require('./listener')
 
-/** @typedef {import('../../types/internal').ListenServer} ListenServer */
-/** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
-/** @typedef {import('./endpoints').Plan} Plan */
+/** @import { ListenServer } from '../../types/internal' */
+/** @import { ListenHandle } from '../../types/node-internals' */
+/** @import { Plan } from './endpoints' */
 
 /** @param {ListenServer} server that was given a port */
 function schemeOf (server) {

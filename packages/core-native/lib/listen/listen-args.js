@@ -20,11 +20,10 @@ const { standIn } = require('../options/stand-in')
 const { impliedQueue, isImpliedQueue } = require('./implied-queue')
 const { outOfRange, readBoolean } = require('../base/validate')
 
+/** @import { ListenHandle } from '../../types/node-internals' */
+/** @import { GivenTlsOptions } from '../options/tls-options' */
+/** @import { Bind, UrlPrefix } from '../prefixes/url-prefix' */
 /**
- * @typedef {import('../../types/node-internals').ListenHandle} ListenHandle
- * @typedef {import('../options/tls-options').GivenTlsOptions} GivenTlsOptions
- * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
- *
  * @typedef {import('../../types').PrefixListenOptions & { [kAdapterTls]?: GivenTlsOptions }} GivenOptions of listen(), as the user gave them; checked below
  *
  * @typedef {object} Endpoint one socket to listen on
@@ -277,7 +276,7 @@ function endpointsOf (parsed, ipv6Only) {
   return [...endpoints.values()]
 }
 
-/** @param {import('../prefixes/url-prefix').Bind} bind */
+/** @param {Bind} bind */
 function addressesOf (bind) {
   if (bind.kind !== 'loopback') return [bind.host]
   return hasLoopback6() ? [kLoopback4, kLoopback6] : [kLoopback4]

@@ -7,7 +7,7 @@ const { EnvironmentError } = require('../base/errors')
 const { explainJsonError } = require('../base/json-syntax')
 const { planOf, readPrefix } = require('./listen-args')
 
-/** @typedef {import('../options/stand-in').Mapping} Mapping */
+/** @import { Mapping } from '../options/stand-in' */
 
 const kVariable = 'HTTPSYS_LISTEN'
 const kPortMax = 65535

@@ -41,14 +41,11 @@ const { refusedOption } = require('../tls/system-certificate')
 const { systemErrorText } = require('../base/system-error')
 
 /** @typedef {import('../../types').EngineServerOptions & http.ServerOptions} ServerOptions as the user gave them; checked where they are read */
-/** @typedef {import('../../types/internal').EngineListener} EngineListener */
-/** @typedef {import('../../types/internal').EngineServer} EngineServer */
-/** @typedef {import('../../types/internal').ListenHttpsServer} ListenHttpsServer */
-/** @typedef {import('../../types/internal').ListenServer} ListenServer */
-/** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
-/** @typedef {import('../../types/node-internals').PrivateTlsServer} PrivateTlsServer */
-/** @typedef {import('../options/tls-options').GivenTlsOptions} GivenTlsOptions */
-/** @typedef {(socket: import('../../types/internal').AnySocket & import('node:net').Socket) => void} ConnectionListener */
+/** @import { AnySocket, EngineListener, EngineServer, ListenHttpsServer, ListenServer } from '../../types/internal' */
+/** @import { ListenHandle, PrivateTlsServer } from '../../types/node-internals' */
+/** @import { GivenTlsOptions } from '../options/tls-options' */
+/** @import { Sources } from '../tls/certificate-sources' */
+/** @typedef {(socket: AnySocket & import('node:net').Socket) => void} ConnectionListener */
 
 /**
  * Replaces our defaults by those of HTTP.SYS's request queue, for options that the application has not set.
@@ -321,7 +318,7 @@ class Listener {
     return this.created.isCertified(this.server) || (this.tls !== null && this.tls.hasHosts)
   }
 
-  /** @param {GivenTlsOptions} options @param {() => import('../tls/certificate-sources').Sources} find */
+  /** @param {GivenTlsOptions} options @param {() => Sources} find */
   #useTls (options, find) {
     refuseUnsupported(options)
     const sources = find()
@@ -338,7 +335,7 @@ class Listener {
     this.useSources(sources)
   }
 
-  /** @param {import('../tls/certificate-sources').Sources} sources */
+  /** @param {Sources} sources */
   useSources (sources) {
     const own = /** @type {ServerTls} */ (this.tls)
     own.setHosts(sources.hosts)
@@ -348,7 +345,7 @@ class Listener {
   }
 
   /**
-   * @param {import('../tls/certificate-sources').Sources} sources
+   * @param {Sources} sources
    * @param {import('../prefixes/url-prefix').UrlPrefix[]} bound those with bound certificates; for a port, its implied prefix
    */
   #follow (sources, bound) {

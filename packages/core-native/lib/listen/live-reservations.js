@@ -7,7 +7,7 @@
 const { findRefusal, reservationsOfPort, watchReservations } = require('../prefixes/reservations')
 const { applicationOf } = require('./listen-args')
 
-/** @typedef {import('./listener').Listener} Listener */
+/** @import { Listener } from './listener' */
 
 /** Listeners with registered prefixes. @type {Set<Listener>} */
 const listeners = new Set()

@@ -20,10 +20,9 @@ const { watch: watchReservations } = require('./live-reservations')
 const { isServedByNode } = require('./served-by-node')
 const { openUrls } = require('./url-endpoints')
 
-/** @typedef {import('../../types/internal').ListenServer} ListenServer */
-/** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
-/** @typedef {import('./endpoints').Opened} Opened */
-/** @typedef {import('./endpoints').Plan} Plan */
+/** @import { ListenServer } from '../../types/internal' */
+/** @import { ListenHandle, PrimaryQuery } from '../../types/node-internals' */
+/** @import { Opened, Plan } from './endpoints' */
 
 /**
  * @typedef {object} Bound the arguments of server._listen2()
@@ -139,7 +138,7 @@ class Opening {
       listener.opening = null
       this.refuse(error)
     }
-    if (listener.asksPrimary) openAsWorker(server, plan, /** @type {import('../../types/node-internals').PrimaryQuery} */ (bound), onOpened)
+    if (listener.asksPrimary) openAsWorker(server, plan, /** @type {PrimaryQuery} */ (bound), onOpened)
     else openAll(server, plan, bound.backlog, onOpened)
   }
 

@@ -25,7 +25,7 @@ const kListedMost = 2 ** 31 - 1
 /** @type {Record<string, number>} */
 const kPolicies = { none: R.kCacheNothing, userInvalidates: R.kCacheUserInvalidates, timeToLive: R.kCacheTimeToLive }
 
-/** @typedef {import('../../types/internal').ListenServer} ListenServer */
+/** @import { EngineResponse, EngineSocket, ListenServer } from '../../types/internal' */
 
 /** @param {string} what */
 function requireCache (what) {
@@ -61,7 +61,7 @@ function requirePolicy (given) {
 /**
  * Sets the cache policy of one response. The lane receives it together with the response's head.
  *
- * @param {import('../../types/internal').EngineResponse} res whose head has not been sent
+ * @param {EngineResponse} res whose head has not been sent
  * @param {{ policy: 'none' | 'userInvalidates' | 'timeToLive', seconds?: number }} given
  */
 function setCachePolicy (res, given) {
@@ -78,8 +78,8 @@ function setCachePolicy (res, given) {
     throw Object.assign(new Error('Cannot set a cache policy after headers are sent to the client'), { code: 'ERR_HTTP_HEADERS_SENT' })
   }
   // A response that waits for earlier ones of its connection has no socket yet, but its request has.
-  const socket = /** @type {import('../../types/internal').EngineSocket | undefined} */ (res.socket ?? res.req?.socket)
-  if (!(res instanceof http.ServerResponse)) throw wrongType('"res" argument', 'a response of a server of @httpsys/core-native', res)
+  const socket = /** @type {EngineSocket | undefined} */ (res.socket ?? res.req?.socket)
+  if (!(res instanceof http.ServerResponse)) throw wrongType('res', 'argument', 'a response of a server of @httpsys/core-native', res)
   if (socket?.[kLane] === undefined) throw new CapabilityError('setCachePolicy() for a response of Node\'s own code', 'caches', 'node')
   if (socket.server[kListener].cache === null && loadBinding().capabilities.cacheRules) throw new CacheOffError('setCachePolicy()')
   setPolicy(res, socket, { policy: kPolicies[policy], seconds })

@@ -10,9 +10,8 @@ const { checkRuntimeDirectory, runtimeDirectory } = require('../backend/runtime-
 const { pageUrl } = require('../base/pages')
 const { systemError, systemErrorText } = require('../base/system-error')
 
+/** @import { Listener } from './listener' */
 /**
- * @typedef {import('./listener').Listener} Listener
- *
  * @typedef {object} Stranger
  * @property {number} [uid] absent: not known
  * @property {number} pid 0: not known, because the process does not listen on the name

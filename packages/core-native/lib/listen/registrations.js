@@ -15,9 +15,9 @@ const { kQueueModes } = require('./listen-args')
 const { portNameError, warnOfLostName } = require('./port-name')
 const { systemErrorText, systemError } = require('../base/system-error')
 
+/** @import { RegistrationResult } from '../../types/binding' */
+/** @import { Listener } from './listener' */
 /**
- * @typedef {import('../../types/binding').RegistrationResult} RegistrationResult
- *
  * @typedef {object} Wanted
  * @property {number} port
  * @property {import('./listen-args').Endpoint[]} endpoints
@@ -57,7 +57,7 @@ function warnOfLoss ({ prefix, pid }) {
 }
 
 // Ends a server's pending registrations with ECANCELED, as if the other members had answered so.
-/** @param {import('./listener').Listener} listener whose prefixes the engine has been told to forget */
+/** @param {Listener} listener whose prefixes the engine has been told to forget */
 function withdraw ({ asking }) {
   for (const token of [...asking.keys()]) {
     pending.get(token)?.({ token, error: -ECANCELED, pid: 0, uid: 0, prefix: '', wanted: '', queue: '', reason: '', peerOldest: 0, peerNewest: 0, sockets: [], fed: [] })
@@ -70,7 +70,7 @@ function introduce (engine) {
 }
 
 /**
- * @param {import('./listener').Listener} listener
+ * @param {Listener} listener
  * @param {Wanted} wanted
  * @param {(error: Error | null, sockets: number[], fed: string[]) => void} callback may run before register() returns. It owns the
  *   descriptors `sockets`; `fed` are the addresses whose connections other members pass on
@@ -119,7 +119,7 @@ function register (listener, wanted, callback) {
  * Takes prefixes back.
  *
  * @param {import('../backend/engine').Engine} engine
- * @param {import('./listener').Listener} listener
+ * @param {Listener} listener
  * @param {number} port
  * @param {number[]} ids of the prefixes; empty: all that the server has on the port
  * @param {object} [how]

@@ -6,7 +6,7 @@
 const { isParsedByNode } = require('../options/lenient')
 const { kListener } = require('../http/symbols')
 
-/** @typedef {import('../../types/internal').ListenServer} ListenServer */
+/** @import { ListenServer } from '../../types/internal' */
 
 /** Finds out whether one of our listeners is missing. Must be called when the listeners of a server have changed. @param {ListenServer} server */
 function lookForOwnListeners (server) {

@@ -45,10 +45,8 @@ const kWatchedEvents = new Set([
 // Node's own class, read before a program replaces it (register, instrumentation).
 const { Server: StockServer } = http
 
-/** @typedef {import('../../types/internal').AnySocket} AnySocket */
-/** @typedef {import('../../types/internal').ListenServer} ListenServer */
-/** @typedef {import('../../types/internal').ListenServerBase} ListenServerBase */
-/** @typedef {import('./listener').ServerOptions} ServerOptions */
+/** @import { AnySocket, ListenServer, ListenServerBase } from '../../types/internal' */
+/** @import { ConnectionListener, ServerOptions } from './listener' */
 /** @typedef {[options?: import('node:net').ListenOptions, callback?: () => void]} ListenArgs other forms are Node's to check */
 
 /**
@@ -313,7 +311,7 @@ function attach (server, options) {
  * @param {(socket: S & AnySocket) => void} own
  */
 function replaceListener (server, event, stock, own) {
-  server[kListener].ownListeners.push([event, /** @type {import('./listener').ConnectionListener} */ (own)])
+  server[kListener].ownListeners.push([event, /** @type {ConnectionListener} */ (own)])
   server.removeListener(event, stock)
   server.prependListener(event, own)
 }

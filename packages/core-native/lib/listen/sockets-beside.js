@@ -2,9 +2,8 @@
 
 // The sockets that a server listens on beside its own handle.
 
+/** @import { Endpoint } from './listen-args' */
 /**
- * @typedef {import('./listen-args').Endpoint} Endpoint
- *
  * @typedef {object} SocketBeside
  * @property {Endpoint} endpoint
  * @property {import('../../types/node-internals').ListenHandle} handle

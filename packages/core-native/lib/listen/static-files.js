@@ -18,8 +18,8 @@ const { readPrefix } = require('./listen-args')
 const { servedByNode } = require('./served-by-node')
 const { wrongType, wrongValue } = require('../base/validate')
 
-/** @typedef {import('../../types/internal').ListenServer} ListenServer */
-/** @typedef {import('./static-mounts').Mount} Mount */
+/** @import { ListenServer } from '../../types/internal' */
+/** @import { Mount } from './static-mounts' */
 /** @typedef {{ path: string, prefix: import('../prefixes/url-prefix').UrlPrefix | null }} Place */
 
 /** @typedef {ListenServer & Pick<import('../../types').Server, 'prefixes' | 'addPrefix' | 'removePrefix'>} PrefixServer ListenServer with the methods of our Server class */

@@ -6,12 +6,11 @@ const { comparablePath } = require('../prefixes/url-prefix')
 const { keyOf } = require('../prefixes/prefixes')
 const { contentTypes } = require('./content-types')
 
+/** @import { StaticMount } from '../../types/binding' */
+/** @import { StaticSettings } from '../options/static-options' */
+/** @import { Prefixes } from '../prefixes/prefixes' */
+/** @import { UrlPrefix } from '../prefixes/url-prefix' */
 /**
- * @typedef {import('../../types/binding').StaticMount} StaticMount
- * @typedef {import('../options/static-options').StaticSettings} StaticSettings
- * @typedef {import('../prefixes/prefixes').Prefixes} Prefixes
- * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
- *
  * @typedef {object} Mount
  * @property {string} path decoded, with a slash at both ends; the path of `prefix`, or a path below each prefix of the application
  * @property {UrlPrefix | null} prefix the prefix at which the folder is; null: the folder is below every prefix of the application

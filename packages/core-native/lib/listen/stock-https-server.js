@@ -5,7 +5,7 @@
 const https = require('node:https')
 const { derive } = require('./stock-server')
 
-/** @typedef {import('node:http').RequestListener} RequestListener */
+/** @import { RequestListener } from 'node:http' */
 
 const Server = derive(/** @type {import('./stock-server').ServerClass} */ (https.Server))
 

@@ -25,8 +25,9 @@ const { Server: StockHttpsServer } = https
 const created = new WeakMap()
 
 /** @typedef {https.Server & import('../../types/node-internals').PrivateTlsServer} SecureServer */
-/** @typedef {import('node:net').Socket} Socket */
-/** @typedef {Pick<import('../tls/certificate-sources').Sources, 'options' | 'hosts'>} Certificates */
+/** @import { ListenOptions, Socket } from 'node:net' */
+/** @import { Sources } from '../tls/certificate-sources' */
+/** @typedef {Pick<Sources, 'options' | 'hosts'>} Certificates */
 /** @typedef {import('../../types').HttpsServerOptions & http.ServerOptions} ServerOptions as the user gave them; each option is checked where it is read */
 /** @typedef {new (options?: ServerOptions | http.RequestListener, requestListener?: http.RequestListener) => http.Server} ServerClass of http or of https */
 
@@ -45,12 +46,12 @@ function methodsOf (Base) {
           const failure = failureOf(() => useTls(this, certificatesForPort(withThose(this, plan.tls), plan.args)))
           if (failure !== null) return emitLater(this, failure, origin, plan.args.at(-1))
         }
-        return super.listen(...(/** @type {[options?: import('node:net').ListenOptions, callback?: () => void]} */ (plan.args)))
+        return super.listen(...(/** @type {[options?: ListenOptions, callback?: () => void]} */ (plan.args)))
       }
       if (plan.fd !== undefined) throw new CapabilityError('listen({ prefix, fd })', 'listensOnSockets', 'node')
       const secure = plan.prefixes.filter(({ scheme }) => scheme === 'https')
       const isKept = secure.length === 0 || (hasCertificate && plan.tls === null)
-      /** @type {import('../tls/certificate-sources').Sources | null} */
+      /** @type {Sources | null} */
       let sources = null
       const failure = failureOf(() => {
         const who = applicationOf(plan.sharing)
@@ -129,7 +130,7 @@ function hasItsOwn (server) {
   return /** @type {CreatedTls} */ (created.get(server)).isCertified(server)
 }
 
-/** @param {http.Server} server @param {import('../tls/certificate-sources').Sources} sources */
+/** @param {http.Server} server @param {Sources} sources */
 function useTls (server, sources) {
   if (!(server instanceof StockHttpsServer)) return translate(server, sources)
   copyTlsSettings(new StockHttpsServer(sources.options), server)
@@ -149,7 +150,7 @@ function translate (server, tls) {
   server.on('connection', (/** @type {Socket} */ socket) => other.emit('connection', socket))
 }
 
-/** @param {https.Server} server @param {import('../tls/certificate-sources').Sources['hosts']} hosts */
+/** @param {https.Server} server @param {Sources['hosts']} hosts */
 function addHosts (server, hosts) {
   const trust = contextOptions(/** @type {SecureServer} */ (server), kTrustOptions)
   for (const { pattern, options } of hosts) server.addContext(pattern, trustedBy(trust, options))

@@ -20,13 +20,11 @@ const { kListener } = require('../http/symbols')
 // Attempts to register a free port for listen(0). Between freePort() and the registration a client's connection, say, may take the port.
 const kFreePortTries = 10
 
-/**
- * @typedef {import('../../types/node-internals').ListenHandle} ListenHandle
- * @typedef {import('../../types/internal').ListenServer} ListenServer
- * @typedef {import('./listener').Listener} Listener
- * @typedef {import('./endpoints').Plan} Plan
- * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
- */
+/** @import { ListenHandle } from '../../types/node-internals' */
+/** @import { ListenServer } from '../../types/internal' */
+/** @import { Listener } from './listener' */
+/** @import { Plan } from './endpoints' */
+/** @import { UrlPrefix } from '../prefixes/url-prefix' */
 
 // Replaces the libuv handle that Node expects of a listening server.
 class UrlHandle {

@@ -9,8 +9,7 @@ const { EventEmitter } = require('node:events')
 const { Readable } = require('node:stream')
 const { kFileStreamFields, kFileStreamMethods } = require('./private-members')
 
-/** @typedef {import('../../types/node-internals').FileOperations} FileOperations */
-/** @typedef {import('../../types/node-internals').PrivateFileStream} PrivateFileStream */
+/** @import { FileOperations, PrivateFileStream } from '../../types/node-internals' */
 
 /**
  * Members of Node's file streams, as found when the first file was piped.

@@ -14,7 +14,7 @@ const { InternalsError } = require('../base/errors')
 const { hideRequests } = require('./parser')
 const { checkConnection, checkPrivateMembers, kTlsSettings } = require('./private-members')
 
-/** @typedef {import('../../types/node-internals').NodeInternals} NodeInternals */
+/** @import { NodeInternals, PrivateResponse } from '../../types/node-internals' */
 
 // Node's own class, read here because `register` replaces http.Server.
 const { Server: StockServer } = http
@@ -167,7 +167,7 @@ function collect () {
     kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),
     kOptimizeEmptyRequests: findOwnSymbol(server, 'OptimizeEmptyRequestsOption'),
     kShapeMode: findOwnSymbol(response, 'shapeMode'),
-    isLenientHeaderValidation: /** @type {Partial<Pick<import('../../types/node-internals').PrivateResponse, '_isLenientHeaderValidation'>>} */ (http.OutgoingMessage.prototype)._isLenientHeaderValidation ?? null,
+    isLenientHeaderValidation: /** @type {Partial<Pick<PrivateResponse, '_isLenientHeaderValidation'>>} */ (http.OutgoingMessage.prototype)._isLenientHeaderValidation ?? null,
     setHeader: findStock(http.OutgoingMessage.prototype, 'setHeader', /ERR_HTTP_HEADERS_SENT/),
     write: findStock(http.OutgoingMessage.prototype, 'write', /write_\(/),
     end: findStock(http.OutgoingMessage.prototype, 'end', /ERR_STREAM_WRITE_AFTER_END/),

@@ -2,7 +2,7 @@
 
 // Functions for the undocumented members of http.IncomingMessage, named by what each member is for.
 
-/** @typedef {import('../../types/node-internals').PrivateRequest} PrivateRequest */
+/** @import { PrivateRequest } from '../../types/node-internals' */
 
 module.exports = {
   /**

@@ -6,7 +6,7 @@ const http = require('node:http')
 
 const { assignSocket: stockAssignSocket, detachSocket: stockDetachSocket } = http.ServerResponse.prototype
 
-/** @typedef {import('../../types/node-internals').PrivateResponse} PrivateResponse */
+/** @import { PrivateResponse } from '../../types/node-internals' */
 
 module.exports = {
   /**

@@ -4,8 +4,7 @@
 
 const http = require('node:http')
 
-/** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
-/** @typedef {import('../../types/node-internals').PrivateServer} PrivateServer */
+/** @import { ListenHandle, PrivateServer } from '../../types/node-internals' */
 
 module.exports = {
   /** @param {PrivateServer} server @returns {ListenHandle | null | undefined} the handle on which it listens; null or undefined: it does not listen */

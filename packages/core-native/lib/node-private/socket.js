@@ -2,7 +2,7 @@
 
 // Functions for the undocumented members of net.Socket and its streams, named by what each member is for.
 
-/** @typedef {import('../../types/node-internals').PrivateSocket} PrivateSocket */
+/** @import { PrivateSocket } from '../../types/node-internals' */
 
 /** @type {never[]} */
 const kNoPieces = []

@@ -7,9 +7,8 @@ const tls = require('node:tls')
 const { InternalsError } = require('../base/errors')
 const { checkLate, kTlsSettings } = require('./private-members')
 
-/** @typedef {import('../../types/node-internals').PrivateTlsServer} PrivateTlsServer */
-/** @typedef {import('node:tls').SecureContext} SecureContext */
-/** @typedef {import('../../types/node-internals').ContextHandle} ContextHandle */
+/** @import { ContextHandle, PrivateTlsServer } from '../../types/node-internals' */
+/** @import { SecureContext, SecureContextOptions } from 'node:tls' */
 
 /** Property of a tls.Server with the context made by setSecureContext(). */
 const kSharedContext = '_sharedCreds'
@@ -47,7 +46,7 @@ module.exports = {
     return contexts
   },
 
-  /** @param {PrivateTlsServer} server @returns {import('node:tls').SecureContextOptions} the options of its setSecureContext() */
+  /** @param {PrivateTlsServer} server @returns {SecureContextOptions} the options of its setSecureContext() */
   contextOptionsOf (server) {
     return Object.fromEntries([...kContextFields, ...kOtherContextFields].map((name) => [name, Reflect.get(server, name)]))
   },
@@ -58,9 +57,9 @@ module.exports = {
     return () => { for (const [name, value] of kept) Reflect.set(server, name, value) }
   },
 
-  /** @template {keyof import('node:tls').SecureContextOptions} N @param {PrivateTlsServer} server @param {readonly N[]} names of kContextFields @returns {Pick<import('node:tls').SecureContextOptions, N>} */
+  /** @template {keyof SecureContextOptions} N @param {PrivateTlsServer} server @param {readonly N[]} names of kContextFields @returns {Pick<SecureContextOptions, N>} */
   contextOptions (server, names) {
-    return /** @type {Pick<import('node:tls').SecureContextOptions, N>} */ (Object.fromEntries(names.map((name) => [name, server[name]])))
+    return /** @type {Pick<SecureContextOptions, N>} */ (Object.fromEntries(names.map((name) => [name, server[name]])))
   },
 
   /** @param {PrivateTlsServer} server @returns {NodeJS.ArrayBufferView | undefined} the keys of session tickets that it was created with */

@@ -6,8 +6,8 @@
 const kLoopback4 = '127.0.0.1'
 const kLoopback6 = '::1'
 
-/** @typedef {import('./url-prefix').UrlPrefix} UrlPrefix */
-/** @typedef {import('../../types/binding').SpokenPlace} SpokenPlace */
+/** @import { UrlPrefix } from './url-prefix' */
+/** @import { SpokenPlace } from '../../types/binding' */
 /** @typedef {Record<UrlPrefix['scheme'], number>} Count prefixes by scheme */
 
 /**

@@ -5,7 +5,7 @@
 const { Places } = require('./places')
 const { comparablePath } = require('./url-prefix')
 
-/** @typedef {import('./url-prefix').UrlPrefix} UrlPrefix */
+/** @import { UrlPrefix } from './url-prefix' */
 
 // Number of later removals before an id is reused: records on their way to JavaScript that still have the id
 // must not name a newer prefix.

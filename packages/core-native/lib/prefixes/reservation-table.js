@@ -5,7 +5,7 @@
 
 const { comparablePath, parseUrlPrefix } = require('./url-prefix')
 
-/** @typedef {import('./reservations-file').Reservation} Reservation */
+/** @import { Reservation } from './reservations-file' */
 
 /** Returns an equal key for equivalent prefixes: case and escapes of the path do not matter. @param {string} prefix */
 function reservationKey (prefix) {

@@ -16,8 +16,8 @@ const { fileStamp, readReservations, reservationsFile, rewriteReservations } = r
 const { parseUrlPrefix } = require('./url-prefix')
 const { watchPath } = require('../base/watch-path')
 
-/** @typedef {import('./reservations-file').Reservation} Reservation */
-/** @typedef {import('./principals').Who} Who */
+/** @import { Reservation } from './reservations-file' */
+/** @import { Who } from './principals' */
 
 /** Cache of the content of one file, which it reads again when the file has changed. */
 class Store {

@@ -16,7 +16,7 @@ const kCountedBytes = 128
 // Bytes of blocks taken over between two such looks. V8 itself looks at 32 MiB.
 const kForeignBytes = 2 * 1024 * 1024
 
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @import { BlockOwner, EngineSocket, SocketChannel, SocketWrite } from '../../types/internal' */
 
 class Lane {
   /**
@@ -37,14 +37,14 @@ class Lane {
     /**
      * Sockets by slot. A WebSocket whose socket is unused has its channel here.
      *
-     * @type {(EngineSocket | import('../../types/internal').SocketChannel | undefined)[]}
+     * @type {(EngineSocket | SocketChannel | undefined)[]}
      */
     this.sockets = []
     /**
      * Blocks that are being sent, by id: the owner (a Write of socket-output.js or a SharedBlock of
      * web-socket-channel.js), and the memory, which only this table keeps alive.
      *
-     * @type {SentBlocks<{ write: import('../../types/internal').SocketWrite | import('../../types/internal').BlockOwner, chunk: Uint8Array }>}
+     * @type {SentBlocks<{ write: SocketWrite | BlockOwner, chunk: Uint8Array }>}
      */
     this.blocks = new SentBlocks()
     /** Number of sockets that have the extra credit (lib/http/extra-credit.js). */

@@ -11,10 +11,10 @@ const { readDirectory } = require('./certificate-directory')
 const { devCertificate } = require('./dev-certificate')
 const { isBlank, kHostOptions, kPairOptions, kTlsOptions, kTrustOptions, missingOf } = require('../options/tls-options')
 
+/** @import { SecureContextOptions, TlsOptions } from 'node:tls' */
+/** @import { GivenTlsOptions } from '../options/tls-options' */
+/** @import { UrlPrefix } from '../prefixes/url-prefix' */
 /**
- * @typedef {import('node:tls').SecureContextOptions} SecureContextOptions
- * @typedef {import('node:tls').TlsOptions} TlsOptions
- * @typedef {import('../options/tls-options').GivenTlsOptions} GivenTlsOptions
  * @typedef {Pick<SecureContextOptions, typeof kTrustOptions[number]>} Trust
  *
  * @typedef {object} Sources
@@ -23,12 +23,12 @@ const { isBlank, kHostOptions, kPairOptions, kTlsOptions, kTrustOptions, missing
  * @property {Sources['hosts']} named the part of `hosts` that does not come from the folder
  * @property {string | null} directory the folder, to be watched for changes
  * @property {GivenTlsOptions} given the options without bound certificates
- * @property {import('../prefixes/url-prefix').UrlPrefix[] | null} bound prefixes whose bindings were used; null: the certificates come from elsewhere
+ * @property {UrlPrefix[] | null} bound prefixes whose bindings were used; null: the certificates come from elsewhere
  */
 
 /**
  * @param {GivenTlsOptions} given TLS options, Node's and ours
- * @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes the https prefixes; empty: the server listens on ports
+ * @param {UrlPrefix[]} prefixes the https prefixes; empty: the server listens on ports
  * @returns {Sources}
  * @throws ERR_HTTPSYS_TLS_CERTIFICATE, ERR_HTTPSYS_SSLCERT, ERR_INVALID_ARG_TYPE
  */
@@ -82,7 +82,7 @@ function refuseHalf (options, place) {
   if (isHalf && options.SNICallback === undefined) throw new TlsCertificateError(place, missing)
 }
 
-/** @param {TlsOptions} options @param {Sources['hosts']} hosts @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes */
+/** @param {TlsOptions} options @param {Sources['hosts']} hosts @param {UrlPrefix[]} prefixes */
 function useBindings (options, hosts, prefixes) {
   const bound = bindingsFor(prefixes)
   for (const { host, pair } of bound) {

@@ -9,8 +9,8 @@ const { parseUrlPrefix } = require('../prefixes/url-prefix')
 const { findCertificates, refuseHalf } = require('./certificate-sources')
 const { isBlank, kAdapterTls, kCertificateOptions, kPairOptions, missingOf, splitOptions } = require('../options/tls-options')
 
-/** @typedef {import('../options/tls-options').GivenTlsOptions} GivenTlsOptions */
-/** @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix */
+/** @import { GivenTlsOptions } from '../options/tls-options' */
+/** @import { UrlPrefix } from '../prefixes/url-prefix' */
 
 const kCertificateFields = /** @type {const} */ ([...kPairOptions, 'privateKeyIdentifier'])
 

@@ -9,8 +9,8 @@ const { watchPath } = require('../base/watch-path')
 const { bindingsFile, filesFor } = require('./bindings')
 const { findCertificates } = require('./certificate-sources')
 
-/** @typedef {import('./certificate-sources').Sources} Sources */
-/** @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix */
+/** @import { Sources } from './certificate-sources' */
+/** @import { UrlPrefix } from '../prefixes/url-prefix' */
 
 /** Delay (ms) from the last event to reading the files: a renewal writes several files one after the other. */
 const kSettleMs = 200

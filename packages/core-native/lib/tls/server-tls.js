@@ -20,8 +20,8 @@ const { kTrustOptions } = require('../options/tls-options')
 
 const { Server: StockServer } = tls
 
-/** @typedef {import('../../types/node-internals').ContextHandle} ContextHandle */
-/** @typedef {import('../../types/node-internals').PrivateTlsServer} PrivateTlsServer */
+/** @import { ContextHandle, PrivateTlsServer } from '../../types/node-internals' */
+/** @import { Sources, Trust } from './certificate-sources' */
 /** @typedef {tls.SecureContext} SecureContext */
 /** @typedef {SecureContext | ContextHandle} ChosenContext result of SNICallback, or argument of addContext(): a SecureContext, or the handle in it */
 
@@ -52,9 +52,9 @@ class ServerTls {
   #ticketKeys
   /** The names of the kTlsEvents that had listeners when #context was made. */
   #heard = ''
-  /** Hosts from the options, folders and bindings. @type {import('./certificate-sources').Sources['hosts']} */
+  /** Hosts from the options, folders and bindings. @type {Sources['hosts']} */
   #sources = []
-  /** The server's kTrustOptions when the contexts of #sources were made. @type {import('./certificate-sources').Trust} */
+  /** The server's kTrustOptions when the contexts of #sources were made. @type {Trust} */
   #trust = {}
   /**
    * Contexts of the hosts in #sources. Hosts added by addContext() (#hosts) take precedence.
@@ -141,7 +141,7 @@ class ServerTls {
     return this.#givenHosts.length + this.#hosts.length > 0
   }
 
-  /** @param {import('./certificate-sources').Sources['hosts']} hosts */
+  /** @param {Sources['hosts']} hosts */
   setHosts (hosts) {
     const trust = contextOptions(this.owner, kTrustOptions)
     this.#sources = hosts
@@ -153,7 +153,7 @@ class ServerTls {
   /**
    * Watches a folder of certificates and applies its changes.
    *
-   * @param {import('./certificate-sources').Sources} sources
+   * @param {Sources} sources
    * @param {() => void} changed
    */
   watch ({ options, named, directory }, changed) {

@@ -6,7 +6,7 @@ const net = require('node:net')
 const { loadBinding } = require('../backend/binding')
 const { SystemCertificateError } = require('../base/errors')
 
-/** @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix */
+/** @import { UrlPrefix } from '../prefixes/url-prefix' */
 
 /** Windows' error code for a missing binding. */
 const kFileNotFound = 2

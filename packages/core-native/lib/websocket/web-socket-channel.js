@@ -24,11 +24,10 @@ const { kWindow, kWebSocket } = R.ReplyType
 const { kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kEof } = R.RequestType
 const { Mask, Shift, Word } = R
 
-/** @typedef {import('../../types/web-socket').WebSocketHandlers<object>} Handlers of owners of one kind */
-/** @typedef {import('../../types/web-socket').WebSocketSettings} Settings */
-/** @typedef {import('../../types/web-socket').SendCallback} SendCallback */
+/** @typedef {WebSocketHandlers<object>} Handlers of owners of one kind */
+/** @import { SendCallback, WebSocketHandlers, WebSocketSettings as Settings } from '../../types/web-socket' */
+/** @import { EngineSocket } from '../../types/internal' */
 /** @typedef {{ data: string | Uint8Array, flags: number, bytes: number, callback: SendCallback | undefined }} Held */
-/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
 /**
  * An event for the application, and what it is about: a is a message, an opcode, a code or a kind; b is whether it is binary, a payload, a reason or a
