@@ -132,19 +132,13 @@ class WebSocket extends ws.WebSocket {
   send (data, options, callback) {
     const self = hidden(this)
     const channel = self[kChannel]
-    if (channel === undefined) {
-      super.send(data, options, callback)
-      return
-    }
+    if (channel === undefined) return super.send(data, options, callback)
     if (typeof options === 'function') {
       callback = options
       options = undefined
     }
     if (typeof data === 'number') data = data.toString()
-    if (self._readyState !== kOpen) {
-      sendAfterClose(self, data, /** @type {Callback | undefined} */ (callback))
-      return
-    }
+    if (self._readyState !== kOpen) return sendAfterClose(self, data, /** @type {Callback | undefined} */ (callback))
     let flags = (typeof data === 'string' ? kText : kBinary) | kFrameFin | kFrameCompress
     if (options) flags = flagsOf(flags, options)
     if (self[kIsFirstFragment] === false) flags &= ~(0xf | kFrameCompress)
@@ -174,10 +168,7 @@ class WebSocket extends ws.WebSocket {
   /** @param {number} [code] @param {unknown} [data] */
   close (code, data) {
     const self = hidden(this)
-    if (self[kChannel] === undefined) {
-      super.close(code, data)
-      return
-    }
+    if (self[kChannel] === undefined) return super.close(code, data)
     if (self._readyState === kClosed) return
     if (self._readyState === kClosing) {
       if (self._closeFrameSent && (self._closeFrameReceived || self._errorEmitted)) self[kChannel].end()
@@ -198,10 +189,7 @@ class WebSocket extends ws.WebSocket {
 
   terminate () {
     const self = hidden(this)
-    if (self[kChannel] === undefined) {
-      super.terminate()
-      return
-    }
+    if (self[kChannel] === undefined) return super.terminate()
     if (self._readyState === kClosed) return
     self._readyState = kClosing
     self[kChannel].destroy()
@@ -209,10 +197,7 @@ class WebSocket extends ws.WebSocket {
 
   pause () {
     const self = hidden(this)
-    if (self[kChannel] === undefined) {
-      super.pause()
-      return
-    }
+    if (self[kChannel] === undefined) return super.pause()
     if (self._readyState === kClosed) return
     self._paused = true
     self[kChannel].pause()
@@ -220,10 +205,7 @@ class WebSocket extends ws.WebSocket {
 
   resume () {
     const self = hidden(this)
-    if (self[kChannel] === undefined) {
-      super.resume()
-      return
-    }
+    if (self[kChannel] === undefined) return super.resume()
     if (self._readyState === kClosed) return
     self._paused = false
     self[kChannel].resume()
@@ -231,10 +213,7 @@ class WebSocket extends ws.WebSocket {
 
   emitClose () {
     const self = hidden(this)
-    if (self[kChannel] === undefined) {
-      super.emitClose()
-      return
-    }
+    if (self[kChannel] === undefined) return super.emitClose()
     self._extensions[extensionName]?.cleanup()
     self._readyState = kClosed
     if (self[kServer] !== undefined) forgetClient(self[kServer], this)
@@ -416,10 +395,7 @@ function sendControl (self, opcode, data, mask, callback) {
     callback = mask
   }
   if (typeof data === 'number') data = data.toString()
-  if (self._readyState !== kOpen) {
-    sendAfterClose(self, data, /** @type {Callback | undefined} */ (callback))
-    return
-  }
+  if (self._readyState !== kOpen) return sendAfterClose(self, data, /** @type {Callback | undefined} */ (callback))
   data = data || kEmpty
   if (typeof data !== 'string' && !(data instanceof Uint8Array)) data = toBytes(data)
   const sent = /** @type {Sent} */ (data)

@@ -5,8 +5,8 @@ module.exports = [
   {
     name: 'secure-half-open',
     file: 'lib/http/secure-socket.js',
-    find: 'get () { return (this[kState] & State.kStream) !== 0 ||',
-    replace: 'get () { return true ||',
+    find: 'bits }) => (bits & State.kStream) !== 0 ||',
+    replace: 'bits }) => true ||',
   },
   {
     name: 'light-resume',

@@ -147,11 +147,7 @@ function begin (req, limit) {
 function mayHave (socket, req, bytes) {
   if ((socket[kState] & State.kBodyLimited) === 0) return true
   const limit = req[kBodyLimit]
-  return limit === undefined || admits(req, limit, bytes) // State.kBodyLimited may be due to another request of the connection.
-}
-
-/** @param {EngineRequest} req @param {BodyLimit} limit @param {number} bytes @returns {boolean} */
-function admits (req, limit, bytes) {
+  if (limit === undefined) return true // State.kBodyLimited is due to another request of the connection.
   if (limit.isRefused) return false
   limit.received += bytes
   // A stream that flows may give a piece to its listeners without read().

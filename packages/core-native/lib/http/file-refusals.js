@@ -5,7 +5,7 @@
 
 const { ServerResponse } = require('node:http')
 const { end: stockEnd, write: stockWrite } = require('../node-private/node-internals')
-const { hasBody } = require('../node-private/response')
+const { contentLengthOf, hasBody, headOf, isChunked } = require('../node-private/response')
 const { closesItself, destinationsOf, hasBegun, patchOf } = require('../node-private/file-stream')
 const { isShort } = require('./short-way')
 
@@ -105,4 +105,11 @@ function fileRefusal (stats, start) {
   return stats.size > start ? '' : 'nothing to read'
 }
 
-module.exports = { fileRefusal, flowRefusal, listenersRefusal, outputRefusal, responseRefusal, sourceRefusal }
+/** @param {EngineResponse} res @returns {number | null} its Content-Length; null: none */
+function announcedBy (res) {
+  if (headOf(res) !== null) return isChunked(res) ? null : contentLengthOf(res)
+  const length = res.getHeader('content-length')
+  return length === undefined ? null : Number(length)
+}
+
+module.exports = { announcedBy, fileRefusal, flowRefusal, listenersRefusal, outputRefusal, responseRefusal, sourceRefusal }

@@ -10,7 +10,7 @@
 const fs = require('node:fs')
 const { AsyncResource } = require('node:async_hooks')
 const { nodeProcess } = require('../node-private/node-process')
-const { contentLengthOf, headOf, isChunked, isHeadSent, isLast, tryHead } = require('../node-private/response')
+const { headOf, isHeadSent, isLast, tryHead } = require('../node-private/response')
 const {
   countAsRead, emitsAsNode, endsDestination, forgetReader, hideDescriptor, isFileStream, kHidden, operationsOf, readOn, readUnseen, setOperations,
   setReader
@@ -18,7 +18,9 @@ const {
 const { loadBinding } = require('../backend/binding')
 const { errnoOf, systemErrorName, systemErrorText } = require('../base/system-error')
 const { FileWindows, kCanceled } = require('./file-windows')
-const { fileRefusal, flowRefusal, listenersRefusal, outputRefusal, responseRefusal, sourceRefusal } = require('./file-refusals')
+const {
+  announcedBy, fileRefusal, flowRefusal, listenersRefusal, outputRefusal, responseRefusal, sourceRefusal
+} = require('./file-refusals')
 const { closeFile, engineOf, hasMoved, kOwn, kUnknown, openAgain, openFile, pinFile, releaseFile, statFile } = require('./open-file')
 const { isLongHead } = require('./short-way')
 const { kPipedFile } = require('./symbols')
@@ -384,13 +386,6 @@ function firstRead (wanted) {
 /** @param {number} size @returns {boolean} whether the size may be false: files that the kernel generates (/sys, /proc) claim one or a few whole pages, and may have fewer bytes */
 function mayBeMadeUp (size) {
   return size <= kMadeUpMax && size % kPageBytes === 0
-}
-
-/** @param {EngineResponse} res whose head was not sent @returns {number | null} its Content-Length; null: none */
-function announcedBy (res) {
-  if (headOf(res) !== null) return isChunked(res) ? null : contentLengthOf(res)
-  const length = res.getHeader('content-length')
-  return length === undefined ? null : Number(length)
 }
 
 /** @param {number} errno the system's @returns {Error} as fs.read() makes it */

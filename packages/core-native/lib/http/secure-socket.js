@@ -77,7 +77,10 @@ const kFacts = {
   authorized: ({ server, [kTls]: facts }) => facts !== undefined && facts.hasAsked && facts.verifyResult === 0,
   authorizationError: ({ [kTls]: facts }) => facts !== undefined && facts.hasAsked ? facts.authorizationError : null,
   servername: ({ [kTls]: facts }) => facts?.servername || false,
-  alpnProtocol: ({ [kTls]: facts }) => facts?.alpn || false
+  alpnProtocol: ({ [kTls]: facts }) => facts?.alpn || false,
+  // A connection with TLS, even an upgraded one, ends when its client ends its direction, unless the server allows half-open connections:
+  // Node does so. A stream of HTTP/2 can stay half open.
+  allowHalfOpen: ({ server, [kState]: bits }) => (bits & State.kStream) !== 0 || (server !== undefined && Boolean(allowsHalfOpen(server)))
 }
 
 for (const [name, fact] of Object.entries(kFacts)) {
@@ -88,16 +91,6 @@ for (const [name, fact] of Object.entries(kFacts)) {
     set (value) { Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true }) }
   })
 }
-
-// A connection with TLS, even an upgraded one, ends when its client ends its direction, unless the server allows half-open connections:
-// Node does so. A stream of HTTP/2 can stay half open.
-Object.defineProperty(prototype, 'allowHalfOpen', {
-  configurable: true,
-  /** @this {EngineSecureSocket} */
-  get () { return (this[kState] & State.kStream) !== 0 || (this.server !== undefined && Boolean(allowsHalfOpen(this.server))) },
-  /** @this {EngineSecureSocket} */
-  set (value) { Object.defineProperty(this, 'allowHalfOpen', { value, writable: true, enumerable: true, configurable: true }) }
-})
 
 Object.assign(prototype, {
   /** @this {EngineSecureSocket} */

@@ -9,8 +9,9 @@ const { errno: { ENODATA: kNoData } } = require('node:os').constants
 const { finished, pipeline } = require('node:stream')
 const { fileURLToPath } = require('node:url')
 const { nodeProcess } = require('../node-private/node-process')
-const { contentLengthOf, hasBody, headOf, isChunked, isHeadSent } = require('../node-private/response')
+const { hasBody, isHeadSent } = require('../node-private/response')
 const { refuseUnknown } = require('../options/option-names')
+const { announcedBy } = require('./file-refusals')
 const { endWithFile } = require('./outgoing')
 const { closeFile, engineOf, kOwn, kUnknown, openFile, pinFile } = require('./open-file')
 const { errnoOf, systemError } = require('../base/system-error')
@@ -133,7 +134,7 @@ function begin (sending, size) {
   if (refused !== null) return settle(sending, refused)
   const length = Math.max(0, Math.min(end, size - 1) - start + 1)
   const hasNoBody = res.statusCode === 204 || res.statusCode === 304
-  const announced = hasNoBody ? null : announcedBy(res)
+  const announced = hasNoBody || res.req.method === 'HEAD' ? null : announcedBy(res)
   // An application that has sent the head may have written a part of the body, so that a longer Content-Length is no error.
   if (announced !== null && (isHeadSent(res) ? announced < length : announced !== length)) return settle(sending, lengthError(length, announced))
   if (!res.headersSent && !hasNoBody && !res.hasHeader('content-length') && !res.hasHeader('transfer-encoding')) {
@@ -148,14 +149,6 @@ function begin (sending, size) {
   else if (!endWithFile(res, fd, id, start, length, onFailed)) return stream(sending, length)
   // The lane has a descriptor of its own. settle() closes ours when the response has ended.
   finished(res, (error) => settle(sending, cause ?? error ?? null))
-}
-
-/** @param {EngineResponse} res @returns {number | null} the Content-Length; null: none, or the response is one to HEAD */
-function announcedBy (res) {
-  if (res.req.method === 'HEAD') return null
-  if (headOf(res) !== null) return isChunked(res) ? null : contentLengthOf(res)
-  const length = res.getHeader('content-length')
-  return length === undefined ? null : Number(length)
 }
 
 /** @param {number} length of the file @param {number} announced */

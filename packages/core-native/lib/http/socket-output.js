@@ -8,7 +8,6 @@ const { restartTimeout, unwrittenOf } = require('../node-private/socket')
 const R = require('../records/records')
 const { kInlineBytesMax } = require('../records/reply-writer')
 const { tellAnswersPolicy } = require('./cache-policy')
-const { kSendBytesFastMax, returnExtra, takeExtra } = require('./extra-credit')
 const { State, isLight, updateLoop } = require('./socket-state')
 const { kStreamBytesMin, hasStreamCredit, isBehind, mayCopy, settleStream, waitForCredit } = require('./stream-credit')
 const { systemError } = require('../base/system-error')
@@ -19,6 +18,12 @@ const { kData, kEnd, kShutdown } = R.ReplyType
 // A write waits for a credit if its connection has at least this many bytes accepted but unsent.
 // 256 KiB keeps a fast link busy across a thread hop and bounds what a slow reader costs.
 const kSendBytesMax = 256 * 1024
+// The same limit for an HTTP/1.1 connection with the extra credit: a few connections of a lane, whose clients read fast, may have more unsent
+// bytes, so that JavaScript makes one half while the lane sends the other (limits.h: kReplyBytesPerPass). With twice as many, copied bytes
+// would need more segments than those whose pages the lane keeps.
+const kSendBytesFastMax = 1024 * 1024
+// At most this many connections of a lane have the extra credit at a time: 12 MiB in all.
+const kExtrasMax = 16
 // Pieces of a response above this size (bytes, chosen by benchmarks/scenarios/stream-1mb.js) are sent by reference. On an upgraded
 // connection all that fits a record is copied: protocols look at writableLength right after a write (ws: bufferedAmount).
 const kCopiedBytesMax = 32 * 1024
@@ -43,7 +48,8 @@ function mayHaveExtra (socket) {
   // A client that has become slow keeps its extra credit, unused, until forgetExtra().
   if ((socket[kState] & (State.kReadsFast | State.kUpgraded)) !== State.kReadsFast) return false
   if ((socket[kState] & State.kHasExtra) !== 0) return true
-  if (!takeExtra(socket[kLane])) return false
+  if (socket[kLane].extras === kExtrasMax) return false
+  socket[kLane].extras++
   socket[kState] |= State.kHasExtra
   return true
 }
@@ -52,7 +58,7 @@ function mayHaveExtra (socket) {
 function forgetExtra (socket) {
   if ((socket[kState] & State.kHasExtra) === 0) return
   socket[kState] &= ~State.kHasExtra
-  returnExtra(socket[kLane])
+  socket[kLane].extras--
 }
 
 /**

@@ -34,7 +34,7 @@ const State = {
   kFileOut: 1 << 20, // The lane sends a part of a file: other output waits for it, as for a client that does not read.
   kHasPolicies: 1 << 21, // Its server has an output cache with the rules of HTTP.SYS, or a policy was set on a response: heads are preceded by policies.
   kReadsFast: 1 << 22, // At the last credit, the client's socket had taken all bytes so far.
-  kHasExtra: 1 << 23, // The socket has extra credit (extra-credit.js).
+  kHasExtra: 1 << 23, // The socket has extra credit (socket-output.js).
   kCountsAsRead: 1 << 24, // An HTTP/2 stream that StreamCredit counts as read by its client.
   kFileEnds: 1 << 25, // The lane ends the response after a file: nothing may be written until the response has finished.
   kTimerDiffers: 1 << 26, // Node's timer of the socket runs with another time than its `timeout` (idle-time.js).

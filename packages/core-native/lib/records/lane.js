@@ -47,7 +47,7 @@ class Lane {
      * @type {SentBlocks<{ write: SocketWrite | BlockOwner, chunk: Uint8Array }>}
      */
     this.blocks = new SentBlocks()
-    /** Number of sockets that have the extra credit (lib/http/extra-credit.js). */
+    /** Number of sockets that have the extra credit (lib/http/socket-output.js). */
     this.extras = 0
     /** The slot of the socket that has sent a large piece last. */
     this.largeSlot = -1

@@ -99,26 +99,14 @@ class WebSocketChannel {
     this.backlog = null
   }
 
-  get buffered () {
-    return this.backlog === null ? 0 : this.backlog.buffered
-  }
-
-  get events () {
-    return this.backlog === null ? null : this.backlog.events
-  }
-
-  get held () {
-    return this.backlog === null ? null : this.backlog.held
-  }
-
+  get buffered () { return this.backlog === null ? 0 : this.backlog.buffered }
+  get events () { return this.backlog === null ? null : this.backlog.events }
+  get held () { return this.backlog === null ? null : this.backlog.held }
   /** @returns {BlockWrite | null} */
-  get block () {
-    return this.backlog === null ? null : this.backlog.block
-  }
+  get block () { return this.backlog === null ? null : this.backlog.block }
 
   more () {
-    if (this.backlog === null) this.backlog = new Backlog()
-    return this.backlog
+    return (this.backlog ??= new Backlog())
   }
 
   // -- The socket ----------------------------------------------------------------------------------
