@@ -5,8 +5,8 @@
 const assert = require('node:assert/strict')
 const { describe, test } = require('node:test')
 const { endpointsOf } = require('../lib/listen/listen-args')
-const { keyOf, Prefixes } = require('../lib/prefixes/prefixes')
-const { parseUrlPrefix } = require('../lib/prefixes/url-prefix')
+const { Prefixes } = require('../lib/prefixes/prefixes')
+const { keyOf, parseUrlPrefix } = require('../lib/prefixes/url-prefix')
 
 /** @typedef {import('../lib/prefixes/url-prefix').UrlPrefix} UrlPrefix */
 

@@ -5,8 +5,10 @@
 // for users.
 
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 const { threadId } = require('node:worker_threads')
+const { variableMustBe } = require('./errors')
 
 // A lock file older than this was left behind by a writer that died; a living one needs milliseconds.
 const kLockStaleMs = 10_000
@@ -16,6 +18,30 @@ const kLockRetryMs = 20
 const kAttempts = 3
 
 /** @typedef {new (file: string, problem: string, cure: string, cause?: unknown) => Error} FileError */
+
+/** @param {string} name @returns {string | null} the path of a file in this user's configuration; null: the user has no home directory */
+function configFile (name) {
+  const { XDG_CONFIG_HOME: config } = process.env
+  try {
+    return path.join(config && path.isAbsolute(config) ? config : path.join(os.homedir(), '.config'), 'httpsys', name)
+  } catch {
+    return null
+  }
+}
+
+/**
+ * @param {string} variable that names another file
+ * @param {string} name as for configFile()
+ * @returns {string | null} null: this user has no home directory
+ * @throws ERR_HTTPSYS_ENVIRONMENT
+ */
+function settingsFile (variable, name) {
+  const { [variable]: chosen } = process.env
+  if (!chosen) return configFile(name)
+  // With a relative path each working directory would have settings of its own.
+  if (!path.isAbsolute(chosen)) throw variableMustBe(variable, chosen, 'an absolute path')
+  return chosen
+}
 
 /**
  * @param {string} file
@@ -168,4 +194,4 @@ function removeStale (lock, ino) {
   fs.rmSync(aside, { force: true })
 }
 
-module.exports = { readText, rewriteFile }
+module.exports = { configFile, readText, rewriteFile, settingsFile }

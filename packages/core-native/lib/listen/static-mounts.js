@@ -2,8 +2,7 @@
 
 // The folders of one server whose files the lanes serve without JavaScript, with the URL path or prefix of each.
 
-const { comparablePath } = require('../prefixes/url-prefix')
-const { keyOf } = require('../prefixes/prefixes')
+const { comparablePath, keyOf } = require('../prefixes/url-prefix')
 const { contentTypes } = require('./content-types')
 
 /** @import { StaticMount } from '../../types/binding' */

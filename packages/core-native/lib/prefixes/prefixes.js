@@ -3,7 +3,7 @@
 // The URL prefixes of one server, with the ids that lanes use for them.
 
 const { Places } = require('./places')
-const { comparablePath } = require('./url-prefix')
+const { keyOf } = require('./url-prefix')
 
 /** @import { UrlPrefix } from './url-prefix' */
 
@@ -154,9 +154,7 @@ class Prefixes {
 
   /** Must be called when the lanes have forgotten the server's prefixes; afterwards `changes` has all of them. */
   forgotten () {
-    this.#untoldKeys.clear()
-    this.#untold.clear()
-    this.#untoldPlaces.clear()
+    this.told()
     this.#isTold = false
   }
 
@@ -267,10 +265,4 @@ function hostOf ({ scheme, host, port }) {
   return `${scheme}://${host.toLowerCase()}:${port}`
 }
 
-// Key of a prefix. Equal for prefixes that differ only in case or in percent-encoding of the path.
-/** @param {UrlPrefix} parsed */
-function keyOf ({ scheme, host, port, path }) {
-  return `${scheme}://${host}:${port}${comparablePath(path)}`
-}
-
-module.exports = { Prefixes, Way, keyOf }
+module.exports = { Prefixes, Way }

@@ -3,15 +3,12 @@
 // Reservations in the order of the file, with an index by prefix: the check of a prefix walks up its path
 // and does not visit every reservation, of which there may be ten thousand.
 
-const { comparablePath, parseUrlPrefix } = require('./url-prefix')
+const { keyOf, parseUrlPrefix } = require('./url-prefix')
 
 /** @import { Reservation } from './reservations-file' */
 
-/** Returns an equal key for equivalent prefixes: case and escapes of the path do not matter. @param {string} prefix */
-function reservationKey (prefix) {
-  const { scheme, host, port, path } = parseUrlPrefix(prefix)
-  return `${scheme}://${host}:${port}${comparablePath(path)}`
-}
+/** @param {string} prefix @returns {string} keyOf() of the prefix */
+const reservationKey = (prefix) => keyOf(parseUrlPrefix(prefix))
 
 class ReservationTable {
   /** @type {Map<string, Reservation>} by key */

@@ -4,14 +4,12 @@
 // docs/reservations.md describes the format.
 
 const fs = require('node:fs')
-const os = require('node:os')
-const path = require('node:path')
-const { variableMustBe, ReservationFileError } = require('../base/errors')
+const { ReservationFileError } = require('../base/errors')
 const { explainJsonError } = require('../base/json-syntax')
 const { nearest } = require('../base/nearest')
 const { principalProblem } = require('./principals')
 const { reservationKey } = require('./reservation-table')
-const { readText, rewriteFile } = require('../base/settings-file')
+const { readText, rewriteFile, settingsFile } = require('../base/settings-file')
 const { parseUrlPrefix } = require('./url-prefix')
 
 /**
@@ -31,17 +29,7 @@ const kCommentCharsMax = 1000
 
 /** @returns {string | null} null when this user has no home directory */
 function reservationsFile () {
-  const { HTTPSYS_URLACL: chosen, XDG_CONFIG_HOME: config } = process.env
-  if (chosen) {
-    // With a relative path each working directory would have reservations of its own.
-    if (!path.isAbsolute(chosen)) throw variableMustBe('HTTPSYS_URLACL', chosen, 'an absolute path')
-    return chosen
-  }
-  try {
-    return path.join(config && path.isAbsolute(config) ? config : path.join(os.homedir(), '.config'), 'httpsys', 'urlacl.json')
-  } catch {
-    return null
-  }
+  return settingsFile('HTTPSYS_URLACL', 'urlacl.json')
 }
 
 /**

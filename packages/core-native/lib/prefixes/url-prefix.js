@@ -179,6 +179,11 @@ function comparablePath (target) {
   return fold(decodedPath(target))
 }
 
+/** Returns a key that is equal for prefixes that differ only in case or in percent-encoding of the path. @param {UrlPrefix} parsed */
+function keyOf ({ scheme, host, port, path }) {
+  return `${scheme}://${host}:${port}${comparablePath(path)}`
+}
+
 /**
  * As comparablePath(), but without case folding (which never changes a path's length in bytes).
  *
@@ -270,4 +275,4 @@ function splitTarget (prefixPath, target) {
   return { base: path.slice(0, end), rest: `${origin ?? ''}${rest === '' ? '/' : rest}${query}` }
 }
 
-module.exports = { comparablePath, decodedPath, isAddressLike, matchesPath, parsePath, parseUrlPrefix, prefixLike, splitTarget }
+module.exports = { comparablePath, decodedPath, isAddressLike, keyOf, matchesPath, parsePath, parseUrlPrefix, prefixLike, splitTarget }

@@ -4,37 +4,20 @@
 // file has only paths of certificates and keys, so that no key is copied; listening processes read those files.
 
 const fs = require('node:fs')
-const os = require('node:os')
 const path = require('node:path')
 const tls = require('node:tls')
-const { CertificateFileError, variableMustBe } = require('../base/errors')
-const { readText, rewriteFile } = require('../base/settings-file')
+const { CertificateFileError } = require('../base/errors')
+const { readText, rewriteFile, settingsFile } = require('../base/settings-file')
 
 const kVersion = 1
 const kFileBytesMax = 1024 * 1024
 const kBindingsMax = 1000
 
-/**
- * @typedef {object} Binding
- * @property {string} endpoint host:port, or *:port
- * @property {string} cert file
- * @property {string} key file
- * @property {string} [comment]
- */
+/** @typedef {{ endpoint: string, cert: string, key: string, comment?: string }} Binding endpoint: host:port, or *:port; cert and key: files */
 
 /** @returns {string | null} null when this user has no home directory */
 function bindingsFile () {
-  const { HTTPSYS_SSLCERT: chosen, XDG_CONFIG_HOME: config } = process.env
-  if (chosen) {
-    // With a relative path each working directory would have bindings of its own.
-    if (!path.isAbsolute(chosen)) throw variableMustBe('HTTPSYS_SSLCERT', chosen, 'an absolute path')
-    return chosen
-  }
-  try {
-    return path.join(config && path.isAbsolute(config) ? config : path.join(os.homedir(), '.config'), 'httpsys', 'sslcert.json')
-  } catch {
-    return null
-  }
+  return settingsFile('HTTPSYS_SSLCERT', 'sslcert.json')
 }
 
 /** @returns {Binding[]} @throws ERR_HTTPSYS_SSLCERT */

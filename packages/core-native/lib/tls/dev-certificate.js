@@ -9,6 +9,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { loadBinding } = require('../backend/binding')
 const { TlsUnavailableError } = require('../base/errors')
+const { configFile } = require('../base/settings-file')
 
 const kDays = 365
 /** A stored certificate with less validity (ms) is replaced. No server on a developer's machine is expected to run longer. */
@@ -17,16 +18,6 @@ const kOwnerOnly = 0o600
 
 function namesHere () {
   return ['localhost', os.hostname(), '127.0.0.1', '::1'].filter((name, at, all) => /^[\w.:-]+$/.test(name) && all.indexOf(name) === at)
-}
-
-/** @returns {string | null} */
-function kept () {
-  const { XDG_CONFIG_HOME: config } = process.env
-  try {
-    return path.join(config && path.isAbsolute(config) ? config : path.join(os.homedir(), '.config'), 'httpsys', 'dev-certificate.pem')
-  } catch {
-    return null
-  }
 }
 
 /** @param {string} text PEM of both @returns {{ key: string, cert: string } | null} null: it expires soon, or lacks a name of this machine */
@@ -44,7 +35,7 @@ function read (text) {
 
 /** @returns {{ key: string, cert: string }} PEM */
 function devCertificate () {
-  const file = kept()
+  const file = configFile('dev-certificate.pem')
   if (file !== null) {
     try {
       const found = read(fs.readFileSync(file, 'latin1'))

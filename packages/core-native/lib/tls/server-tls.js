@@ -76,8 +76,7 @@ class ServerTls {
     this.offersHttp2 = offersHttp2
     /** True if the application has called setSecureContext(): folders and bindings no longer replace the context. */
     this.hasOwnContext = false
-    const keys = ticketKeysOf(owner)
-    this.#ticketKeys = keys === undefined ? undefined : loadBinding().createTicketKeys(bytesOf(keys))
+    this.#ticketKeys = ticketKeysFor(owner)
   }
 
   /**
@@ -107,9 +106,8 @@ class ServerTls {
 
   /** Must be called when the owner got other settings than it was created with. @param {boolean} offersHttp2 */
   settingsChanged (offersHttp2) {
-    const keys = ticketKeysOf(this.owner)
     this.offersHttp2 = offersHttp2
-    this.#ticketKeys = keys === undefined ? undefined : loadBinding().createTicketKeys(bytesOf(keys))
+    this.#ticketKeys = ticketKeysFor(this.owner)
     this.contextChanged()
   }
 
@@ -126,7 +124,7 @@ class ServerTls {
 
   /** @param {Buffer} keys */
   setTicketKeys (keys) {
-    this.#ticketKeys = loadBinding().createTicketKeys(bytesOf(keys))
+    this.#ticketKeys = makeTicketKeys(keys)
     this.#handle = null
   }
 
@@ -301,7 +299,7 @@ function hostOf (context, logsKeys = false) {
   let host = typeof handle === 'object' && handle !== null ? copies.get(handle) : undefined
   if (host !== undefined) return host
   host = loadBinding().copyTlsHost(externalOf(handle), logsKeys)
-  if (host === undefined) throw invalidContext()
+  if (host === undefined) throw Object.assign(new Error('Invalid SNI context'), { code: 'ERR_TLS_INVALID_CONTEXT' })
   copies.set(handle, host)
   return host
 }
@@ -313,13 +311,15 @@ function requireExternal (context) {
   return external
 }
 
-/** @param {NodeJS.ArrayBufferView} keys @returns {Buffer} */
-function bytesOf (keys) {
-  return Buffer.from(keys.buffer, keys.byteOffset, keys.byteLength)
+/** @param {NodeJS.ArrayBufferView} keys */
+function makeTicketKeys (keys) {
+  return loadBinding().createTicketKeys(Buffer.from(keys.buffer, keys.byteOffset, keys.byteLength))
 }
 
-function invalidContext () {
-  return Object.assign(new Error('Invalid SNI context'), { code: 'ERR_TLS_INVALID_CONTEXT' })
+/** @param {PrivateTlsServer} owner with the keys that it was created with, if any */
+function ticketKeysFor (owner) {
+  const keys = ticketKeysOf(owner)
+  return keys === undefined ? undefined : makeTicketKeys(keys)
 }
 
 /** @param {string} alpn @param {string[]} protocols */
