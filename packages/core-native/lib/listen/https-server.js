@@ -14,7 +14,7 @@ const { loadBinding } = require('../backend/binding')
 const { connectionListener } = require('../node-private/node-internals')
 const { contextsOf } = require('../node-private/tls')
 const { attach, isOurs, methodsOf, onConnection, replaceListener, watchSettings } = require('./server')
-const { Server: StockUrlServer } = require('./stock-https-server')
+const { https: { Server: StockUrlServer } } = require('./stock-server')
 const { kListener } = require('../http/symbols')
 
 const { Server: StockServer } = https

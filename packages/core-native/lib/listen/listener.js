@@ -173,26 +173,16 @@ class Listener {
     this.statics = new StaticMounts()
     /** Open connections in HTTP mode. @type {EngineListener['sockets']} */
     this.sockets = new Set()
-    /**
-     * Local address of the latest connection, shared with later connections to the same address.
-     *
-     * @type {import('../http/addresses').NearEnd | undefined}
-     */
+    /** Local address of the latest connection, shared with later connections to the same address. @type {EngineListener['near']} */
     this.near = undefined
-    /**
-     * Our listeners that replace Node's for connections. If the application removes one, Node's own code serves the server.
-     *
-     * @type {[event: string, listener: ConnectionListener][]}
-     */
+    // If the application removes one of them, Node's own code serves the server.
+    /** Our listeners that replace Node's for connections. @type {[event: string, listener: ConnectionListener][]} */
     this.ownListeners = []
     /** Event of the first of `ownListeners` that is no longer registered; undefined: none is missing. @type {string | undefined} */
     this.removedEvent = undefined
     this.id = 0
     this.listening = 0
-    /**
-     * Runs a function in the async context in which 'close' must be emitted; null: the current context.
-     * @type {(<T>(run: () => T) => T) | null}
-     */
+    /** Runs a function in the async context in which 'close' must be emitted; null: the current context. @type {EngineListener['endsIn']} */
     this.endsIn = null
     /** True while server.close() runs. */
     this.isClosing = false
@@ -204,21 +194,16 @@ class Listener {
     this.idleMs = 0
     /** Whether the lanes close idle connections once the server is closed. False if one of its own handlers called close(), as on Node. */
     this.endsIdle = true
-    /**
-     * Ports that the server shared with other members when it was closed: its idle connections without TLS move to those members.
-     *
-     * @type {Set<number>}
-     */
+    // The idle connections without TLS of the closed server move to the other members of these ports.
+    /** Ports that the server shared with other members when it was closed. @type {Set<number>} */
     this.successorPorts = new Set()
     /** True if listen(port) runs in a cluster's worker, which asks its primary. */
     this.asksPrimary = false
     /** True in a worker whose primary did not open the socket: the server must be closed when the worker disconnects. */
     this.endsWithPrimary = false
-    /**
-     * Set while a closed server may still get requests of connections that JavaScript does not know yet. `holdsClose`: 'close' waits for
-     * them, at most until the next listen(). `endsIn` runs 'close' in the async context of the last connection's end.
-     * @type {{ holdsClose: boolean, endsIn: Listener['endsIn'] } | null}
-     */
+    // Set while a closed server may still get requests of connections that JavaScript does not know yet. `holdsClose`: 'close' waits for
+    // them, at most until the next listen(). `endsIn` runs 'close' in the async context of the last connection's end.
+    /** @type {EngineListener['leaving']} */
     this.leaving = null
     /** Async resource of listen(), whose context requests inherit as on Node. Set by open(), before the first connection. @type {AsyncResource} */
     this.resource = /** @type {AsyncResource} */ (/** @type {unknown} */ (null))
@@ -594,7 +579,7 @@ class Listener {
   /** @param {Promise<unknown>} isKnown */
   #leave (isKnown) {
     const engine = theEngine()
-    const leaving = this.leaving = { holdsClose: true, endsIn: /** @type {Listener['endsIn']} */ (null) }
+    const leaving = this.leaving = { holdsClose: true, endsIn: /** @type {EngineListener['endsIn']} */ (null) }
     let attempts = 1
     let isThrough = engine.drain(kLeaveMs, 'handled')
     const look = () => {

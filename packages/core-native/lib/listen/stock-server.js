@@ -1,7 +1,7 @@
 'use strict'
 
-// The http.Server for HTTPSYS_BACKEND=node: Node's own class, extended only by listening on URL prefixes. It is the
-// reference for comparisons with the engine, and a fallback if the addon cannot be built.
+// The http.Server and https.Server for HTTPSYS_BACKEND=node: Node's own classes, extended only by listening on URL prefixes. They are the
+// reference for comparisons with the engine, and a fallback if the addon cannot be built. Stock Node has no output cache.
 
 const http = require('node:http')
 const https = require('node:https')
@@ -208,9 +208,26 @@ function derive (Base) {
 
 const Server = derive(/** @type {ServerClass} */ (StockServer))
 
+const HttpsServer = derive(/** @type {ServerClass} */ (StockHttpsServer))
+
 /** @param {ServerOptions | http.RequestListener} [options] @param {http.RequestListener} [requestListener] @returns {http.Server} */
 function createServer (options, requestListener) {
   return new Server(options, requestListener)
 }
 
-module.exports = { Server, createServer, derive }
+/** @param {ServerOptions | http.RequestListener} [options] @param {http.RequestListener} [requestListener] @returns {https.Server} */
+function createHttpsServer (options, requestListener) {
+  return /** @type {https.Server} */ (new HttpsServer(options, requestListener))
+}
+
+/** @returns {never} */
+function setCachePolicy () {
+  throw new CapabilityError('setCachePolicy()', 'caches', 'node')
+}
+
+/** @returns {never} */
+function flushCache () {
+  throw new CapabilityError('flushCache()', 'caches', 'node')
+}
+
+module.exports = { Server, createServer, flushCache, https: { Server: HttpsServer, createServer: createHttpsServer }, setCachePolicy }
