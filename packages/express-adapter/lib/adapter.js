@@ -183,11 +183,7 @@ function receivedInstead (app) {
   return 'Received an object; pass an Express or connect application, or a (req, res) function'
 }
 
-/**
- * @template {Application} App
- * @param {App} app
- * @param {AdapterOptions} [options]
- */
+/** @template {Application} App @param {App} app @param {AdapterOptions} [options] */
 function createAdapter (app, options = {}) {
   if (typeof app !== 'function') {
     throw Object.assign(new TypeError(`createAdapter(app): the "app" argument must be a function. ${receivedInstead(app)}`), { code: 'ERR_INVALID_ARG_TYPE' })

@@ -72,11 +72,7 @@ class WebSocket extends ws.WebSocket {
     else if (upgrading?.options !== given) self._maxPendingAutoPongs = /** @type {number} */ (given.maxPendingAutoPongs) | 0
   }
 
-  /**
-   * @param {Duplex} socket one of the engine's gets a channel
-   * @param {Buffer} head
-   * @param {WsServerOptions} options
-   */
+  /** @param {Duplex} socket one of the engine's gets a channel @param {Buffer} head @param {WsServerOptions} options */
   setSocket (socket, head, options) {
     const self = hidden(this)
     const pongsMax = self._maxPendingAutoPongs ?? upgrading?.options.maxPendingAutoPongs ?? 0
@@ -380,13 +376,7 @@ function isBlob (value) {
     typeof blob.stream === 'function' && (blob[Symbol.toStringTag] === 'Blob' || blob[Symbol.toStringTag] === 'File')
 }
 
-/**
- * @param {Native} self
- * @param {number} opcode
- * @param {unknown} data
- * @param {unknown} mask
- * @param {unknown} callback
- */
+/** @param {Native} self @param {number} opcode @param {unknown} data @param {unknown} mask @param {unknown} callback */
 function sendControl (self, opcode, data, mask, callback) {
   if (typeof data === 'function') {
     callback = data
@@ -434,8 +424,7 @@ function closePayload (code, data) {
   return payload
 }
 
-// Status codes of RFC 6455, section 7.4; 1012 to 1014 are from its registry.
-/** @param {number} code */
+/** Status codes of RFC 6455, section 7.4; 1012 to 1014 are from its registry. @param {number} code */
 function isCloseCode (code) {
   return (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999)
 }

@@ -39,10 +39,7 @@ class UpgradeRouter {
     this.#server = server
   }
 
-  /**
-   * @param {Route} route
-   * @returns {() => void} removes it; idempotent
-   */
+  /** @param {Route} route @returns {() => void} removes it; idempotent */
   add (route) {
     const { path, isWhole } = route
     const same = this.#routes.find((other) => other.isWhole === isWhole && includes(other.path, path) && includes(path, other.path))
@@ -74,11 +71,7 @@ class UpgradeRouter {
       .reduce((/** @type {Route | undefined} */ best, route) => best === undefined || depth(route) > depth(best) ? route : best, undefined)
   }
 
-  /**
-   * @param {IncomingMessage} req
-   * @param {import('node:stream').Duplex} socket
-   * @param {Buffer} head
-   */
+  /** @param {IncomingMessage} req @param {import('node:stream').Duplex} socket @param {Buffer} head */
   #onUpgrade = (req, socket, head) => {
     const route = this.#find(req)
     if (route !== undefined) {

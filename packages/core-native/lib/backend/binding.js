@@ -62,10 +62,7 @@ function warnOfUnproven (name) {
     'HTTPSYS_BACKEND=node uses stock Node instead', { code: 'HTTPSYS_PLATFORM' })
 }
 
-/**
- * @returns {typeof import('../../types/binding')}
- * @throws {NativeLoadError}
- */
+/** @returns {typeof import('../../types/binding')} @throws {NativeLoadError} */
 function loadBinding () {
   if (binding !== null) return binding
   /** @type {{ name: string, error: Error }[]} */

@@ -211,8 +211,7 @@ class Engine {
     this.handlers.record(lane, words, bytes, 0)
   }
 
-  // Runs nextTicks and microtasks of one record before the next record.
-  /** @param {Batch} batch */
+  /** Runs nextTicks and microtasks of one record before the next record. @param {Batch} batch */
   #runTicks (batch) {
     if (drainTicks !== null) {
       batch.isTick = true

@@ -43,10 +43,7 @@ function requireSound (folder) {
   if (problem !== null) throw variableMustBe(kVariable, folder, problem)
 }
 
-/**
- * @returns {string | null} the canonical folder; null: the variable is not set
- * @throws ERR_HTTPSYS_ENVIRONMENT
- */
+/** @returns {string | null} the canonical folder; null: the variable is not set @throws ERR_HTTPSYS_ENVIRONMENT */
 function readVariable () {
   const { [kVariable]: value } = process.env
   if (!value) return null

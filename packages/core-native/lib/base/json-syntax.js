@@ -44,10 +44,7 @@ function findBreak (text) {
   }
 }
 
-/**
- * @param {string} text
- * @returns {string | null} where and why it is not JSON; null when it is
- */
+/** @param {string} text @returns {string | null} where and why it is not JSON; null when it is */
 function explainJsonError (text) {
   const found = findBreak(text)
   if (found === null) return null

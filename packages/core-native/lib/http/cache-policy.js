@@ -14,8 +14,7 @@ const kSecondsMax = 2 ** 32 - 1
 /** @import { EngineResponse, EngineSocket } from '../../types/internal' */
 /** @typedef {{ readonly policy: number, readonly seconds: number }} CachePolicy policy is one of kCacheNothing, kCacheUserInvalidates and kCacheTimeToLive */
 
-// The policy of a response that must not be stored, whatever its application says.
-/** @type {CachePolicy} */
+/** The policy of a response that must not be stored, whatever its application says. @type {CachePolicy} */
 const kNeverStored = Object.freeze({ policy: R.kCacheNothing, seconds: 0 })
 
 // Keeps a response out of the cache. A cached response is for all lines of its request, but this application saw only some of them: it may

@@ -39,12 +39,7 @@ const kFallback = new Map([
  */
 /** @typedef {Error & { code: string, reason?: string, bytesParsed?: number, rawPacket?: Buffer }} ParseError as Node's parser makes it */
 
-/**
- * @param {number} kind ErrorKind
- * @param {Fault} fault
- * @param {EngineSocket} socket
- * @returns {ParseError}
- */
+/** @param {number} kind ErrorKind @param {Fault} fault @param {EngineSocket} socket @returns {ParseError} */
 function describeError (kind, { segment, prefix, from }, socket) {
   if (kind === ErrorKind.kTimeout) return coded(new Error('Request timeout'), 'ERR_HTTP_REQUEST_TIMEOUT')
   if (kind === ErrorKind.kBodyTooLarge) {

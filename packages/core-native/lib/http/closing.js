@@ -130,8 +130,7 @@ function listenAgain (server, start) {
   }
 }
 
-// The server listens again: unfinished responses keep their connections.
-/** @param {EngineListener} listener */
+/** The server listens again: unfinished responses keep their connections. @param {EngineListener} listener */
 function goOn (listener) {
   for (const socket of listener.sockets) {
     for (const res of unfinished(socket)) goOnAfter(res)

@@ -56,14 +56,7 @@ const servers = new Map()
 /** @param {Int32Array} words @param {number} w @returns {number} the flags of the record whose words begin at `w` */
 const flagsAt = (words, w) => words[w + Word.kRecordFlags] >>> Shift.kRecordFlags
 
-/**
- * Handles one record.
- *
- * @param {Lane} lane
- * @param {Int32Array} words
- * @param {Buffer} bytes
- * @param {number} at
- */
+/** Handles one record. @param {Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onRecord (lane, words, bytes, at) {
   const w = at >>> 2
   const type = words[w + Word.kRecordType] & Mask.kRecordType

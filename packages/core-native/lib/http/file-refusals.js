@@ -16,12 +16,7 @@ const { isShort } = require('./short-way')
 // keeps smaller files without blocks, too.
 const kPageBytes = 4096
 
-/**
- * Why a stream that has just been piped is left to Node.
- *
- * @param {PrivateFileStream} stream
- * @returns {string}
- */
+/** Why a stream that has just been piped is left to Node. @param {PrivateFileStream} stream @returns {string} */
 function sourceRefusal (stream) {
   const patch = patchOf(stream)
   if (patch !== '') return patch
@@ -33,12 +28,7 @@ function sourceRefusal (stream) {
   return flowRefusal(stream)
 }
 
-/**
- * Why a stream of which nothing was read is left to Node.
- *
- * @param {PrivateFileStream} stream
- * @returns {string}
- */
+/** Why a stream of which nothing was read is left to Node. @param {PrivateFileStream} stream @returns {string} */
 function flowRefusal (stream) {
   if (stream.bytesRead !== 0 || stream.readableLength !== 0) return 'begun'
   if (destinationsOf(stream).length !== 1) return 'destinations'

@@ -41,8 +41,7 @@ const kCanceled = -errnoOf('ECANCELED')
 /** @import { EngineRequest, EngineResponse, EngineResponseBase, EngineSocket } from '../../types/internal' */
 /** @import { ResponseOptions } from '../../types/internal' */
 
-// Listeners by event: an empty prototype and a hidden class, unlike EventEmitter's dictionary.
-/** @constructor */
+/** Listeners by event: an empty prototype and a hidden class, unlike EventEmitter's dictionary. @constructor */
 function Events () {}
 Events.prototype = Object.create(null)
 

@@ -20,21 +20,12 @@ function rememberOutside () {
   outside.emitDestroy() // The resource stands for no handle, so no tool must list it as left open.
 }
 
-/**
- * @template T
- * @param {() => T} run
- * @returns {T}
- */
+/** @template T @param {() => T} run @returns {T} */
 function runOutside (run) {
   return outside === null ? run() : runIn(outside, run)
 }
 
-/**
- * @template T
- * @param {AsyncResource} resource
- * @param {() => T} run
- * @returns {T}
- */
+/** @template T @param {AsyncResource} resource @param {() => T} run @returns {T} */
 function runIn (resource, run) {
   // The resource replaces the AsyncLocalStorage, not the domains. Ticks, timers, emitters and the application enter domains; a domain
   // must be left by exit() as often as it was entered.

@@ -85,8 +85,7 @@ function copiedMax (socket) {
   return isAlone && (socket[kState] & State.kReadsFast) !== 0 ? kInlineBytesMax : kCopiedBytesMax
 }
 
-// Returns the number of bytes written by the application and not yet accepted.
-/** @param {EngineSocket} socket */
+/** Returns the number of bytes written by the application and not yet accepted. @param {EngineSocket} socket */
 function waitingBytes (socket) {
   if (isLight(socket)) return 0
   let bytes = 0

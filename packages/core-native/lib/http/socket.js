@@ -121,8 +121,7 @@ function materialise (socket) {
   return socket
 }
 
-// Whether a socket is upgraded, open both ways, and not used as a stream so far.
-/** @param {EngineSocket} socket */
+/** Whether a socket is upgraded, open both ways, and not used as a stream so far. @param {EngineSocket} socket */
 function isUntouched (socket) {
   const ends = State.kDestroyed | State.kLaneClosed | State.kFinSent
   return (socket[kState] & (State.kUpgraded | State.kMaterialised | ends)) === State.kUpgraded
@@ -168,8 +167,7 @@ class Methods extends /** @type {EngineSocketBase} */ (net.Socket) {
     return isLight(this) && (this[kState] & State.kUpgraded) === 0 ? this : super.resume()
   }
 
-  // Also called by pipe() when its destination has ended.
-  /** @param {NodeJS.WritableStream} [destination] */
+  /** Also called by pipe() when its destination has ended. @param {NodeJS.WritableStream} [destination] */
   unpipe (destination) {
     super.unpipe(destination)
     if ((this[kState] & State.kUpgraded) !== 0 && destination !== undefined && hasEnded(destination)) this[kState] |= State.kReaderGone
@@ -480,8 +478,7 @@ function onceClosed (socket, closed) {
   else socket[kOnClosed] = run
 }
 
-// Whether the application has never begun to read an upgraded socket.
-/** @param {EngineSocket} socket */
+/** Whether the application has never begun to read an upgraded socket. @param {EngineSocket} socket */
 function isUnread (socket) {
   return isLight(socket) || (socket.readableFlowing === null && socket.listenerCount('readable') === 0)
 }
@@ -509,8 +506,7 @@ function closeUnread (socket) {
   socket[kLane].writer.command(kEnd, R.kReplyEnd | R.kReplyClose, socket[kSlot])
 }
 
-// Tells the lane that body bytes were consumed, unless reading is paused.
-/** @param {EngineSocket} socket */
+/** Tells the lane that body bytes were consumed, unless reading is paused. @param {EngineSocket} socket */
 function acknowledge (socket) {
   const bytes = socket[kUnacknowledged]
   if (bytes === 0) return

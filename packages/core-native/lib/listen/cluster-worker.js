@@ -77,12 +77,7 @@ function errnoOf (status, handle, bound, port) {
   return bound > 0 && bound <= kPortMax && Number.isInteger(bound) ? 0 : kErrnoEINVAL
 }
 
-/**
- * @param {ListenServer} server
- * @param {Plan} plan listen(port)
- * @param {Query} query
- * @param {Done} done
- */
+/** @param {ListenServer} server @param {Plan} plan listen(port) @param {Query} query @param {Done} done */
 function openAsWorker (server, plan, query, done) {
   const { port } = query
   const { opening } = server[kListener]

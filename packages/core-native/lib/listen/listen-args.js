@@ -130,11 +130,7 @@ function readSharing ({ queueName, queueMode, exclusive }, { isPort = false, isS
   }
 }
 
-/**
- * Describes a server for the check of reservations.
- *
- * @param {SharingOptions} sharing
- */
+/** Describes a server for the check of reservations. @param {SharingOptions} sharing */
 function applicationOf ({ queueName, isImplied }) {
   return whoAmI({ queueName: isImplied ? undefined : queueName })
 }

@@ -259,8 +259,7 @@ class Prefixes {
   }
 }
 
-// Key for #hosts: prefixes with the same key have the same bound certificate.
-/** @param {UrlPrefix} parsed */
+/** Key for #hosts: prefixes with the same key have the same bound certificate. @param {UrlPrefix} parsed */
 function hostOf ({ scheme, host, port }) {
   return `${scheme}://${host.toLowerCase()}:${port}`
 }

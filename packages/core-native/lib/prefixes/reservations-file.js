@@ -69,11 +69,7 @@ function unreadable (file, error) {
     'Let this user read it, or name another file with HTTPSYS_URLACL', error)
 }
 
-/**
- * @param {string} file
- * @returns {Reservation[]} empty if there is no such file
- * @throws ERR_HTTPSYS_URLACL
- */
+/** @param {string} file @returns {Reservation[]} empty if there is no such file @throws ERR_HTTPSYS_URLACL */
 function readReservations (file) {
   if (fileStamp(file) === '') return []
   let text

@@ -87,11 +87,7 @@ function isAddressLike (text) {
   return kAddress.test(text) || prefixLike(text) !== null
 }
 
-/**
- * @param {string} host
- * @param {(problem: string) => never} refuse
- * @returns {{ host: string, bind: Bind }}
- */
+/** @param {string} host @param {(problem: string) => never} refuse @returns {{ host: string, bind: Bind }} */
 function readHost (host, refuse) {
   if (host === '') refuse('it names no host; "*" stands for every host')
   if (host === '+' || host === '*') return { host, bind: { kind: 'wildcard' } }
@@ -107,11 +103,7 @@ function readHost (host, refuse) {
   return { host: name, bind: { kind: name === 'localhost' ? 'loopback' : 'wildcard' } }
 }
 
-/**
- * @param {string} text
- * @param {(problem: string) => never} refuse
- * @returns {{ host: string, bind: Bind }}
- */
+/** @param {string} text @param {(problem: string) => never} refuse @returns {{ host: string, bind: Bind }} */
 function readAddress (text, refuse) {
   if (net.isIPv4(text)) {
     if (text === '0.0.0.0') refuse('no connection has the local address 0.0.0.0; "*" stands for every address')
@@ -230,8 +222,7 @@ function decodeSequence (sequence) {
   }
 }
 
-// Folds the case of exactly those letters that url_path.h folds.
-/** @param {string} text */
+/** Folds the case of exactly those letters that url_path.h folds. @param {string} text */
 function fold (text) {
   return text
     .replace(/[A-Z\u00c0-\u012f\u0132-\u017e\u0386-\u03ab\u0400-\u042f]+/g, (letters) => letters.toLowerCase())

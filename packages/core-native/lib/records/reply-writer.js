@@ -97,8 +97,7 @@ class ReplyWriter {
     return free.shift() ?? this.#addSegment()
   }
 
-  // Makes room for a record of `bytes` and a kJump behind it.
-  /** @param {number} bytes */
+  /** Makes room for a record of `bytes` and a kJump behind it. @param {number} bytes */
   #reserve (bytes) {
     if (this.broadcastSlots !== 0) this.closeBroadcast()
     if (this.offset + bytes + R.kHeaderBytes <= kSegmentBytes) return

@@ -18,11 +18,7 @@ const kFileBytesMax = 256 * 1024
 
 /** @typedef {{ key: string, cert: string }} Pair */
 
-/**
- * @param {string} folder
- * @returns {Map<string, Pair>} by host pattern, or 'default'
- * @throws ERR_HTTPSYS_SSLCERT
- */
+/** @param {string} folder @returns {Map<string, Pair>} by host pattern, or 'default' @throws ERR_HTTPSYS_SSLCERT */
 function readDirectory (folder) {
   const refuse = (/** @type {string} */ file, /** @type {string} */ problem, /** @type {unknown} */ cause) =>
     new CertificateFileError(file, problem, 'Name a folder with <host>.pem, or <host>.key and <host>.crt', cause)
@@ -68,11 +64,7 @@ function readText (file) {
   return text
 }
 
-/**
- * @param {string} folder
- * @param {(pairs: Map<string, Pair>) => void} onChange
- * @returns {() => void} ends the watch
- */
+/** @param {string} folder @param {(pairs: Map<string, Pair>) => void} onChange @returns {() => void} ends the watch */
 function watchDirectory (folder, onChange) {
   /** @type {NodeJS.Timeout | undefined} */
   let settling

@@ -92,8 +92,7 @@ function useBindings (options, hosts, prefixes) {
   if (bound.length === 0) throw new TlsCertificateError(prefixes[0].prefix, 'none was given, and none is bound to its host and port')
 }
 
-// Returns the host of the `prefix` of an element of `certificates`.
-/** @param {unknown} prefix */
+/** Returns the host of the `prefix` of an element of `certificates`. @param {unknown} prefix */
 function hostOf (prefix) {
   if (prefix === undefined) throw invalid('An element of "certificates" needs "host" or "prefix"')
   if (typeof prefix !== 'string') throw invalid('The "prefix" of an element of "certificates" must be a string, such as "https://shop.example:8443/"')

@@ -29,12 +29,7 @@ function takeError (name) {
   return error
 }
 
-/**
- * @param {Int32Array} words of a kTlsFailure
- * @param {Buffer} bytes
- * @param {number} at
- * @returns {Error}
- */
+/** @param {Int32Array} words of a kTlsFailure @param {Buffer} bytes @param {number} at @returns {Error} */
 function failureOf (words, bytes, at) {
   const w = at >>> 2
   const errno = words[w + Word.kTlsFailureError]

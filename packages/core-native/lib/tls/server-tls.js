@@ -79,11 +79,7 @@ class ServerTls {
     this.#ticketKeys = ticketKeysFor(owner)
   }
 
-  /**
-   * Runs a change of settings. If it throws, restores all settings.
-   *
-   * @param {() => void} change
-   */
+  /** Runs a change of settings. If it throws, restores all settings. @param {() => void} change */
   attempt (change) {
     const restore = keepContext(this.owner)
     const own = /** @type {const} */ ([this.#context, this.#handle, this.#heard, this.#sources, this.#trust, this.#givenHosts, this.#hosts])
@@ -148,12 +144,7 @@ class ServerTls {
     this.#handle = null
   }
 
-  /**
-   * Watches a folder of certificates and applies its changes.
-   *
-   * @param {Sources} sources
-   * @param {() => void} changed
-   */
+  /** Watches a folder of certificates and applies its changes. @param {Sources} sources @param {() => void} changed */
   watch ({ options, named, directory }, changed) {
     this.#stopWatching()
     if (directory === null) return

@@ -66,11 +66,7 @@ class Backlog {
 
 // No private methods: they would add a field to each channel.
 class WebSocketChannel {
-  /**
-   * @param {EngineSocket} socket
-   * @param {object} owner only passed on to the handlers
-   * @param {number} state
-   */
+  /** @param {EngineSocket} socket @param {object} owner only passed on to the handlers @param {number} state */
   constructor (socket, owner, state) {
     this.lane = socket[kLane]
     this.slot = socket[kSlot]
@@ -445,8 +441,7 @@ class BlockWrite {
   }
 }
 
-// Set in the class that webSocketOpener() derives.
-/** @type {Handlers} */
+/** Set in the class that webSocketOpener() derives. @type {Handlers} */
 WebSocketChannel.prototype.handlers = /** @type {Handlers} */ (/** @type {unknown} */ (null))
 
 /** The own keys of a socket to which the application has added none. @type {Set<string | symbol> | undefined} */
