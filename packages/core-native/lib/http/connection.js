@@ -378,7 +378,7 @@ function socketClosed (socket, bits, errno) {
     if ((bits & State.kUpgraded) !== 0) {
       // A stream with both sides ended destroys itself once its received bytes are read.
       if (!socket.writableEnded || socket.writableLength !== 0) socket.destroy()
-      else if (isUnread(socket)) onceFinished(socket, () => socket.destroy())
+      else if (isUnread(socket)) socket.writableFinished ? socket.destroy() : socket.once('finish', () => socket.destroy())
       else if (hasLostReader(socket)) isCutShort ? socket.destroy() : socket.resume() // resume() leads to the end behind unread bytes.
     } else if (socket.writableLength === 0) {
       socket.destroySoon() // Node ends its side after the client has ended: 'finish' comes before 'close'.
@@ -396,12 +396,6 @@ function failWrite (socket) {
   hold(socket, null)
   if (held === null) socket.destroy(error)
   else held.callback(error)
-}
-
-/** @param {EngineSocket} socket that was ended @param {() => void} run */
-function onceFinished (socket, run) {
-  if (socket.writableFinished) run()
-  else socket.once('finish', run)
 }
 
 /** @param {Int32Array} words @param {Buffer} bytes @param {number} at @returns {import('./client-error').Fault} */

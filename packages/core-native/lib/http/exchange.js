@@ -112,16 +112,6 @@ function copy (bytes, from, length) {
 // -- Requests ------------------------------------------------------------------------------------
 
 /**
- * Makes the position that dispatch() has stored visible to the lane before this thread looks for claimed requests. Needed only if the
- * lane has no memory barrier for all threads (ClaimedRequests in src/records/claimed_requests.h).
- *
- * @param {Lane} lane
- */
-function showPosition ({ control }) {
-  Atomics.store(control, R.kDispatchResume, control[R.kDispatchResume])
-}
-
-/**
  * Whether the lane has claimed the current request back.
  *
  * @param {Lane} lane
@@ -140,8 +130,11 @@ function onRequest (lane, socket, words, bytes, at) {
   if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return
   const w = at >>> 2
   let flags = words[w + Word.kRecordFlags] >>> Shift.kRecordFlags
-  if ((flags & R.kFlagClaimable) !== 0) showPosition(lane)
-  if (lane.control[R.kRequestsClaimed] !== 0 && isClaimed(lane, socket)) return
+  const { control } = lane
+  // Makes the position that dispatch() has stored visible to the lane before this thread looks for claimed requests. Needed only if the
+  // lane has no memory barrier for all threads (ClaimedRequests in src/records/claimed_requests.h).
+  if ((flags & R.kFlagClaimable) !== 0) Atomics.store(control, R.kDispatchResume, control[R.kDispatchResume])
+  if (control[R.kRequestsClaimed] !== 0 && isClaimed(lane, socket)) return
   const packed = words[w + Word.kRequestMethod] // The method, the minor version and the number of lines share this word.
   const lines = packed >>> Shift.kRequestLines
   const target = words[w + Word.kRequestTarget]

@@ -42,15 +42,10 @@ const kUnknown = { id: kOwn, size: null }
 const descriptorOf = () => facts[0] | 0
 
 let opens = 0
-/** @type {(() => void)[]} */
+/** Calls of fs.open() that wait because of kOpensMax. @type {(() => void)[]} */
 const waiting = []
 
 const mayOpen = () => opens < kOpensMax
-
-/** Starts calls of fs.open() that wait because of kOpensMax. */
-function openWaiting () {
-  while (mayOpen() && waiting.length > 0) waiting.shift()?.()
-}
 
 /**
  * Calls fs.open().
@@ -66,7 +61,7 @@ function openNow (at, flags, mode, callback) {
       callback(error, fd)
     } finally {
       opens--
-      openWaiting()
+      while (mayOpen() && waiting.length > 0) waiting.shift()?.()
     }
   })
   opens++

@@ -29,7 +29,8 @@ const { piped } = require('./piped')
 // The errno with which the lane reports the end of the file.
 const kNoData = -errnoOf('ENODATA')
 const kResourceOptions = { requireManualDestroy: true }
-// A size that is a multiple of kPageBytes, up to kMadeUpMax, is checked by fstat(): files that the kernel generates claim such sizes (bytes).
+// A size that is a multiple of kPageBytes, up to kMadeUpMax, is checked by fstat(): files that the kernel generates (/sys, /proc) claim such
+// sizes (bytes), and may have fewer bytes.
 const kPageBytes = 4096
 const kMadeUpMax = 64 * 1024
 
@@ -191,7 +192,8 @@ class PipedFile {
     this.#size = null
     const announced = this.#announced()
     if (announced !== null && (size === null || size >= this.#start + announced)) return this.#begin(announced)
-    if (size !== null && !mayBeMadeUp(size)) return this.#beginOf(size)
+    const mayBeMadeUp = size !== null && size <= kMadeUpMax && size % kPageBytes === 0
+    if (size !== null && !mayBeMadeUp) return this.#beginOf(size)
     if (!this.#pin()) return
     this.answerForFd()
     statFile(this.#fd, (stats) => {
@@ -381,11 +383,6 @@ function firstRead (wanted) {
   const file = /** @type {PipedFile} */ (operationsOf(this))
   forgetReader(this)
   file.decide(wanted)
-}
-
-/** @param {number} size @returns {boolean} whether the size may be false: files that the kernel generates (/sys, /proc) claim one or a few whole pages, and may have fewer bytes */
-function mayBeMadeUp (size) {
-  return size <= kMadeUpMax && size % kPageBytes === 0
 }
 
 /** @param {number} errno the system's @returns {Error} as fs.read() makes it */

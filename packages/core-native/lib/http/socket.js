@@ -167,10 +167,12 @@ class Methods extends /** @type {EngineSocketBase} */ (net.Socket) {
     return isLight(this) && (this[kState] & State.kUpgraded) === 0 ? this : super.resume()
   }
 
-  /** Also called by pipe() when its destination has ended. @param {NodeJS.WritableStream} [destination] */
+  // Also called by pipe() when its destination has ended.
+  /** @param {NodeJS.WritableStream & { destroyed?: boolean, writableEnded?: boolean }} [destination] */
   unpipe (destination) {
     super.unpipe(destination)
-    if ((this[kState] & State.kUpgraded) !== 0 && destination !== undefined && hasEnded(destination)) this[kState] |= State.kReaderGone
+    const hasEnded = destination?.destroyed === true || destination?.writableEnded === true
+    if (hasEnded && (this[kState] & State.kUpgraded) !== 0) this[kState] |= State.kReaderGone
     return this
   }
 
@@ -481,11 +483,6 @@ function onceClosed (socket, closed) {
 /** Whether the application has never begun to read an upgraded socket. @param {EngineSocket} socket */
 function isUnread (socket) {
   return isLight(socket) || (socket.readableFlowing === null && socket.listenerCount('readable') === 0)
-}
-
-/** @param {NodeJS.WritableStream & { destroyed?: boolean, writableEnded?: boolean }} stream @returns {boolean} */
-function hasEnded (stream) {
-  return stream.destroyed === true || stream.writableEnded === true
 }
 
 // Whether received bytes have no reader left: the destination of the socket's pipe has ended, and there is no other reader. On Node, bytes

@@ -319,7 +319,7 @@ function openOwn (server, group, meets, done) {
   const listener = server[kListener]
   const { native } = listener.open()
   const { opened, failure } = bindAll(group)
-  const port = group.port || (failure === null ? portOf(opened[0].handle) : 0)
+  const port = group.port || (failure === null ? addressOf(opened[0].handle).port ?? 0 : 0)
   if (failure !== null || meets === null || port === 0) {
     if (meets !== null && port !== 0) native.leave(port)
     return done(failure, opened)
@@ -477,11 +477,6 @@ function openHandle (fd) {
 /** @param {number[]} fds */
 function openHandles (fds) {
   return fds.map((fd) => openHandle(fd)).filter((handle) => typeof handle !== 'number')
-}
-
-/** @param {ListenHandle} handle @returns {number} 0 when it has none */
-function portOf (handle) {
-  return addressOf(handle).port ?? 0
 }
 
 /** @param {{ address?: string }} socket @param {Endpoint} endpoint */

@@ -38,12 +38,12 @@ function methodsOf (Base) {
     listen (...args) {
       const isSecureServer = this instanceof StockHttpsServer
       const plan = classifyListen(args, { isSecure: isSecureServer })
-      const { isAdapter } = /** @type {CreatedTls} */ (created.get(this))
-      const hasCertificate = isSecureServer && hasItsOwn(this)
+      const given = /** @type {CreatedTls} */ (created.get(this))
+      const hasCertificate = isSecureServer && given.isCertified(this)
       const origin = new Error()
       if (plan.kind === 'node') {
-        if (plan.tls !== null || (isAdapter && !hasCertificate)) {
-          const failure = failureOf(() => useTls(this, certificatesForPort(withThose(this, plan.tls), plan.args)))
+        if (plan.tls !== null || (given.isAdapter && !hasCertificate)) {
+          const failure = failureOf(() => useTls(this, certificatesForPort(given.with(plan.tls ?? {}), plan.args)))
           if (failure !== null) return emitLater(this, failure, origin, plan.args.at(-1))
         }
         return super.listen(...(/** @type {[options?: ListenOptions, callback?: () => void]} */ (plan.args)))
@@ -56,7 +56,7 @@ function methodsOf (Base) {
       const failure = failureOf(() => {
         const who = applicationOf(plan.sharing)
         for (const { prefix } of plan.prefixes) checkRegistration(prefix, who)
-        if (!isKept) sources = findCertificates(withThose(this, plan.tls), secure)
+        if (!isKept) sources = findCertificates(given.with(plan.tls ?? {}), secure)
       })
       if (failure !== null) return emitLater(this, failure, origin, plan.callback)
       if (isSecureServer && sources !== null) useTls(this, sources)
@@ -117,17 +117,6 @@ function emitLater (server, failure, origin, callback) {
   if (typeof callback === 'function') server.once('listening', /** @type {() => void} */ (callback))
   nodeProcess.nextTick(() => server.emit('error', raisedAt(failure, origin)))
   return server
-}
-
-/** @param {http.Server} server @param {import('../options/tls-options').GivenTlsOptions | null} tls options of listen() */
-function withThose (server, tls) {
-  return /** @type {CreatedTls} */ (created.get(server)).with(tls ?? {})
-}
-
-// Whether a server has a certificate of its own, from createServer(), addContext() or setSecureContext().
-/** @param {http.Server} server of https */
-function hasItsOwn (server) {
-  return /** @type {CreatedTls} */ (created.get(server)).isCertified(server)
 }
 
 /** @param {http.Server} server @param {Sources} sources */

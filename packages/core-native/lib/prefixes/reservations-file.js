@@ -43,7 +43,10 @@ function fileStamp (file) {
     const { dev, ino, mtimeNs, size } = fs.statSync(file, { bigint: true })
     return [dev, ino, mtimeNs, size].join(' ')
   } catch (error) {
-    if (isMissing(error) || isOutOfReach(error)) return ''
+    if (isMissing(error)) return ''
+    // The default file may be in a folder that this user cannot enter, such as the home of the user that the process had before setuid():
+    // then it counts as missing.
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EACCES' && !process.env.HTTPSYS_URLACL) return ''
     throw unreadable(file, error)
   }
 }
@@ -51,16 +54,6 @@ function fileStamp (file) {
 /** @param {unknown} error */
 function isMissing (error) {
   return ['ENOENT', 'ENOTDIR'].includes(/** @type {NodeJS.ErrnoException} */ (error).code ?? '')
-}
-
-/**
- * Whether the default file is in a folder that this user cannot enter, such as the home of the user that the process had before setuid():
- * then it counts as missing. For a file that HTTPSYS_URLACL names, EACCES stays an error.
- *
- * @param {unknown} error of stat()
- */
-function isOutOfReach (error) {
-  return /** @type {NodeJS.ErrnoException} */ (error).code === 'EACCES' && !process.env.HTTPSYS_URLACL
 }
 
 /** @param {string} file @param {unknown} error */
