@@ -63,53 +63,6 @@ export declare const kGiveToNode: unique symbol
 export declare const kListener: unique symbol
 export declare const kServedByNode: unique symbol
 
-/** Of lib/http/symbols.js, which says what each fact is. */
-export interface Symbols {
-  readonly kLane: typeof kLane
-  readonly kSlot: typeof kSlot
-  readonly kState: typeof kState
-  readonly kRemote: typeof kRemote
-  readonly kIncoming: typeof kIncoming
-  readonly kReceiving: typeof kReceiving
-  readonly kOutgoing: typeof kOutgoing
-  readonly kUnsent: typeof kUnsent
-  readonly kUnacknowledged: typeof kUnacknowledged
-  readonly kHeldWrite: typeof kHeldWrite
-  readonly kRead: typeof kRead
-  readonly kWritten: typeof kWritten
-  readonly kRequestCount: typeof kRequestCount
-  readonly kOutgoingData: typeof kOutgoingData
-  readonly kOnClosed: typeof kOnClosed
-  readonly kEndsIn: typeof kEndsIn
-  readonly kUnref: typeof kUnref
-  readonly kHoldsLoop: typeof kHoldsLoop
-  readonly kRefusal: typeof kRefusal
-  readonly kChannel: typeof kChannel
-  readonly kErrorListener: typeof kErrorListener
-  readonly kParent: typeof kParent
-  readonly kTaken: typeof kTaken
-  readonly kShared: typeof kShared
-  readonly kStreamAnswer: typeof kStreamAnswer
-  readonly kStreamCredit: typeof kStreamCredit
-  readonly kTls: typeof kTls
-  readonly kTlsError: typeof kTlsError
-  readonly kOnCertificate: typeof kOnCertificate
-  readonly kResource: typeof kResource
-  readonly kResourceEnded: typeof kResourceEnded
-  readonly kStripped: typeof kStripped
-  readonly kEndHeld: typeof kEndHeld
-  readonly kBodyLimit: typeof kBodyLimit
-  readonly kCachePolicy: typeof kCachePolicy
-  readonly kEnded: typeof kEnded
-  readonly kPipedFile: typeof kPipedFile
-  readonly kOlder: typeof kOlder
-  readonly kNewer: typeof kNewer
-  readonly kBegin: typeof kBegin
-  readonly kGiveToNode: typeof kGiveToNode
-  readonly kListener: typeof kListener
-  readonly kServedByNode: typeof kServedByNode
-}
-
 /** Runs a function where something was called before: in its AsyncLocalStorage and its domain. */
 export type RunThere = <T>(run: () => T) => T
 

@@ -2,7 +2,7 @@
 
 // Symbols of hidden members of sockets, requests, responses and servers. Each is declared here only; types/internal.d.ts has their types.
 
-module.exports = /** @type {import('../../types/internal').Symbols} */ ({
+module.exports = /** @type {typeof import('../../types/internal')} */ ({
   /** On a socket: its lane, slot and what JavaScript knows of the connection's state. */
   kLane: Symbol('httpsys.lane'),
   kSlot: Symbol('httpsys.slot'),
