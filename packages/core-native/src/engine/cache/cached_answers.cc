@@ -114,7 +114,7 @@ AnswerOutcome CachedAnswers::LookUpKey(const Asked& asked) {
   url_key_bytes_ = key_.size();
   mark_ = cache_->StoresOf(key_);
   cache::FoundEntry found;
-  const FindResult result = reader_.Find(asked.head, asked.scope, &key_, &found);
+  const FindResult result = reader_.Find(asked.request.head, asked.scope, &key_, &found);
   if (result == FindResult::kChanged) counters.Add(CacheCounter::kChangedWhileRead);
   if (result != FindResult::kHit) {
     // If only the variant is missing, other requests for the target may still find another variant.
