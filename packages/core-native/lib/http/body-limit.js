@@ -6,7 +6,6 @@
 
 const http = require('node:http')
 const R = require('../records/records')
-const { outOfRange, wrongType } = require('../base/argument-errors')
 const { BodyBegunError, BodyTooLargeError, CapabilityError } = require('../base/errors')
 const { isConsumed, isDumped } = require('../node-private/request')
 const { nodeProcess } = require('../node-private/node-process')
@@ -74,7 +73,7 @@ function isBeingRead (req) {
 
 /** @param {unknown} bytes @param {EngineServer} server @returns {number} */
 function checkBytes (bytes, server) {
-  if (typeof bytes !== 'number') throw wrongType(`"req.${kName}" property`, 'of type number', bytes)
+  if (typeof bytes !== 'number') throw wrongType(`req.${kName}`, 'of type number', bytes)
   const { maxRequestBodySize, maxRequestBodySizeCeiling } = server[kListener].own
   const most = maxRequestBodySizeCeiling || maxRequestBodySize
   if (Number.isSafeInteger(bytes) && (most === 0 ? bytes >= 0 : bytes >= 1 && bytes <= most)) return bytes

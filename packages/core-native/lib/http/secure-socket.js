@@ -8,7 +8,6 @@ const { Buffer } = require('node:buffer')
 const { X509Certificate } = require('node:crypto')
 const tls = require('node:tls')
 const { nodeProcess } = require('../node-private/node-process')
-const { outOfRange, wrongType } = require('../base/argument-errors')
 const { allowsHalfOpen } = require('../node-private/server')
 const { loadBinding } = require('../backend/binding')
 const R = require('../records/records')
@@ -134,10 +133,8 @@ Object.assign(prototype, {
   },
   /** @this {EngineSecureSocket} @param {number} length @param {string} label @param {Buffer} [context] */
   exportKeyingMaterial (length, label, context) {
-    if (typeof length !== 'number' || !(length > 0) || !Number.isInteger(length)) {
-      throw outOfRange('length', 'a positive integer', length)
-    }
-    if (typeof label !== 'string') throw wrongType('"label" argument', 'of type string', label)
+    if (typeof length !== 'number' || !(length > 0) || !Number.isInteger(length)) throw outOfRange('length', 'a positive integer', length)
+    readString('label', label)
     const words = Buffer.from(new Uint32Array([length, context === undefined ? 0 : 1, Buffer.byteLength(label)]).buffer)
     const material = ask(this, Question.kKeyingMaterial, Buffer.concat([words, Buffer.from(label), context ?? Buffer.alloc(0)]))
     if (material !== undefined) return material

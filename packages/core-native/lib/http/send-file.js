@@ -15,7 +15,7 @@ const { announcedBy } = require('./file-refusals')
 const { endWithFile } = require('./outgoing')
 const { closeFile, engineOf, kOwn, kUnknown, openFile, pinFile } = require('./open-file')
 const { errnoOf, systemError } = require('../base/system-error')
-const { outOfRange, wrongType } = require('../base/argument-errors')
+const { outOfRange, readInteger, wrongType } = require('../base/validate')
 
 const kAnyMode = 0o666
 /**
@@ -51,18 +51,11 @@ function coded (code, Base, message) {
 
 /** @param {unknown} options @returns {{ start?: number, end?: number }} */
 function readRange (options) {
-  if (typeof options !== 'object' || options === null) throw wrongType('"options" argument', 'of type object', options)
+  if (typeof options !== 'object' || options === null) throw wrongType('options', 'of type object', options)
   refuseUnknown('sendFile()', options, ['start', 'end'])
   const { start, end } = /** @type {{ start?: number, end?: number }} */ (options) // What is no number is refused below.
   for (const [name, value] of Object.entries({ start, end })) {
-    if (value === undefined) continue
-    if (typeof value !== 'number') throw wrongType(`"options.${name}" argument`, 'of type number', value)
-    if (!Number.isSafeInteger(value) || value < 0) {
-      throw outOfRange(name, `an integer >= 0 && <= ${Number.MAX_SAFE_INTEGER}`, value)
-    }
-  }
-  if (start !== undefined && end !== undefined && start > end) {
-    throw outOfRange('start', `<= "end" (here: ${end})`, start)
+    if (value !== undefined) readInteger(`options.${name}`, value, 0)
   }
   if (start !== undefined && end !== undefined && start > end) throw outOfRange('options.start', `<= "end" (here: ${end})`, start)
   return { start, end }
@@ -79,7 +72,7 @@ function readRange (options) {
  */
 function sendFile (res, file, options, callback) {
   if (typeof options === 'function') [options, callback] = [{}, options]
-  if (typeof callback !== 'function') throw wrongType('"callback" argument', 'of type function', callback)
+  if (typeof callback !== 'function') throw wrongType('callback', 'of type function', callback)
   const { start, end } = readRange(options ?? {})
   const settled = /** @type {Sending['callback']} */ (callback)
   /** @type {Sending} */
@@ -97,7 +90,7 @@ function sendFile (res, file, options, callback) {
     })
   }
   sending.fd = /** @type {number} */ (typeof file === 'object' && file !== null ? /** @type {{ fd: unknown }} */ (file).fd : file)
-  if (typeof sending.fd !== 'number') throw wrongType('"file" argument', 'a path, a FileHandle or a file descriptor', file)
+  if (typeof sending.fd !== 'number') throw wrongType('file', 'a path, a FileHandle or a file descriptor', file)
   // A closed FileHandle has the descriptor -1.
   if (sending.fd === -1) return nodeProcess.nextTick(settled, systemError(errnoOf('EBADF'), 'fstat'))
   look(sending)

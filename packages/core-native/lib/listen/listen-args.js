@@ -7,7 +7,6 @@ const os = require('node:os')
 const { whoAmI } = require('../prefixes/reservations')
 const { namesGiven, withInherited } = require('../options/given-options')
 const { nearest } = require('../base/nearest')
-const { outOfRange, wrongType } = require('../base/argument-errors')
 const { ListenArgsError, OptionError } = require('../base/errors')
 const { kCloseOptions, kHintOf, kPrefixListenOptions, kQueueOptions, refuseIgnored } = require('../options/option-names')
 const table = require('../options/table')
@@ -147,14 +146,10 @@ function restartMs (options) {
   const { restart, waitMs } = options
   if (standIn.isRegistered && typeof restart !== 'boolean') return 0
   if (restart === undefined && waitMs !== undefined) throw new OptionError('close() without "restart"', 'waitMs')
-  if (restart !== undefined && typeof restart !== 'boolean') {
-    throw wrongType('"options.restart" property', 'of type boolean', restart)
-  }
-  if (restart !== true) return 0
-  if (waitMs === undefined) return kRestartMsDefault
-  if (!Number.isInteger(waitMs) || waitMs < 1 || waitMs > kRestartMsMax) {
-    throw outOfRange('options.waitMs', `an integer >= 1 && <= ${kRestartMsMax}`, waitMs)
-  }
+  if (restart === undefined || !readBoolean('options.restart', restart)) return 0
+  const { default: byDefault, least, most } = table.close.waitMs
+  if (waitMs === undefined) return byDefault
+  if (!Number.isInteger(waitMs) || waitMs < least || waitMs > most) throw outOfRange('options.waitMs', `an integer >= ${least} && <= ${most}`, waitMs)
   return waitMs
 }
 
@@ -202,8 +197,7 @@ function refusePlain ({ host, port, path }, names) {
  */
 function readWays (places, { stripPrefix, forwardedPrefix }, isMapped) {
   for (const [name, value] of Object.entries({ stripPrefix, forwardedPrefix })) {
-    if (value === undefined || typeof value === 'boolean') continue
-    throw wrongType(`"options.${name}" property`, 'of type boolean', value)
+    if (value !== undefined) readBoolean(`options.${name}`, value)
   }
   const isAny = stripPrefix === true || places.some(({ strips }) => strips)
   if (forwardedPrefix === true && !isAny) throw new OptionError('listen() without "stripPrefix: true"', 'forwardedPrefix')

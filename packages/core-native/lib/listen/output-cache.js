@@ -7,7 +7,6 @@ const http = require('node:http')
 const R = require('../records/records')
 const { loadBinding } = require('../backend/binding')
 const { describeEntry } = require('../backend/cache-entry')
-const { outOfRange, wrongType, wrongValue } = require('../base/argument-errors')
 const { CacheOffError, CapabilityError } = require('../base/errors')
 const { refuseUnknown } = require('../options/option-names')
 const { setPolicy } = require('../http/cache-policy')
@@ -41,8 +40,7 @@ function requireOwnCache (what) {
 
 /** @param {string} name @param {unknown} url @throws ERR_INVALID_ARG_TYPE, or ERR_INVALID_ARG_VALUE for a string that is no URL */
 function requireUrl (name, url) {
-  if (typeof url !== 'string') throw wrongType(`"${name}" argument`, 'of type string', url)
-  if (!isUrl(url)) throw Object.assign(new TypeError(`${JSON.stringify(url)} is no URL such as http://*:8080/news/`), { code: 'ERR_INVALID_ARG_VALUE' })
+  if (!isUrl(readString(name, url))) throw Object.assign(new TypeError(`${JSON.stringify(url)} is no URL such as http://*:8080/news/`), { code: 'ERR_INVALID_ARG_VALUE' })
 }
 
 /** @param {string} text @returns {boolean} whether it has a scheme and a host; the host may be "*" or "+" */
@@ -53,9 +51,9 @@ function isUrl (text) {
 
 /** @param {unknown} given of setCachePolicy() @throws ERR_INVALID_ARG_TYPE */
 function requirePolicy (given) {
-  if (typeof given !== 'object' || given === null) throw wrongType('"policy" argument', 'an object such as { policy: \'timeToLive\', seconds: 60 }', given)
+  if (typeof given !== 'object' || given === null) throw wrongType('policy', 'an object such as { policy: \'timeToLive\', seconds: 60 }', given)
   const { seconds = 0 } = /** @type {{ seconds?: unknown }} */ (given)
-  if (typeof seconds !== 'number') throw wrongType('"policy.seconds" property', 'of type number', seconds)
+  if (typeof seconds !== 'number') throw wrongType('policy.seconds', 'of type number', seconds)
 }
 
 /**
@@ -69,17 +67,14 @@ function setCachePolicy (res, given) {
   requirePolicy(given)
   refuseUnknown('setCachePolicy()', given, ['policy', 'seconds'])
   const { policy, seconds = 0 } = given
-  if (!Object.hasOwn(kPolicies, policy)) {
-    throw wrongValue("property 'policy'", `one of: '${Object.keys(kPolicies).join("', '")}'`, policy)
-  }
-  const least = policy === 'timeToLive' ? 1 : 0
-  if (!Number.isInteger(seconds) || seconds < least || seconds > kMostSeconds) throw outOfRange('seconds', `an integer >= ${least} && <= ${kMostSeconds}`, seconds)
+  if (!Object.hasOwn(kPolicies, policy)) throw wrongChoice('policy.policy', Object.keys(kPolicies), policy)
+  readInteger('policy.seconds', seconds, policy === 'timeToLive' ? 1 : 0, kMostSeconds)
   if (isHeadSent(res)) {
     throw Object.assign(new Error('Cannot set a cache policy after headers are sent to the client'), { code: 'ERR_HTTP_HEADERS_SENT' })
   }
   // A response that waits for earlier ones of its connection has no socket yet, but its request has.
-  const socket = /** @type {EngineSocket | undefined} */ (res.socket ?? res.req?.socket)
-  if (!(res instanceof http.ServerResponse)) throw wrongType('res', 'argument', 'a response of a server of @httpsys/core-native', res)
+  const socket = /** @type {import('../../types/internal').EngineSocket | undefined} */ (res.socket ?? res.req?.socket)
+  if (!(res instanceof http.ServerResponse)) throw wrongType('res', 'a response of a server of @httpsys/core-native', res)
   if (socket?.[kLane] === undefined) throw new CapabilityError('setCachePolicy() for a response of Node\'s own code', 'caches', 'node')
   if (socket.server[kListener].cache === null && loadBinding().capabilities.cacheRules) throw new CacheOffError('setCachePolicy()')
   setPolicy(res, socket, { policy: kPolicies[policy], seconds })

@@ -7,7 +7,6 @@ const http = require('node:http')
 const { clearInterval } = require('node:timers')
 const { isDeepStrictEqual } = require('node:util')
 const { loadBinding } = require('../backend/binding')
-const { wrongType } = require('../base/argument-errors')
 const { CapabilityError, ListenArgsError, OptionError, PrefixStateError } = require('../base/errors')
 const { refuseBehind, refuseIgnoredByServer, refuseUnknown } = require('../options/option-names')
 const { checkRegistration } = require('../prefixes/reservations')
@@ -433,8 +432,7 @@ function requireListener (server) {
 
 /** @param {unknown} prefix of addPrefix() or removePrefix() @returns {string} @throws ERR_INVALID_ARG_TYPE */
 function requireText (prefix) {
-  if (typeof prefix === 'string') return prefix
-  throw wrongType('"prefix" argument', 'of type string', prefix)
+  return readString('prefix', prefix)
 }
 
 /** @param {string} where @param {unknown[]} args superfluous ones: an object among them may be options that would be ignored */

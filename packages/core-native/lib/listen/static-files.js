@@ -7,7 +7,6 @@ const path = require('node:path')
 const { fileURLToPath } = require('node:url')
 const { once } = require('node:events')
 const { loadBinding } = require('../backend/binding')
-const { wrongType, wrongValue } = require('../base/argument-errors')
 const { CapabilityError, FilesError } = require('../base/errors')
 const { takeStaticOptions } = require('../options/static-options')
 const { handleOf } = require('../node-private/server')
@@ -37,7 +36,7 @@ function requireFiles (server) {
 
 /** @param {PrefixServer} server @param {unknown} where a URL prefix, or a path @returns {Place} @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_INVALID_ARG_TYPE */
 function readPlace (server, where) {
-  if (typeof where !== 'string') throw wrongType('"prefix" argument', 'of type string', where)
+  if (typeof where !== 'string') throw wrongType('prefix', 'of type string', where)
   if (where.includes('://')) {
     const prefix = readPrefix(where)
     const path = decodedPath(prefix.path)
@@ -51,8 +50,8 @@ function readPlace (server, where) {
 /** @param {unknown} root @returns {string} an absolute path @throws ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_HTTPSYS_FILES */
 function readRoot (root) {
   const given = root instanceof URL ? fileURLToPath(root) : root
-  if (typeof given !== 'string') throw wrongType('"root" argument', 'of type string or an instance of URL', given)
-  if (given === '' || given.includes('\0')) throw wrongValue("argument 'root'", 'the path of a folder', given)
+  if (typeof given !== 'string') throw wrongType('root', 'of type string or an instance of URL', given)
+  if (given === '' || given.includes('\0')) throw wrongValue('root', 'the path of a folder', given)
   const absolute = path.resolve(given)
   let stats
   try {
