@@ -3,7 +3,10 @@
  * JavaScript may run on for a moment; methods then do nothing and return undefined.
  */
 
-import type { CacheEntry, CacheStatistics } from './index'
+import type {
+  CacheEntry, CacheStatistics, CommonCacheOptions, EngineServerOptions, Http2Options, HttpSysCacheOptions, HttpSysOptions, Rfc9111CacheOptions,
+  StaticFilesOptions
+} from './index'
 import type { Member, ServiceState } from './service-state'
 
 /** HTTP/2 of one server. */

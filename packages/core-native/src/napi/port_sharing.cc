@@ -7,7 +7,6 @@
 
 #include "backend/create_engine.h"
 #include "napi/object_of.h"
-#include "napi/server_settings.h"
 
 namespace httpsys {
 namespace {
