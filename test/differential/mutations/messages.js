@@ -50,8 +50,8 @@ module.exports = [
   {
     name: 'split-head-forgotten',
     file: 'src/engine/connection/input.cc',
-    find: 'connection->input.partial_->append(bytes);',
-    replace: 'if (MUTANT("split-head-forgotten")) connection->input.partial_->clear();\n    connection->input.partial_->append(bytes);',
+    find: 'connection->input.Keep(bytes);',
+    replace: 'if (MUTANT("split-head-forgotten")) connection->input.KeepOnly(std::string());\n    connection->input.Keep(bytes);',
   },
   {
     name: 'line-ends-refused',

@@ -1,5 +1,5 @@
 #pragma once
-// The timers of a lane's connections. They share one timer of its loop.
+// The time of a lane: when its connections have been idle or slow for too long.
 
 #include <uv.h>
 
@@ -57,7 +57,7 @@ class TimerLists {
   size_t newest_ = 0;  // The list in which a timer was started last.
 };
 
-// Thread: the lane.
+// The timers of a lane's connections. They share one timer of its loop. Thread: the lane.
 class ConnectionTimers {
  public:
   // Calls `on_timeout` with each connection whose timer has expired. The callee may start the timer
