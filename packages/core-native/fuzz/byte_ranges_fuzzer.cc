@@ -1,5 +1,5 @@
 // Input: the size of a file in 8 bytes, and the value of a Range field. Traps when a promise of
-// byte_ranges.h or multipart_byteranges.h is broken.
+// byte_ranges.h is broken.
 
 #include <cstdint>
 #include <cstring>
@@ -8,7 +8,6 @@
 
 #include "pieces.h"
 #include "semantics/byte_ranges.h"
-#include "semantics/multipart_byteranges.h"
 
 namespace {
 

@@ -8,8 +8,7 @@
 #include <string_view>
 
 #include "pieces.h"
-#include "websocket/deflater.h"
-#include "websocket/inflater.h"
+#include "websocket/message_deflate.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Input: flags (1 byte), and one a line the values of ETag, If-Match, If-None-Match,
 // If-Unmodified-Since, If-Modified-Since, If-Range and Last-Modified. Traps when a promise of
-// entity_tag.h, http_date.h or preconditions.h is broken.
+// http_date.h or preconditions.h is broken.
 
 #include <cstdint>
 #include <string>
@@ -8,7 +8,6 @@
 
 #include "lines.h"
 #include "pieces.h"
-#include "semantics/entity_tag.h"
 #include "semantics/http_date.h"
 #include "semantics/preconditions.h"
 

@@ -1,10 +1,9 @@
-#include "base/block_pool.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <utility>
 
+#include "base/block_store.h"
 #include "base/limits.h"
 
 namespace httpsys {

@@ -11,7 +11,7 @@
 
 #include "cache/cache_key.h"
 #include "cache/coding_policy.h"
-#include "engine/cache/find_response.h"
+#include "engine/cache/cache_reader.h"
 #include "engine/cache/stored_head.h"
 #include "support/cache_messages.h"
 

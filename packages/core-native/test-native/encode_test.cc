@@ -8,8 +8,6 @@
 
 #include <string>
 
-#include "encoders/encoder_api.h"
-
 namespace httpsys::encoders {
 namespace {
 

@@ -1,9 +1,9 @@
-#include "semantics/entity_tag.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "semantics/preconditions.h"
 
 namespace httpsys::semantics {
 namespace {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptors.h"
 #include "base/limits.h"
-#include "base/own_descriptor.h"
 
 namespace httpsys::engine {
 namespace {

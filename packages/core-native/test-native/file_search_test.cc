@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "static_files/path_names.h"
+#include "static_files/request_path.h"
 
 namespace httpsys::static_files {
 namespace {

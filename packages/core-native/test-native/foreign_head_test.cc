@@ -1,10 +1,10 @@
 // Heads of responses that another process has stored: whether they may stand on a connection.
 
-#include "engine/shared_cache/foreign_head.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "engine/shared_cache/foreign_answers.h"
 
 namespace httpsys::engine {
 namespace {

@@ -1,9 +1,9 @@
-#include "static_files/header_rules.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
+
+#include "static_files/static_options.h"
 
 namespace httpsys::static_files {
 namespace {

@@ -1,8 +1,8 @@
-#include "engine/peers/kept_requests.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "engine/peers/relays.h"
 
 namespace httpsys::engine {
 namespace {

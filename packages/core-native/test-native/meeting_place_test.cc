@@ -32,7 +32,7 @@
 #include "sharing/member_names.h"
 #include "sharing/name_place.h"
 #include "sharing/named_files.h"
-#include "sharing/proc_names.h"
+#include "sharing/unix_diag.h"
 #include "support/descriptors.h"
 #include "support/own_links.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/thread_watch.h"
+#include "base/thread.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/receive_queue.h"
 

@@ -1,5 +1,7 @@
 // permessage-deflate: deflater, inflater, the states they share, and the reader on top of them.
 
+#include "websocket/message_deflate.h"
+
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -10,8 +12,6 @@
 
 #include "support/client_frames.h"
 #include "support/event_log.h"
-#include "websocket/deflater.h"
-#include "websocket/inflater.h"
 #include "websocket/message_reader.h"
 
 namespace httpsys::websocket {

@@ -1,9 +1,9 @@
-#include "semantics/multipart_byteranges.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "semantics/byte_ranges.h"
 
 namespace httpsys::semantics {
 namespace {

@@ -19,8 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/descriptors.h"
 #include "base/limits.h"
-#include "base/own_descriptor.h"
 
 namespace httpsys::files {
 namespace {

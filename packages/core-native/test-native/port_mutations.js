@@ -117,7 +117,7 @@ const kPortMutations = [
   // The memory for caches.
   {
     name: 'grant-of-the-dead-kept',
-    file: 'cache_grants.cc',
+    file: 'cache_shares.cc',
     find: '  shares_.Remove(link);',
     replace: '  if (!MUTANT("grant-of-the-dead-kept")) shares_.Remove(link);'
   },
@@ -141,13 +141,13 @@ const kPortMutations = [
   },
   {
     name: 'grants-kept-small-after-reunion',
-    file: 'cache_grants.cc',
+    file: 'cache_shares.cc',
     find: '  is_reunion_ = false;',
     replace: '  is_reunion_ = MUTANT("grants-kept-small-after-reunion");'
   },
   {
     name: 'grants-given-before-all-are-back',
-    file: 'cache_grants.cc',
+    file: 'cache_shares.cc',
     find: '  is_reunion_ = may_come;',
     replace: '  is_reunion_ = may_come && !MUTANT("grants-given-before-all-are-back");'
   },
@@ -234,7 +234,7 @@ const kPortMutations = [
   },
   {
     name: 'rank-kept',
-    file: 'port_descent.cc',
+    file: 'port_succession.cc',
     find: '    if (effects_->TakeMeeting(rank) == 0) rank_ = rank;',
     replace: '    if (!MUTANT("rank-kept") && effects_->TakeMeeting(rank) == 0) rank_ = rank;'
   },

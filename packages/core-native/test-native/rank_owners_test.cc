@@ -1,7 +1,5 @@
 // How often the kernel is asked who has a rank of a meeting place.
 
-#include "sharing/rank_owners.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "base/limits.h"
+#include "sharing/meeting_place.h"
 
 namespace httpsys::sharing {
 namespace {

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/own_descriptor.h"
+#include "base/descriptors.h"
 #include "support/temporary_folder.h"
 
 namespace httpsys::files {

@@ -1,6 +1,6 @@
-#include "engine/cache/same_origin.h"
-
 #include <gtest/gtest.h>
+
+#include "engine/cache/cached_url.h"
 
 namespace httpsys::engine {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "http2/nghttp2_memory.h"
+#include "http2/nghttp2_api.h"
 
 namespace httpsys {
 namespace {

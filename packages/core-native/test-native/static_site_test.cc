@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "static_files/static_sites.h"
 
 namespace httpsys::static_files {
 namespace {

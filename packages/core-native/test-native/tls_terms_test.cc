@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "tls/facts.h"
 #include "tls/server_context.h"
-#include "tls/terms.h"
 #include "url/url_prefix.h"
 
 namespace httpsys::tls {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "base/thread_watch.h"
+#include "base/thread.h"
 #include "engine/connection/connection.h"
 #include "support/own_attachment.h"
 

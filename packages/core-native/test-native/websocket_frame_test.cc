@@ -6,7 +6,7 @@
 #include "support/client_frames.h"
 #include "support/guard_page.h"
 #include "websocket/frame.h"
-#include "websocket/read_error.h"
+#include "websocket/message_reader.h"
 
 namespace httpsys::websocket {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
-// A limit on bytes per second that several takers share in turn.
+// Token buckets: a limit on bytes per second that several takers share in turn, and a limit on
+// events.
 
 #include <cstdint>
 #include <mutex>
@@ -48,6 +49,16 @@ class RateBucket {
   uint64_t granted_ = 0;
   uint64_t refilled_ns_ = 0;  // Time up to which granted_ is counted.
   uint64_t rest_ = 0;         // Fraction of the next granted byte, in billionths.
+};
+
+// Limits how often a client may do things that cost the server more than they are worth.
+// A token bucket. Thread: any, one at a time.
+struct Allowance {
+  uint32_t used = 0;
+  uint64_t second = 0;
+
+  // Counts one event. Returns false beyond `most` at once, or `per_second` on average.
+  bool Take(uint64_t now_ms, uint32_t most, uint32_t per_second);
 };
 
 }  // namespace httpsys

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,11 +11,83 @@
 #include <vector>
 
 #include "cache/arena_writer.h"
-#include "cache/ghost_tags.h"
 #include "cache/hit_table.h"
-#include "cache/segment_logs.h"
 
 namespace httpsys::cache {
+
+// Remembers keys whose entries left the small log without a second hit: if such a key comes back,
+// it is stored in the main log (S3-FIFO). Holds only hashes, in a table in which newer ones
+// overwrite older ones, so that a flood of keys costs no memory. Thread: any, one at a time.
+class GhostTags {
+ public:
+  // `cells` must be a power of 2.
+  explicit GhostTags(size_t cells) : cells_(cells) {}
+
+  void Add(uint64_t hash) { CellOf(hash) = {TagOf(hash), ++added_}; }
+
+  // Returns true, and forgets the key, if it is among the last `kept` keys that were added.
+  bool Take(uint64_t hash, uint32_t kept) {
+    Cell& cell = CellOf(hash);
+    // If the counter wraps, a very old key may be mistaken for a recent one.
+    const bool is_there = cell.tag == TagOf(hash) && cell.at != 0 && added_ - cell.at < kept;
+    if (is_there) cell = {};
+    return is_there;
+  }
+
+ private:
+  struct Cell {
+    uint32_t tag = 0;
+    uint32_t at = 0;  // added_ when the key was added; 0 = empty.
+  };
+
+  static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
+  Cell& CellOf(uint64_t hash) { return cells_[hash & (cells_.size() - 1)]; }
+
+  std::vector<Cell> cells_;
+  uint32_t added_ = 0;
+};
+
+// Lists of the free segments and of the segments of each log, from the oldest to the one that is
+// being filled. Thread: any, one at a time.
+class SegmentLogs {
+ public:
+  enum class Log : uint8_t { kSmall, kMain };
+
+  explicit SegmentLogs(size_t segments) : places_(segments, Place::kNone) {}
+
+  // Adds a segment that has just got memory or was emptied.
+  void AddFree(uint32_t segment) {
+    places_[segment] = Place::kFree;
+    free_.push_back(segment);
+  }
+  // Removes a segment from its list.
+  void Remove(uint32_t segment) {
+    if (places_[segment] == Place::kFree) std::erase(free_, segment);
+    if (places_[segment] == Place::kSmall) std::erase(small_, segment);
+    if (places_[segment] == Place::kMain) std::erase(main_, segment);
+    places_[segment] = Place::kNone;
+  }
+  // Makes a free segment the last one of a log, and returns it. There must be a free segment.
+  uint32_t Extend(Log log) {
+    const uint32_t segment = free_.back();
+    free_.pop_back();
+    places_[segment] = log == Log::kSmall ? Place::kSmall : Place::kMain;
+    (log == Log::kSmall ? small_ : main_).push_back(segment);
+    return segment;
+  }
+
+  size_t free_count() const { return free_.size(); }
+  const std::deque<uint32_t>& Of(Log log) const { return log == Log::kSmall ? small_ : main_; }
+  bool IsInMain(uint32_t segment) const { return places_[segment] == Place::kMain; }
+
+ private:
+  enum class Place : uint8_t { kNone, kFree, kSmall, kMain };
+
+  std::vector<Place> places_;
+  std::vector<uint32_t> free_;
+  std::deque<uint32_t> small_;
+  std::deque<uint32_t> main_;
+};
 
 struct StoreCounts {
   uint64_t stored = 0;

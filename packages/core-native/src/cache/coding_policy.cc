@@ -7,7 +7,6 @@
 #include "base/ascii.h"
 #include "semantics/cache_control.h"
 #include "semantics/list_members.h"
-#include "semantics/white_space.h"
 
 namespace httpsys::cache {
 namespace {

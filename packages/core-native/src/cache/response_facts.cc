@@ -4,7 +4,7 @@
 
 #include "base/ascii.h"
 #include "semantics/http_date.h"
-#include "semantics/white_space.h"
+#include "semantics/list_members.h"
 
 namespace httpsys::cache {
 namespace {

@@ -11,8 +11,8 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "base/own_descriptor.h"
-#include "cache/shared_pages.h"
+#include "base/descriptors.h"
+#include "cache/shared_memory.h"
 
 namespace httpsys::cache {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "cache/shared_pages.h"
+#include "cache/shared_memory.h"
 
 namespace httpsys::cache {
 

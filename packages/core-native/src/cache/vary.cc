@@ -6,7 +6,6 @@
 #include "base/ascii.h"
 #include "http1/char_class.h"
 #include "semantics/list_members.h"
-#include "semantics/white_space.h"
 
 namespace httpsys::cache {
 namespace {

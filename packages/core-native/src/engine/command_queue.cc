@@ -1,6 +1,7 @@
 #include "engine/command_queue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -55,6 +56,17 @@ std::vector<CommandQueue::Command> CommandQueue::TakeUntil(Condition is_last) {
   std::vector<Command> taken(std::make_move_iterator(first_taken), std::make_move_iterator(last));
   commands_.erase(first_taken, last);
   return taken;
+}
+
+void DrainBarrier::Arrive() {
+  const std::lock_guard lock(mutex_);
+  if (--lanes_left_ == 0) changed_.notify_all();
+}
+
+bool DrainBarrier::Wait(uint64_t timeout_ms) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                           [this] { return lanes_left_ == 0; });
 }
 
 }  // namespace httpsys::engine

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <vector>
+
+#include "backend/backend.h"
 
 namespace httpsys::engine {
 
@@ -49,6 +53,23 @@ class CommandQueue {
   std::atomic<bool> has_configs_ = false;
   // True if a kConfig or kUnlisten command waits. Written with mutex_ held.
   std::atomic<bool> has_orders_ = false;
+};
+
+// Lets one thread wait until all lanes have handled the replies published so far. Thread: any.
+class DrainBarrier {
+ public:
+  DrainBarrier(size_t lanes, DrainGoal goal) : goal_(goal), lanes_left_(lanes) {}
+  DrainGoal goal() const { return goal_; }
+  // Must be called once by each lane.
+  void Arrive();
+  // Blocks. Returns true if all lanes arrived in time.
+  bool Wait(uint64_t timeout_ms);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const DrainGoal goal_;
+  size_t lanes_left_;
 };
 
 }  // namespace httpsys::engine

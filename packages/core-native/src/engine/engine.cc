@@ -10,8 +10,8 @@
 
 #include "backend/create_engine.h"
 #include "backend/tls_contexts.h"
+#include "base/descriptors.h"
 #include "base/limits.h"
-#include "base/own_descriptor.h"
 #include "cache/coding_policy.h"
 #include "encoders/encode.h"
 #include "engine/exit_stop.h"

@@ -21,7 +21,7 @@
 #include "files/read_ahead.h"
 #include "http1/method_table.h"
 #include "sharing/shared_ports.h"
-#include "static_files/static_sites.h"
+#include "static_files/static_site.h"
 
 namespace httpsys::engine {
 

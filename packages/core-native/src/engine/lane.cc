@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "base/signals_blocked.h"
-#include "base/thread_name.h"
+#include "base/thread.h"
 #include "engine/statistics/error_log.h"
 #include "engine/statistics/refusal_notice.h"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "base/block_pool.h"
-#include "engine/accept/accept_watch.h"
+#include "base/block_store.h"
+#include "engine/accept/acceptor.h"
 #include "engine/command_queue.h"
 #include "engine/connection/attachment.h"
 #include "engine/connection/transport.h"

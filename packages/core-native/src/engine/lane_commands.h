@@ -11,7 +11,6 @@
 #include "engine/command_queue.h"
 #include "engine/config/server_config.h"
 #include "engine/connection/attachment.h"
-#include "engine/drain_barrier.h"
 #include "engine/lane_parts.h"
 #include "engine/new_connections.h"
 #include "engine/peers/port_statistics.h"

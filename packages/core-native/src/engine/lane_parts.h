@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include "base/block_pool.h"
+#include "base/block_store.h"
 #include "engine/cache/cached_answers.h"
 #include "engine/cache/captures.h"
 #include "engine/cache/process_cache.h"

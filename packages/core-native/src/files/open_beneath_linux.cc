@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <string>
 
-#include "files/file_facts.h"
+#include "files/file_calls.h"
 #include "files/open_beneath.h"
 
 namespace httpsys::files {

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/own_descriptor.h"
+#include "base/descriptors.h"
 #include "files/file_calls.h"
 
 namespace httpsys::files {
@@ -174,6 +174,20 @@ int OpenFile::Pin() const {
       return -1;
     }
   }
+}
+
+void SentParts::Put(uint32_t id, std::shared_ptr<const FilePart> part) {
+  const std::lock_guard lock(mutex_);
+  parts_.emplace(id, std::move(part));
+}
+
+std::shared_ptr<const FilePart> SentParts::Take(uint32_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = parts_.find(id);
+  if (found == parts_.end()) return nullptr;
+  std::shared_ptr<const FilePart> part = std::move(found->second);
+  parts_.erase(found);
+  return part;
 }
 
 }  // namespace httpsys::files

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "base/limits.h"
-#include "files/file_facts.h"
+#include "files/file_calls.h"
 
 namespace httpsys::files {
 
@@ -27,7 +29,7 @@ enum class ReadWay : uint8_t {
 // one, and opens the path again when it is read. No member moves the file position. Thread: any.
 class OpenFile {
  public:
-  // Takes over the descriptor, and moves it (base/own_descriptor.h). `path` names the file; empty =
+  // Takes the descriptor over, and moves it (base/descriptors.h). `path` names the file; empty =
   // no path. If the descriptor is not that of a regular file, closes it and returns nullptr. Does
   // not wait for the server of a network file system.
   static std::unique_ptr<OpenFile> Take(int fd, std::string path = {});
@@ -119,6 +121,18 @@ struct FilePart {
   std::shared_ptr<const OpenFile> file;
   uint64_t start = 0;  // Offset of the first byte.
   uint64_t bytes = 0;
+};
+
+// Parts of files on their way from JavaScript to a lane, by the ids of LentMemory. Thread: any.
+class SentParts {
+ public:
+  void Put(uint32_t id, std::shared_ptr<const FilePart> part);
+  // Removes and returns the part with this id; nullptr if the id belongs to no file.
+  std::shared_ptr<const FilePart> Take(uint32_t id);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<uint32_t, std::shared_ptr<const FilePart>> parts_;
 };
 
 }  // namespace httpsys::files

@@ -13,8 +13,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "base/signals_blocked.h"
-#include "base/thread_name.h"
+#include "base/thread.h"
 
 namespace httpsys::files {
 

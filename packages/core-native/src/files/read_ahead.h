@@ -8,8 +8,8 @@
 #include <functional>
 #include <memory>
 
+#include "files/file_calls.h"
 #include "files/open_file.h"
-#include "files/wait_place.h"
 
 namespace httpsys::files {
 

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/own_descriptor.h"
+#include "base/descriptors.h"
 
 namespace httpsys::files {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "files/file_facts.h"
+#include "files/file_calls.h"
 #include "files/open_beneath.h"
 
 namespace httpsys::files {

@@ -10,9 +10,9 @@
 
 namespace httpsys::http2 {
 
-struct NgSession;
 struct NgCallbacks;
 struct NgOption;
+struct NgSession;
 
 // Name and value of a field, as views.
 struct NgField {
@@ -200,5 +200,9 @@ struct NgApi {
   // Returns the functions, or nullptr if the running program lacks one of them. Thread: any.
   static const NgApi* Get();
 };
+
+// Allocates the memory of nghttp2's sessions from small_blocks.h.
+// Returns allocation functions for any number of sessions. Thread: any.
+NgMemory SmallBlockMemory();
 
 }  // namespace httpsys::http2

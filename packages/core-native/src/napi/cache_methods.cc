@@ -1,9 +1,8 @@
-#include "napi/cache_methods.h"
-
 #include <cstdint>
 #include <string>
 
 #include "napi/arguments.h"
+#include "napi/methods.h"
 #include "napi/object_of.h"
 
 namespace httpsys {

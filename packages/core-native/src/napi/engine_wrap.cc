@@ -5,10 +5,8 @@
 
 #include "base/limits.h"
 #include "napi/arguments.h"
-#include "napi/host_methods.h"
-#include "napi/lane_methods.h"
+#include "napi/methods.h"
 #include "napi/object_reader.h"
-#include "napi/server_methods.h"
 #include "records/records.h"
 
 namespace httpsys {

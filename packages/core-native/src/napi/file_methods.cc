@@ -1,13 +1,12 @@
-#include "napi/file_methods.h"
-
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <string>
 
-#include "base/own_descriptor.h"
+#include "base/descriptors.h"
 #include "napi/arguments.h"
+#include "napi/methods.h"
 
 namespace httpsys {
 namespace {

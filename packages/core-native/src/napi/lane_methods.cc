@@ -1,5 +1,3 @@
-#include "napi/lane_methods.h"
-
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -7,6 +5,7 @@
 
 #include "base/limits.h"
 #include "napi/arguments.h"
+#include "napi/methods.h"
 
 namespace httpsys {
 namespace {

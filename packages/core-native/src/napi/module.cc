@@ -3,7 +3,7 @@
 #include <napi.h>
 
 #include "napi/engine_wrap.h"
-#include "napi/host_methods.h"
+#include "napi/methods.h"
 #include "records/records.h"
 
 namespace httpsys {

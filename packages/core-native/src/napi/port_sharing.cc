@@ -1,11 +1,10 @@
-#include "napi/port_sharing.h"
-
 #include <uv.h>
 
 #include <string>
 #include <utility>
 
 #include "backend/create_engine.h"
+#include "napi/methods.h"
 #include "napi/object_of.h"
 
 namespace httpsys {

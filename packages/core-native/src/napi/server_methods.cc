@@ -1,8 +1,7 @@
-#include "napi/server_methods.h"
-
 #include <utility>
 
 #include "napi/arguments.h"
+#include "napi/methods.h"
 #include "napi/object_reader.h"
 
 namespace httpsys {

@@ -1,5 +1,3 @@
-#include "napi/sharing_methods.h"
-
 #include <unistd.h>
 
 #include <cerrno>
@@ -7,8 +5,8 @@
 #include <utility>
 
 #include "napi/arguments.h"
+#include "napi/methods.h"
 #include "napi/object_reader.h"
-#include "napi/port_sharing.h"
 
 namespace httpsys {
 namespace {

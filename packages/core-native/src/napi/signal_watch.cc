@@ -1,8 +1,8 @@
-#include "napi/signal_watch.h"
-
 #include <uv.h>
 
 #include <memory>
+
+#include "napi/methods.h"
 
 namespace httpsys {
 namespace {

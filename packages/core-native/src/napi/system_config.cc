@@ -1,10 +1,9 @@
-#include "napi/system_config.h"
-
 #include <string>
 #include <vector>
 
 #include "backend/http_sys_config.h"
 #include "napi/arguments.h"
+#include "napi/methods.h"
 
 namespace httpsys {
 namespace {

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "napi/arguments.h"
-#include "napi/host_methods.h"
-#include "napi/system_config.h"
+#include "napi/methods.h"
 
 namespace httpsys {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <mutex>
 
-#include "base/process_barrier.h"
+#include "base/thread.h"
 #include "records/records.h"
 #include "records/request_queue.h"
 

@@ -14,7 +14,6 @@
 #include "records/intern_table.h"
 #include "records/request_queue.h"
 #include "tls/facts.h"
-#include "tls/terms.h"
 
 namespace httpsys::engine {
 

@@ -17,7 +17,6 @@
 #include <span>
 #include <vector>
 
-#include "base/block_pool.h"
 #include "base/block_store.h"
 #include "records/records.h"
 

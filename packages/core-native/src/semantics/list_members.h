@@ -4,9 +4,22 @@
 #include <cstddef>
 #include <string_view>
 
-#include "semantics/white_space.h"
-
 namespace httpsys::semantics {
+
+// Optional white space of field values: OWS of RFC 9110, section 5.6.3.
+inline constexpr std::string_view kWhiteSpace = " \t";
+
+// Returns `text` without the spaces and tabs at its beginning.
+constexpr std::string_view TrimStart(std::string_view text) {
+  const size_t begin = text.find_first_not_of(kWhiteSpace);
+  return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
+}
+
+// Returns `text` without the spaces and tabs around it.
+constexpr std::string_view Trim(std::string_view text) {
+  text = TrimStart(text);
+  return text.substr(0, text.find_last_not_of(kWhiteSpace) + 1);
+}
 
 // Splits a field value at its commas, except within quotes. Several lines of the field must be
 // joined with commas. Members have no white space around them; empty ones are skipped. An open

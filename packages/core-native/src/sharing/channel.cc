@@ -8,9 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptors.h"
 #include "base/limits.h"
-#include "base/own_descriptor.h"
-#include "base/socket_calls.h"
 
 namespace httpsys::sharing {
 namespace {

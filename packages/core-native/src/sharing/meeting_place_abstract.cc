@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "sharing/name_place.h"
-#include "sharing/proc_names.h"
 #include "sharing/unix_diag.h"
 
 namespace httpsys::sharing {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "peer/frame_reader.h"
-#include "sharing/cache_grants.h"
-#include "sharing/port_descent.h"
+#include "sharing/cache_shares.h"
 #include "sharing/port_queries.h"
 #include "sharing/port_record.h"
+#include "sharing/port_succession.h"
 
 namespace httpsys::sharing {
 

@@ -7,19 +7,41 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.h"
 #include "backend/port_report.h"
 #include "peer/messages.h"
-#include "sharing/credentials.h"
-#include "sharing/port_counters.h"
 #include "sharing/port_routes.h"
 
 namespace httpsys::sharing {
+
+// The user and process at the other end of a connection, as the kernel reports them.
+struct Credentials {
+  uint32_t uid = 0;
+  uint32_t pid = 0;
+};
+
+// The answer of one server's output cache to a query (peer::CacheQuery): its entries, or the number
+// that was flushed.
+struct CacheState {
+  bool has_cache = false;
+  std::vector<CacheEntry> entries;
+  uint64_t flushed = 0;
+};
+
+// Counters of a member on a port since it started, for reports of the port's state.
+struct PortCounters {
+  MemberCounters<uint64_t> member;
+  std::map<uint32_t, QueueCounters<uint64_t>> servers;
+  // By server id and prefix id.
+  std::map<std::pair<uint32_t, uint32_t>, PrefixCounters<uint64_t>> prefixes;
+};
 
 // A control connection to another member, or to a program that only asks for the state. 0 = none.
 using LinkId = uint64_t;

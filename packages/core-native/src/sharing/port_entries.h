@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "sharing/entry_index.h"
-#include "sharing/state_entry.h"
 #include "url/url_prefix.h"
 
 namespace httpsys::sharing {

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/shared_chunks.h"
 #include "base/sorted_chunks.h"
 #include "url/url_prefix_table.h"
 

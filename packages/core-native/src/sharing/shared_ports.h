@@ -20,7 +20,7 @@
 #include "peer/messages.h"
 #include "sharing/channel.h"
 #include "sharing/meeting_place.h"
-#include "sharing/port_counters.h"
+#include "sharing/port_effects.h"
 #include "sharing/port_links.h"
 #include "sharing/port_routes.h"
 #include "sharing/shared_port.h"

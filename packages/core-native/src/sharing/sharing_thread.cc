@@ -4,8 +4,7 @@
 
 #include "base/limits.h"
 #include "base/process.h"
-#include "base/signals_blocked.h"
-#include "base/thread_name.h"
+#include "base/thread.h"
 
 namespace httpsys::sharing {
 namespace {

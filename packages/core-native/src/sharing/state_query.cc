@@ -7,8 +7,8 @@
 
 #include <cerrno>
 
+#include "base/descriptors.h"
 #include "base/limits.h"
-#include "base/socket_calls.h"
 #include "peer/frame_reader.h"
 #include "sharing/meeting_place.h"
 

@@ -6,7 +6,7 @@
 #include "base/ascii.h"
 #include "semantics/fixed_text.h"
 #include "semantics/http_date.h"
-#include "static_files/path_names.h"
+#include "static_files/request_path.h"
 
 namespace httpsys::static_files {
 namespace {

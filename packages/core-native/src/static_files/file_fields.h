@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "files/file_facts.h"
+#include "files/file_calls.h"
 #include "semantics/content_coding.h"
 #include "semantics/preconditions.h"
 #include "static_files/static_options.h"

@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "base/check.h"
-#include "static_files/path_names.h"
+#include "static_files/request_path.h"
 
 namespace httpsys::static_files {
 

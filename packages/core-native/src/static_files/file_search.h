@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "files/file_facts.h"
+#include "files/file_calls.h"
 #include "semantics/content_coding.h"
 #include "static_files/request_path.h"
 #include "static_files/static_options.h"

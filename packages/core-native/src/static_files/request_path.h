@@ -8,6 +8,20 @@
 
 namespace httpsys::static_files {
 
+// -- Parts of a file path with slashes.
+
+constexpr std::string_view LastSegment(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// Returns the extension of the last segment with its dot, like Node's path.extname(): empty without
+// a dot, and for a name whose only dot is its first byte.
+constexpr std::string_view ExtensionOf(std::string_view path) {
+  const std::string_view name = LastSegment(path);
+  const size_t dot = name.rfind('.');
+  return dot == std::string_view::npos || dot == 0 ? std::string_view() : name.substr(dot);
+}
+
 // Longest file path that is opened, in bytes without a final NUL (PATH_MAX of Linux), and longest
 // request path for it, with three bytes (%XX) for each byte. Longer ones are not decoded.
 inline constexpr size_t kFilePathBytesMax = 4095;

@@ -24,10 +24,9 @@
 #include <string>
 #include <string_view>
 
-#include "files/file_facts.h"
+#include "files/file_calls.h"
 #include "semantics/byte_ranges.h"
 #include "semantics/content_coding.h"
-#include "semantics/multipart_byteranges.h"
 #include "semantics/preconditions.h"
 #include "static_files/file_search.h"
 #include "static_files/request_path.h"

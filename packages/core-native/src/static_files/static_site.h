@@ -12,11 +12,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "files/file_calls.h"
 #include "files/open_file.h"
 #include "files/open_files.h"
 #include "files/root_folder.h"
-#include "files/wait_place.h"
 #include "semantics/content_coding.h"
 #include "static_files/file_search.h"
 #include "static_files/request_path.h"
@@ -111,6 +113,25 @@ class StaticSite {
   Entries entries_;
   std::unordered_map<std::string_view, Entries::iterator> by_key_;  // Views into the entries.
   size_t open_files_ = 0;                                           // Sum over all entries.
+};
+
+// Makes the sites of an engine. Thread: any.
+class StaticSites {
+ public:
+  // `table` keeps the files of the sites open; see StaticSite.
+  explicit StaticSites(std::shared_ptr<files::OpenFiles> table) : table_(std::move(table)) {}
+  StaticSites(const StaticSites&) = delete;
+  StaticSites& operator=(const StaticSites&) = delete;
+
+  std::shared_ptr<StaticSite> Make(StaticOptions options, std::string root,
+                                   files::LinkPolicy links);
+  // Drops results of all sites that were not used recently. Returns true if results are left.
+  bool Sweep(uint64_t now_ms);
+
+ private:
+  const std::shared_ptr<files::OpenFiles> table_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<StaticSite>> sites_;
 };
 
 }  // namespace httpsys::static_files

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/allowance.h"
+#include "base/rate_bucket.h"
 #include "tls/facts.h"
 #include "tls/server_context.h"
 #include "tls/ticket_keys.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tls/context_options.h"
-#include "tls/terms.h"
+#include "tls/facts.h"
 #include "tls/ticket_keys.h"
 #include "url/url_prefix.h"
 

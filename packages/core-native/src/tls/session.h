@@ -16,7 +16,6 @@
 #include "tls/negotiation.h"
 #include "tls/server_context.h"
 #include "tls/session_facts.h"
-#include "tls/terms.h"
 #include "tls/wire.h"
 
 namespace httpsys::tls {

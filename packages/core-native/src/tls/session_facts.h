@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "tls/facts.h"
-#include "tls/terms.h"
 
 namespace httpsys::tls {
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <string_view>
 
-#include "base/socket_calls.h"
+#include "base/descriptors.h"
 
 namespace httpsys::tls {
 namespace {

@@ -29,7 +29,6 @@
 #include "engine/peers/peer_links.h"
 #include "engine/shared_cache/arena_gifts.h"
 #include "engine/shared_cache/arena_links.h"
-#include "engine/shared_cache/arena_readers.h"
 #include "engine/shared_cache/foreign_arenas.h"
 #include "sharing/meeting_place.h"
 #include "support/descriptors.h"

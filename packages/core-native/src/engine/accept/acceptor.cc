@@ -7,9 +7,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "base/patience.h"
-#include "base/signals_blocked.h"
-#include "base/thread_name.h"
+#include "base/thread.h"
 #include "records/addresses.h"
 
 namespace httpsys::engine {
@@ -364,6 +362,27 @@ Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener, std::vector
       // EAGAIN, or an error of a single connection: the system will report readiness again.
       return AcceptResult::kNothing;
   }
+}
+
+AcceptWatch::~AcceptWatch() {
+  if (fd_ != -1) close(fd_);
+}
+
+void AcceptWatch::Start(uv_loop_t* loop) {
+  fd_ = acceptor_->OpenSet();
+  if (fd_ == -1 || uv_poll_init(loop, &poll_, fd_) != 0) return;
+  poll_.data = this;
+  is_started_ = true;
+  const int failed = uv_poll_start(&poll_, UV_READABLE, [](uv_poll_t* poll, int, int) {
+    auto* self = static_cast<AcceptWatch*>(poll->data);
+    if (self->acceptor_->AcceptLent(self->sink_)) self->done_();
+  });
+  if (failed == 0) acceptor_->LendTo(fd_);
+}
+
+void AcceptWatch::Close() {
+  if (is_started_) uv_close(reinterpret_cast<uv_handle_t*>(&poll_), nullptr);
+  is_started_ = false;
 }
 
 }  // namespace httpsys::engine

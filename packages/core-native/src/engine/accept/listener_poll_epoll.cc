@@ -11,7 +11,7 @@
 
 #include <cerrno>
 
-#include "base/own_descriptor.h"
+#include "base/descriptors.h"
 #include "engine/accept/listener_poll.h"
 
 namespace httpsys::engine {

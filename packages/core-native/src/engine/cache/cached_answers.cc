@@ -8,7 +8,6 @@
 #include "base/limits.h"
 #include "cache/cache_key.h"
 #include "cache/own_request.h"
-#include "engine/cache/asker_facts.h"
 #include "engine/cache/send_entry.h"
 #include "engine/cache/stored_head.h"
 

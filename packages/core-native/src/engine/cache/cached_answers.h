@@ -15,7 +15,7 @@
 #include "engine/cache/compressor.h"
 #include "engine/cache/entry_answer.h"
 #include "engine/cache/refreshes.h"
-#include "engine/cache/shared_bodies.h"
+#include "engine/cache/send_entry.h"
 #include "engine/cache/waiting_misses.h"
 #include "engine/connection/connection.h"
 #include "engine/requests/native_answer.h"

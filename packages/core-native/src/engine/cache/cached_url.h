@@ -1,6 +1,7 @@
 #pragma once
 // URLs of cache entries as people read and write them.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,5 +25,18 @@ struct CachedUrlPattern {
   // Returns true if the entry's URL matches. A Host field without a port matches every port.
   [[nodiscard]] bool Matches(const cache::KeyParts& key) const;
 };
+
+// -- References of one response to other URLs of its origin.
+
+struct RequestUrl {
+  bool is_secure = false;
+  std::string_view host;    // Value of the Host field.
+  std::string_view target;  // In origin form.
+};
+
+// Resolves the value of a Location or Content-Location field (RFC 3986, section 5.2). Returns the
+// target of the resulting URL; nothing = malformed, or of another origin. Thread: any.
+[[nodiscard]] std::optional<std::string> SameOriginTarget(const RequestUrl& base,
+                                                          std::string_view reference);
 
 }  // namespace httpsys::engine

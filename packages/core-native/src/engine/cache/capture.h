@@ -1,6 +1,7 @@
 #pragma once
 // A request that was given to JavaScript, and the capture of its response for the cache.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,13 +13,27 @@
 #include "cache/request_facts.h"
 #include "cache/response_facts.h"
 #include "cache/store_policy.h"
-#include "engine/cache/capture_count.h"
 #include "engine/cache/process_cache.h"
 #include "engine/config/cache_terms.h"
 #include "http1/request_parser.h"
 #include "http2/response_text.h"
 
 namespace httpsys::engine {
+
+// Counts one response while it is being captured (ProcessCache::must_invalidate()): from its
+// construction until the response is stored or can no longer be. Thread: any.
+class CaptureCount {
+ public:
+  explicit CaptureCount(std::atomic<uint64_t>* captures) : captures_(captures) {
+    captures_->fetch_add(1, std::memory_order_relaxed);
+  }
+  ~CaptureCount() { captures_->fetch_sub(1, std::memory_order_release); }
+  CaptureCount(const CaptureCount&) = delete;
+  CaptureCount& operator=(const CaptureCount&) = delete;
+
+ private:
+  std::atomic<uint64_t>* const captures_;
+};
 
 // Copy of a captured request: the received bytes are gone when the answer comes.
 class CapturedRequest {

@@ -6,7 +6,7 @@
 
 #include "base/ascii.h"
 #include "cache/cache_key.h"
-#include "engine/cache/same_origin.h"
+#include "engine/cache/cached_url.h"
 #include "engine/cache/stored_head.h"
 #include "http2/response_text.h"
 

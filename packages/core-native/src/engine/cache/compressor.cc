@@ -6,8 +6,7 @@
 
 #include "base/process.h"
 #include "base/seeded_hash.h"
-#include "base/signals_blocked.h"
-#include "base/thread_name.h"
+#include "base/thread.h"
 #include "cache/coding_policy.h"
 #include "encoders/encode.h"
 #include "engine/cache/stored_head.h"

@@ -12,7 +12,7 @@
 
 #include "base/ascii.h"
 #include "engine/cache/stored_head.h"
-#include "semantics/multipart_byteranges.h"
+#include "semantics/byte_ranges.h"
 #include "semantics/preconditions.h"
 
 namespace httpsys::engine {

@@ -5,7 +5,6 @@
 
 #include "base/ascii.h"
 #include "semantics/list_members.h"
-#include "semantics/white_space.h"
 
 namespace httpsys::engine {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/cache/leading_lanes.h"
-#include "engine/cache/storable_keys.h"
+#include "engine/cache/process_cache.h"
 #include "engine/config/cache_terms.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/file_output.h"

@@ -11,7 +11,6 @@
 
 #include "backend/backend.h"
 #include "static_files/static_site.h"
-#include "static_files/static_sites.h"
 
 namespace httpsys::engine {
 

@@ -9,13 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/block_pool.h"
 #include "base/block_store.h"
 #include "base/limits.h"
-#include "base/thread_watch.h"
+#include "base/thread.h"
 #include "engine/connection/receive_queue.h"
 #include "engine/connection/unread_requests.h"
-#include "files/sent_parts.h"
+#include "files/open_file.h"
 #include "records/claimed_requests.h"
 #include "records/consumer_signal.h"
 #include "records/control_block.h"

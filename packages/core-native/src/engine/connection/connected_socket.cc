@@ -11,8 +11,8 @@
 #include <cerrno>
 #include <limits>
 
+#include "base/descriptors.h"
 #include "base/limits.h"
-#include "base/socket_calls.h"
 #include "engine/connection/connection.h"
 
 namespace httpsys::engine {

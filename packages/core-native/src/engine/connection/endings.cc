@@ -4,15 +4,14 @@
 
 #include <cerrno>
 
+#include "base/descriptors.h"
 #include "base/limits.h"
-#include "base/socket_calls.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/connection_limits.h"
 #include "engine/connection/connection_list.h"
 #include "engine/connection/input.h"
 
 namespace httpsys::engine {
-
 namespace {
 
 // Size of reads of lingering input. The input is thrown away, so the size only matters for the

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/limits.h"
-#include "base/socket_calls.h"
 #include "engine/connection/connected_socket.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/connection_timers.h"

@@ -9,16 +9,15 @@
 #include <memory>
 #include <string>
 
-#include "base/allowance.h"
 #include "base/limits.h"
+#include "base/rate_bucket.h"
 #include "base/small_blocks.h"
 #include "http2/frame_walker.h"
 #include "http2/nghttp2_api.h"
 #include "http2/request_fields.h"
 #include "http2/response_text.h"
 #include "http2/used_streams.h"
-#include "websocket/deflater.h"
-#include "websocket/inflater.h"
+#include "websocket/message_deflate.h"
 #include "websocket/message_reader.h"
 
 namespace httpsys::engine {

@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/connection/connection.h"
-#include "http2/nghttp2_memory.h"
+#include "http2/nghttp2_api.h"
 
 namespace httpsys::engine {
 

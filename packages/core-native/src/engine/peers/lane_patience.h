@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "base/patience.h"
+#include "base/thread.h"
 
 namespace httpsys::engine {
 

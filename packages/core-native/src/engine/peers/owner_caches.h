@@ -1,15 +1,32 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "engine/connection/connection.h"
-#include "engine/peers/foreign_cache.h"
 #include "engine/peers/port_table.h"
 #include "engine/requests/request_router.h"
 #include "http1/request_parser.h"
 #include "sharing/port_routes.h"
 
 namespace httpsys::engine {
+
+// The caches of other members, as the router sees them.
+// Answers requests by the caches of their owners. Thread: the lane.
+class ForeignCache {
+ public:
+  // Answers a request for this target. Names and certificates were checked before: the client may
+  // send the request to the owners. Asks owners whose cache is not known yet, for later requests.
+  virtual AnswerOutcome Answer(const ArrivedRequest& request,
+                               const sharing::PortRoutes::Target& target) = 0;
+  // Answers a request whose owner was killed and has no successor.
+  virtual AnswerOutcome AnswerOrphaned(const ArrivedRequest& request) = 0;
+  // Returns true if Answer() would probably answer a first request on a plain connection.
+  virtual bool Has(const http1::RequestHead& head, const sharing::PortRoutes::Target& target) = 0;
+
+ protected:
+  ~ForeignCache() = default;
+};
 
 // Tries the caches of owners before a request, or its connection, goes to another member. Thread:
 // the lane.

@@ -10,6 +10,7 @@
 
 #include <uv.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -18,16 +19,68 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/connection/connection.h"
-#include "engine/peers/blocked_peers.h"
-#include "engine/peers/cache_askers.h"
 #include "engine/peers/lane_patience.h"
+#include "peer/frame_reader.h"
 #include "peer/messages.h"
 #include "sharing/channel.h"
 
 namespace httpsys::engine {
+
+// Remembers which members have said that their JavaScript is blocked, and which members this one
+// has told the same.
+// A blocked member passes its requests on. Without this knowledge the receiver, if it has no CPU
+// for a moment, would pass them back. So a blocked member sends kBlocked before the requests, and
+// kBegun over the same channel when its JavaScript has begun a request: the two cannot overtake
+// each other. Thread: the lane.
+class BlockedPeers {
+ public:
+  using Channel = sharing::Channel;
+
+  // Must be called when the JavaScript of this member is blocked, and when it has begun a request
+  // since: that sends kBegun to the members that got kBlocked.
+  void SetBlocked(bool is_blocked) {
+    is_blocked_ = is_blocked;
+    if (is_blocked) return;
+    for (Channel* channel : told_) channel->Send(peer::FrameType::kBegun, {});
+    told_.clear();
+  }
+  // Must be called before requests are passed on over the channel.
+  void Tell(Channel* channel) {
+    if (is_blocked_ && told_.insert(channel).second) channel->Send(peer::FrameType::kBlocked, {});
+  }
+  void OnBlocked(const Channel* channel, uint64_t member) { blocked_[channel] = member; }
+  // Handles kBegun. Returns false if the member has not said before that it was blocked.
+  bool OnBegun(const Channel* channel) { return blocked_.erase(channel) != 0; }
+  // Forgets a channel that has ended. Returns true if the member at its other end was blocked.
+  bool OnGone(Channel* channel) {
+    told_.erase(channel);
+    return OnBegun(channel);
+  }
+  bool IsBlocked(uint64_t member) const {
+    return std::any_of(blocked_.begin(), blocked_.end(),
+                       [=](const auto& item) { return item.second == member; });
+  }
+
+ private:
+  bool is_blocked_ = false;
+  std::unordered_set<Channel*> told_;
+  std::unordered_map<const Channel*, uint64_t> blocked_;
+};
+
+// Gives the cache of this process to members that ask for it. Thread: the lane.
+class CacheAskers {
+ public:
+  virtual ~CacheAskers() = default;
+  // Handles a frame of a member: kCacheHits, kCacheAsk or kCacheFollow. `link` is the number of its
+  // link, which is never reused. The callee owns `fd`, which may be -1.
+  virtual void OnCacheFrame(uint64_t link, const peer::Frame& frame, int fd) = 0;
+  // Must be called when a link from a member has ended.
+  virtual void OnLinkGone(uint64_t link) = 0;
+};
 
 // A client connection that moves to another member, with the bytes that were read and not handled.
 // Also one end of a relay's socket pair.

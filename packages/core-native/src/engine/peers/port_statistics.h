@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "engine/connection/lane_server.h"
-#include "sharing/port_counters.h"
+#include "sharing/port_effects.h"
 
 namespace httpsys::engine {
 

@@ -19,8 +19,8 @@
 #include "files/read_ahead.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
+#include "semantics/byte_ranges.h"
 #include "semantics/http_date.h"
-#include "semantics/multipart_byteranges.h"
 #include "static_files/static_decision.h"
 #include "static_files/static_site.h"
 

@@ -11,7 +11,6 @@
 
 #include "engine/cache/process_cache.h"
 #include "engine/config/server_config.h"
-#include "engine/peers/cache_askers.h"
 #include "engine/peers/peer_links.h"
 #include "engine/peers/port_table.h"
 #include "peer/messages.h"

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/cache/co_owners.h"
 #include "engine/cache/process_cache.h"
 #include "engine/peers/port_table.h"
 #include "engine/shared_cache/foreign_arenas.h"
@@ -17,6 +18,13 @@
 #include "sharing/port_routes.h"
 
 namespace httpsys::engine {
+
+// Finds the scopes of this engine's servers that other members with a cache own, too. A scope is 0
+// if the server has no cache on the lane, or no scope for the prefix. Visits every target of the
+// routes. Thread: the lane.
+[[nodiscard]] std::vector<CoOwners::Shared> FindCoOwnedScopes(
+    const std::map<uint16_t, std::shared_ptr<const sharing::PortRoutes>>& routes,
+    const LaneServers& servers);
 
 // Requests the caches of other members, over one data connection each, and maps their memory.
 // Checks and limits everything that an owner sends. An owner that sends nothing costs a descriptor;

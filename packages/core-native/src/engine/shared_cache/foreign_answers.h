@@ -2,19 +2,24 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "cache/freshness.h"
 #include "cache/request_facts.h"
+#include "engine/cache/cache_reader.h"
 #include "engine/cache/entry_answer.h"
-#include "engine/cache/find_response.h"
-#include "engine/cache/shared_bodies.h"
-#include "engine/peers/foreign_cache.h"
+#include "engine/cache/send_entry.h"
+#include "engine/peers/owner_caches.h"
 #include "engine/requests/native_answer.h"
-#include "engine/shared_cache/arena_readers.h"
 #include "engine/shared_cache/foreign_arenas.h"
 #include "http1/method_table.h"
 
 namespace httpsys::engine {
+
+// Checks a response head that another process has stored, which may be any bytes. Returns true if
+// it is well formed (stored_head.h), has this final status, and its Content-Length is `body_bytes`:
+// then it cannot falsify where the connection's next response begins. Thread: any.
+[[nodiscard]] bool IsSoundHead(std::string_view head, uint16_t status, uint64_t body_bytes);
 
 // Answers requests for URLs of other members from these members' arenas, without their JavaScript
 // and without handing over the connection. Requests that no entry answers go to their owners as

@@ -9,8 +9,8 @@
 #include <ctime>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/limits.h"
-#include "base/own_descriptor.h"
 #include "base/process.h"
 
 namespace httpsys::engine {

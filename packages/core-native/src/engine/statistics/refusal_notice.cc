@@ -12,13 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptors.h"
 #include "base/limits.h"
 #include "base/process.h"
-#include "base/socket_calls.h"
 #include "engine/statistics/error_log.h"
 
 namespace httpsys::engine {
-
 namespace {
 
 struct OwnNotice {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/block_pool.h"
+#include "base/block_store.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/protocol.h"

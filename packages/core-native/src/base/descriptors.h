@@ -1,5 +1,5 @@
 #pragma once
-// Moves descriptors of the engine to high numbers.
+// Moves descriptors of the engine to high numbers. Portable flags of socket calls.
 //
 // A program that closes a descriptor twice closes whichever descriptor has got its number
 // meanwhile. The system assigns the smallest free number, so the engine's new descriptors would be
@@ -7,8 +7,10 @@
 // sockets keep their numbers, as in Node. Thread: any.
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <initializer_list>
 
 namespace httpsys {
@@ -41,5 +43,17 @@ inline int MoveToOwn(int fd) {
   close(fd);
   return copy;
 }
+
+// -- Portable flags and error checks for socket calls.
+
+// Flags for send(2) that prevent SIGPIPE. On systems without MSG_NOSIGNAL, SuppressSigpipe() sets
+// an option of the socket instead.
+#ifdef MSG_NOSIGNAL
+inline constexpr int kSendFlags = MSG_NOSIGNAL;
+#else
+inline constexpr int kSendFlags = 0;
+#endif
+
+inline bool IsWouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
 }  // namespace httpsys

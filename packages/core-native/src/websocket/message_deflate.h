@@ -1,5 +1,5 @@
 #pragma once
-// The receiving side of permessage-deflate (RFC 7692).
+// permessage-deflate (RFC 7692).
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 namespace httpsys::websocket {
 
+// The receiving side of permessage-deflate (RFC 7692).
 class Inflater : public ZlibUser {
  public:
   enum class Result : uint8_t { kOk, kTooLong, kFailed };
@@ -38,8 +39,26 @@ class Inflater : public ZlibUser {
 
   const char* zlib_message_ = "";
   int zlib_code_ = 0;
-  // The position in Node's output chunk of 16 KiB; see inflater.cc.
+  // The position in Node's output chunk of 16 KiB; see message_deflate.cc.
   uint16_t chunk_at_ = 0;
+};
+
+// The sending side of permessage-deflate (RFC 7692).
+class Deflater : public ZlibUser {
+ public:
+  // If `takes_over` is false (server_no_context_takeover, or our own choice, which needs no
+  // consent), each message is compressed independently. Then any number of WebSockets with the same
+  // parameters may share one Deflater and its results; see ForgetContext().
+  Deflater(ZlibPool* pool, const ZlibParameters& parameters, bool takes_over)
+      : ZlibUser(pool, true, parameters, takes_over) {}
+
+  // Appends the compressed payload of a frame to `out`; without the final 00 00 ff ff of a message
+  // (RFC 7692, section 7.2.1). Returns false if out of memory: the WebSocket is then unusable.
+  bool Deflate(std::string_view payload, bool is_last_of_message, ByteBuffer* out);
+
+  // Must be called when this WebSocket sends a compressed message that another Deflater has made:
+  // otherwise this one's references to earlier messages would be wrong.
+  void ForgetContext() { Drop(); }
 };
 
 }  // namespace httpsys::websocket

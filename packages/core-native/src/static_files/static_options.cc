@@ -1,9 +1,8 @@
-#include "static_files/header_rules.h"
+#include "static_files/static_options.h"
 
 #include <bitset>
 #include <cstddef>
 
-#include "static_files/path_names.h"
 #include "static_files/request_path.h"
 
 namespace httpsys::static_files {
