@@ -403,9 +403,7 @@ struct BackendCapabilities {
 // JavaScript thread that made the backend, for every method.
 class Backend {
  public:
-  Backend() = default;
-  Backend(const Backend&) = delete;
-  Backend& operator=(const Backend&) = delete;
+  Backend& operator=(Backend&&) = delete;
   virtual ~Backend() = default;
 
   virtual size_t lane_count() const = 0;

@@ -15,8 +15,7 @@ class RateBucket {
  public:
   // `rate` is in bytes per second, at least 1.
   RateBucket(uint64_t rate, uint64_t now_ns);
-  RateBucket(const RateBucket&) = delete;
-  RateBucket& operator=(const RateBucket&) = delete;
+  RateBucket& operator=(RateBucket&&) = delete;
 
   // Sets the number of owners that share the rate equally: this bucket gets one owner's part of the
   // rate and of the burst. Tickets keep their order, and are due according to the new part.

@@ -33,8 +33,7 @@ class InvalidationCounters {
  public:
   // Returns nullptr if memory is short.
   [[nodiscard]] static std::unique_ptr<InvalidationCounters> Create();
-  InvalidationCounters(const InvalidationCounters&) = delete;
-  InvalidationCounters& operator=(const InvalidationCounters&) = delete;
+  InvalidationCounters& operator=(InvalidationCounters&&) = delete;
 
   // The memory that other processes map.
   const std::shared_ptr<const SharedMemory>& memory() const { return shared_; }
@@ -59,8 +58,7 @@ class FollowedCounters {
   // Returns nullptr if the memory has another size.
   [[nodiscard]] static std::shared_ptr<FollowedCounters> Over(
       std::shared_ptr<const SharedMemory> memory);
-  FollowedCounters(const FollowedCounters&) = delete;
-  FollowedCounters& operator=(const FollowedCounters&) = delete;
+  FollowedCounters& operator=(FollowedCounters&&) = delete;
 
   // Raises the generation if the counter of a target has changed since the last call for it. When
   // the call returns, the generation has been raised for everything that was counted before the

@@ -33,8 +33,7 @@ static_assert(sizeof(SharedWord) == sizeof(uint64_t) && SharedWord::is_always_lo
 class SharedMemory {
  public:
   ~SharedMemory();
-  SharedMemory(const SharedMemory&) = delete;
-  SharedMemory& operator=(const SharedMemory&) = delete;
+  SharedMemory& operator=(SharedMemory&&) = delete;
 
   // Makes zeroed memory that this process can write. `bytes` must be a multiple of 8, above 0.
   // Returns nullptr if memory or descriptors are short.

@@ -14,8 +14,7 @@ namespace httpsys::engine {
 class KeptFiles final : public FileBackend {
  public:
   explicit KeptFiles(files::OpenFiles* table) : table_(table) {}
-  KeptFiles(const KeptFiles&) = delete;
-  KeptFiles& operator=(const KeptFiles&) = delete;
+  KeptFiles& operator=(KeptFiles&&) = delete;
 
   KeptFile Find(const std::string& path) override;
   KeptFile Keep(const std::string& path, Descriptor fd) override;

@@ -33,8 +33,7 @@ class Lane final : public InputHandler {
        PortStatistics* statistics, std::function<void(uint16_t port)> on_doubt,
        files::ReadAhead* ahead, ForeignArenas* arenas);
   ~Lane();
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  Lane& operator=(Lane&&) = delete;
 
   // -- Thread: the owner's.
 

@@ -26,8 +26,7 @@ class LaneCommands {
   // `wake` wakes the lane, which then calls RunAll().
   LaneCommands(CommandQueue* queue, const Attachments* attachments, LaneParts* parts,
                PortStatistics* statistics, std::atomic<uint32_t>* load, std::function<void()> wake);
-  LaneCommands(const LaneCommands&) = delete;
-  LaneCommands& operator=(const LaneCommands&) = delete;
+  LaneCommands& operator=(LaneCommands&&) = delete;
 
   // -- Commands.
 

@@ -14,8 +14,7 @@ namespace httpsys::engine {
 class Nap {
  public:
   explicit Nap(const Attachments* attachments) : attachments_(attachments) {}
-  Nap(const Nap&) = delete;
-  Nap& operator=(const Nap&) = delete;
+  Nap& operator=(Nap&&) = delete;
 
   // Waits up to limits::kNapUs. Returns true if JavaScript has ended the wait. Does not wait if an
   // environment has published replies and is not in a batch, or if naps have been useless lately.

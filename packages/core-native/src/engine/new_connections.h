@@ -13,8 +13,7 @@ class NewConnections {
  public:
   // `load` counts the connections, as in Transport.
   NewConnections(LaneParts* parts, std::atomic<uint32_t>* load) : parts_(parts), load_(load) {}
-  NewConnections(const NewConnections&) = delete;
-  NewConnections& operator=(const NewConnections&) = delete;
+  NewConnections& operator=(NewConnections&&) = delete;
 
   // Takes the descriptors over.
   void Add(uint32_t server_id, const std::vector<int>& fds);

@@ -15,8 +15,7 @@ class RecordPublisher {
  public:
   RecordPublisher(uv_loop_t* loop, const Attachments* attachments, Transport* transport,
                   Input* input, PortRouter* router);
-  RecordPublisher(const RecordPublisher&) = delete;
-  RecordPublisher& operator=(const RecordPublisher&) = delete;
+  RecordPublisher& operator=(RecordPublisher&&) = delete;
   // Must be called before the loop is closed.
   void Close();
 

@@ -43,8 +43,7 @@ class Walk {
   ~Walk() {
     while (depth_ > 0) Leave();
   }
-  Walk(const Walk&) = delete;
-  Walk& operator=(const Walk&) = delete;
+  Walk& operator=(Walk&&) = delete;
 
   // Walks the path. Returns a descriptor, or a negative errno.
   int Run() {

@@ -33,8 +33,7 @@ class OpenFile::Use {
   ~Use() {
     if (is_held_) file_.users_.fetch_sub(1, std::memory_order_release);
   }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
+  Use& operator=(Use&&) = delete;
 
   explicit operator bool() const {
     return is_held_ && !file_.is_lost_.load(std::memory_order_relaxed);

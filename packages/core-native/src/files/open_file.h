@@ -41,8 +41,7 @@ class OpenFile {
   // Sets a function that opens the file again, instead of opening the path. It must return a
   // descriptor or a negative errno. Must be called before another thread has the file.
   void set_opener(std::function<int()> opener) { opener_ = std::move(opener); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
+  OpenFile& operator=(OpenFile&&) = delete;
   ~OpenFile();
 
   // Facts about the file at the time when it was opened. Reads of files with the same device wait

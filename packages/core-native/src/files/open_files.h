@@ -30,8 +30,7 @@ class OpenFiles : public std::enable_shared_from_this<OpenFiles> {
 
   // Makes a table; its files may outlive it.
   static std::shared_ptr<OpenFiles> Make(size_t descriptors_max, Share share);
-  OpenFiles(const OpenFiles&) = delete;
-  OpenFiles& operator=(const OpenFiles&) = delete;
+  OpenFiles& operator=(OpenFiles&&) = delete;
 
   // Returns the open file of a path; nullptr if the path names another file now, or if the file's
   // rights or the process' user have changed. `facts` gets the file's present facts. Calls only

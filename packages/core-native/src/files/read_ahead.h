@@ -35,8 +35,7 @@ class ReadAhead {
   using Sweep = std::function<bool()>;
 
   explicit ReadAhead(Sweep sweep = nullptr);
-  ReadAhead(const ReadAhead&) = delete;
-  ReadAhead& operator=(const ReadAhead&) = delete;
+  ReadAhead& operator=(ReadAhead&&) = delete;
   ~ReadAhead() { Close(); }
 
   using Ticket = uint64_t;

@@ -28,8 +28,7 @@ class RootFolder {
   [[nodiscard]] static std::unique_ptr<RootFolder> Open(std::string path, LinkPolicy links,
                                                         OpenWay way, int* error);
   ~RootFolder();
-  RootFolder(const RootFolder&) = delete;
-  RootFolder& operator=(const RootFolder&) = delete;
+  RootFolder& operator=(RootFolder&&) = delete;
 
   // Opens a file below the folder. `relative` is a path of ReadRequestPath(); empty for the folder
   // itself. Only a regular file stays open; the error is ENXIO for anything but files and folders.

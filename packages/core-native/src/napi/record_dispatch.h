@@ -29,8 +29,7 @@ class RecordDispatch {
   };
 
   explicit RecordDispatch(Owner owner) : owner_(std::move(owner)) {}
-  RecordDispatch(const RecordDispatch&) = delete;
-  RecordDispatch& operator=(const RecordDispatch&) = delete;
+  RecordDispatch& operator=(RecordDispatch&&) = delete;
 
   // `controls` are the control blocks of the lanes. Returns false if the event loop cannot be
   // watched; Close() must also be called then.

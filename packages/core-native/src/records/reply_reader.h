@@ -26,8 +26,7 @@ class ReplyReader {
   // record. nullptr = never held.
   explicit ReplyReader(ControlBlock control, const std::atomic<bool>* is_held = nullptr)
       : control_(control), is_held_(is_held) {}
-  ReplyReader(const ReplyReader&) = delete;
-  ReplyReader& operator=(const ReplyReader&) = delete;
+  ReplyReader& operator=(ReplyReader&&) = delete;
 
   // Adds a segment, whose memory must outlive the reader. Returns its id. Thread: JavaScript.
   uint32_t AddSegment(std::span<const uint8_t> memory);

@@ -34,8 +34,7 @@ class RequestQueue {
   // queue. `pool` receives the memory of blocks that JavaScript does not need any more.
   explicit RequestQueue(std::vector<std::span<uint8_t>> segments,
                         std::shared_ptr<BlockPool> pool = std::make_shared<BlockPool>());
-  RequestQueue(const RequestQueue&) = delete;
-  RequestQueue& operator=(const RequestQueue&) = delete;
+  RequestQueue& operator=(RequestQueue&&) = delete;
 
   // -- Thread: the lane.
 

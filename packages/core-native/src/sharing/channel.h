@@ -33,8 +33,7 @@ class Channel {
 
   // Takes over a connected, non-blocking descriptor.
   Channel(uv_loop_t* loop, int fd, Handler* handler);
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
+  Channel& operator=(Channel&&) = delete;
 
   // Begins to read. Returns 0 or a negative errno; after a failure only Close() may be called.
   int Start();

@@ -29,8 +29,7 @@ class RankOwners {
   using Ask = std::function<bool(const std::string& name)>;
 
   explicit RankOwners(Ask ask) : ask_(std::move(ask)) {}
-  RankOwners(const RankOwners&) = delete;
-  RankOwners& operator=(const RankOwners&) = delete;
+  RankOwners& operator=(RankOwners&&) = delete;
 
   // Returns true if another user has the name. Keeps answers for limits::kRankOwnerMs.
   bool IsStrangers(const std::string& name, uint64_t now_ms);

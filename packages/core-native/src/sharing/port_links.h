@@ -20,9 +20,7 @@ namespace httpsys::sharing {
 // Open(), Flush(), UnsentBytes(), HasUnread(), HasEnded(), Remove(), CloseAll(): the loop's thread.
 class PortLinks {
  public:
-  PortLinks() = default;
-  PortLinks(const PortLinks&) = delete;
-  PortLinks& operator=(const PortLinks&) = delete;
+  PortLinks& operator=(PortLinks&&) = delete;
 
   struct Place {
     LinkId link = 0;

@@ -110,8 +110,7 @@ class PortRecord {
         state(number),
         effects(effects),
         routing_(number, this->self.id) {}
-  PortRecord(const PortRecord&) = delete;
-  PortRecord& operator=(const PortRecord&) = delete;
+  PortRecord& operator=(PortRecord&&) = delete;
 
   // True if this engine has registered nothing and is registering nothing.
   bool WantsNothing() const { return own.empty() && queued.empty() && asked.empty(); }

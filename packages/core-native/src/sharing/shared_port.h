@@ -52,8 +52,7 @@ class SharedPort final : private PortEffects {
   SharedPort(uint16_t number, uint64_t life, peer::Member self, PortHost* host);
   // Closes the port's sockets and names. The host closes its links.
   ~SharedPort();
-  SharedPort(const SharedPort&) = delete;
-  SharedPort& operator=(const SharedPort&) = delete;
+  SharedPort& operator=(SharedPort&&) = delete;
 
   PortParticipant& participant() { return participant_; }
   uint64_t life() const { return life_; }

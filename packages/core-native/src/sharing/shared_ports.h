@@ -71,8 +71,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   // `bound_cache` is nullptr if the engine has no cache.
   explicit SharedPorts(Delegate* delegate, BoundCache bound_cache = nullptr);
   ~SharedPorts();
-  SharedPorts(const SharedPorts&) = delete;
-  SharedPorts& operator=(const SharedPorts&) = delete;
+  SharedPorts& operator=(SharedPorts&&) = delete;
 
   // -- Thread: JavaScript. No call waits for another process.
 

@@ -29,8 +29,7 @@ class SharingThread {
 
   // `owner` must outlive the thread.
   explicit SharingThread(Owner* owner) : owner_(owner) {}
-  SharingThread(const SharingThread&) = delete;
-  SharingThread& operator=(const SharingThread&) = delete;
+  SharingThread& operator=(SharingThread&&) = delete;
 
   // -- Thread: any.
 

@@ -57,8 +57,7 @@ class StaticSite {
   // `root` is an absolute path. `table` keeps files open; nullptr = results keep them open.
   StaticSite(StaticOptions options, std::string root, files::LinkPolicy links,
              std::shared_ptr<files::OpenFiles> table);
-  StaticSite(const StaticSite&) = delete;
-  StaticSite& operator=(const StaticSite&) = delete;
+  StaticSite& operator=(StaticSite&&) = delete;
 
   const StaticOptions& options() const { return options_; }
   // Returns the place where a search waits: the device of the folder, which is known once the
@@ -120,8 +119,7 @@ class StaticSites {
  public:
   // `table` keeps the files of the sites open; see StaticSite.
   explicit StaticSites(std::shared_ptr<files::OpenFiles> table) : table_(std::move(table)) {}
-  StaticSites(const StaticSites&) = delete;
-  StaticSites& operator=(const StaticSites&) = delete;
+  StaticSites& operator=(StaticSites&&) = delete;
 
   std::shared_ptr<StaticSite> Make(StaticOptions options, std::string root,
                                    files::LinkPolicy links);

@@ -49,8 +49,7 @@ class Negotiation {
   // of a failure. Tickets are encrypted with `ticket_keys`.
   Negotiation(SSL* ssl, std::shared_ptr<const ServerContext> context,
               std::shared_ptr<TicketKeys> ticket_keys, Wire* wire, Failure* failure);
-  Negotiation(const Negotiation&) = delete;
-  Negotiation& operator=(const Negotiation&) = delete;
+  Negotiation& operator=(Negotiation&&) = delete;
 
   // Makes the negotiation available to OpenSSL's callbacks. Returns false if out of memory.
   bool Attach();

@@ -24,8 +24,7 @@ class Digest {
  public:
   Digest() : context_(EVP_MD_CTX_new()) { EVP_DigestInit_ex(context_, EVP_sha256(), nullptr); }
   ~Digest() { EVP_MD_CTX_free(context_); }
-  Digest(const Digest&) = delete;
-  Digest& operator=(const Digest&) = delete;
+  Digest& operator=(Digest&&) = delete;
 
   void Add(std::string_view part) {
     const uint64_t size = part.size();

@@ -39,8 +39,7 @@ class Session {
   // the port. Returns nullptr if out of memory.
   static std::unique_ptr<Session> Create(std::shared_ptr<const ServerContext> context, int fd,
                                          WireBuffer* sealed, uint16_t port = 0, Maker maker = {});
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  Session& operator=(Session&&) = delete;
 
   // -- The handshake.
 

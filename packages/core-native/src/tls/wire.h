@@ -20,8 +20,7 @@ class Wire {
   // Uses the descriptor, which the caller still owns. `sealed` must outlive the wire and be empty
   // between the calls of a session.
   Wire(int fd, WireBuffer* sealed) : sealed_(sealed), fd_(fd) {}
-  Wire(const Wire&) = delete;
-  Wire& operator=(const Wire&) = delete;
+  Wire& operator=(Wire&&) = delete;
 
   // Makes OpenSSL use the wire, which must outlive `ssl`. Returns false if out of memory.
   bool Attach(SSL* ssl);

@@ -42,8 +42,7 @@ class ZlibPool;
 // Base class of Inflater and Deflater: the owner of a zlib state.
 class ZlibUser {
  public:
-  ZlibUser(const ZlibUser&) = delete;
-  ZlibUser& operator=(const ZlibUser&) = delete;
+  ZlibUser& operator=(ZlibUser&&) = delete;
 
   // Gives the state back to the pool, and keeps the history for the next message as a dictionary.
   // Does nothing within a message.
@@ -84,8 +83,7 @@ class ZlibPool {
   explicit ZlibPool(size_t inflaters_max = kLiveInflatersMax,
                     size_t deflaters_max = kLiveDeflatersMax);
   ~ZlibPool();
-  ZlibPool(const ZlibPool&) = delete;
-  ZlibPool& operator=(const ZlibPool&) = delete;
+  ZlibPool& operator=(ZlibPool&&) = delete;
 
   // Takes away states that were not used since the last call, and frees all spare ones. Must be
   // called by a timer of a few seconds; cheap when no state is in use.

@@ -18,8 +18,7 @@ class CompletionPort {
 
   // Opens a port. Returns nullptr, and sets the system's error code, on failure.
   static std::unique_ptr<CompletionPort> Open(uint32_t* error);
-  CompletionPort(const CompletionPort&) = delete;
-  CompletionPort& operator=(const CompletionPort&) = delete;
+  CompletionPort& operator=(CompletionPort&&) = delete;
   ~CompletionPort();
 
   // Makes the calls of a handle complete at this port, unless they are completed at once. Returns

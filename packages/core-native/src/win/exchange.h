@@ -40,8 +40,7 @@ class Exchange {
   };
 
   Exchange(std::shared_ptr<KernelQueue> queue, HTTP_REQUEST_ID id, bool is_core_only);
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
+  Exchange& operator=(Exchange&&) = delete;
 
   // The request's connection; nullptr = JavaScript needs no more events of the exchange.
   KernelConnection* connection = nullptr;

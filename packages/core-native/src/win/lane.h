@@ -33,8 +33,7 @@ class Lane {
   // The pointers and `memory` must outlive the lane.
   Lane(CompletionPort* port, const LaneMemory& memory, const http1::MethodTable* methods,
        ConsumerSignal* signal);
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  Lane& operator=(Lane&&) = delete;
   ~Lane();
 
   void Start();

@@ -14,8 +14,7 @@ class LogFields {
  public:
   LogFields(const HTTP_REQUEST& request, const engine::Addresses& addresses,
             std::string_view method);
-  LogFields(const LogFields&) = delete;
-  LogFields& operator=(const LogFields&) = delete;
+  LogFields& operator=(LogFields&&) = delete;
 
   HTTP_LOG_DATA* With(uint16_t status);
 

@@ -19,8 +19,7 @@ class Receiver {
 
   // `server_id` is the server of all requests; 0 = each request's context names its server.
   Receiver(std::shared_ptr<KernelQueue> queue, uint32_t server_id, OnRequest on_request);
-  Receiver(const Receiver&) = delete;
-  Receiver& operator=(const Receiver&) = delete;
+  Receiver& operator=(Receiver&&) = delete;
 
   const std::shared_ptr<KernelQueue>& queue() const { return queue_; }
   uint32_t server_id() const { return server_id_; }

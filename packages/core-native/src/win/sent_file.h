@@ -15,8 +15,7 @@ class SentFile {
  public:
   // Opens a part of a Node descriptor's file; nullptr = the descriptor is not that of a file.
   static std::unique_ptr<SentFile> Open(int fd, uint64_t start, uint64_t bytes);
-  SentFile(const SentFile&) = delete;
-  SentFile& operator=(const SentFile&) = delete;
+  SentFile& operator=(SentFile&&) = delete;
   // Must not be called before the call that uses the file has completed.
   ~SentFile();
 

@@ -12,8 +12,7 @@ class ServerSession {
  public:
   // Opens a session. On failure, returns nullptr and sets the system's error code.
   static std::unique_ptr<ServerSession> Open(uint32_t* error);
-  ServerSession(const ServerSession&) = delete;
-  ServerSession& operator=(const ServerSession&) = delete;
+  ServerSession& operator=(ServerSession&&) = delete;
   ~ServerSession();
 
   HTTP_SERVER_SESSION_ID id() const { return id_; }

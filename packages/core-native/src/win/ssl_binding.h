@@ -17,8 +17,7 @@ inline constexpr GUID kAppId = {
 class Configuration {
  public:
   Configuration() : error_(HttpInitialize(HTTPAPI_VERSION_2, HTTP_INITIALIZE_CONFIG, nullptr)) {}
-  Configuration(const Configuration&) = delete;
-  Configuration& operator=(const Configuration&) = delete;
+  Configuration& operator=(Configuration&&) = delete;
   ~Configuration() {
     if (error_ == NO_ERROR) HttpTerminate(HTTP_INITIALIZE_CONFIG, nullptr);
   }

@@ -19,8 +19,7 @@ class UrlGroup {
  public:
   // Makes a group. On failure, returns nullptr and sets the system's error code.
   static std::unique_ptr<UrlGroup> Open(const ServerSession& session, uint32_t* error);
-  UrlGroup(const UrlGroup&) = delete;
-  UrlGroup& operator=(const UrlGroup&) = delete;
+  UrlGroup& operator=(UrlGroup&&) = delete;
   // Removes the URL: after the destructor, other processes can register it.
   ~UrlGroup();
 

@@ -44,8 +44,7 @@ class Acceptor {
 
   explicit Acceptor(std::unique_ptr<ListenerPoll> poll = MakeListenerPoll());
   ~Acceptor();
-  Acceptor(const Acceptor&) = delete;
-  Acceptor& operator=(const Acceptor&) = delete;
+  Acceptor& operator=(Acceptor&&) = delete;
 
   // -- Thread: the owner's.
 
@@ -171,8 +170,7 @@ class AcceptWatch {
   AcceptWatch(Acceptor* acceptor, Acceptor::LentSink sink, std::function<void()> done)
       : acceptor_(acceptor), sink_(std::move(sink)), done_(std::move(done)) {}
   ~AcceptWatch();
-  AcceptWatch(const AcceptWatch&) = delete;
-  AcceptWatch& operator=(const AcceptWatch&) = delete;
+  AcceptWatch& operator=(AcceptWatch&&) = delete;
 
   // Starts to watch. Must be called before the loop runs. Does nothing if the system cannot watch a
   // set of descriptors as one, or has no free descriptor: then the acceptor's thread accepts.

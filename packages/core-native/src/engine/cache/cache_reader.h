@@ -68,8 +68,7 @@ enum class FoundCoding : uint8_t {
 class CacheReader {
  public:
   explicit CacheReader(ProcessCache* cache) : cache_(cache) {}
-  CacheReader(const CacheReader&) = delete;
-  CacheReader& operator=(const CacheReader&) = delete;
+  CacheReader& operator=(CacheReader&&) = delete;
 
   // Looks for the stored response to the request `head` in a scope. `key` is the key of its URL; if
   // the responses of the URL vary, `key` becomes the key of the variant. With kHit, `found` is

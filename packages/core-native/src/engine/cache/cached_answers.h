@@ -31,8 +31,7 @@ class CachedAnswers {
   CachedAnswers(ProcessCache* cache, const http1::MethodTable* methods, NativeAnswers* answers,
                 Captures* captures, WaitingMisses* waiting, Refreshes* refreshes,
                 Compressor* compressor);
-  CachedAnswers(const CachedAnswers&) = delete;
-  CachedAnswers& operator=(const CachedAnswers&) = delete;
+  CachedAnswers& operator=(CachedAnswers&&) = delete;
 
   // Answers a request of the connection's server from an entry, if an entry may answer it. With
   // kLater it may wait for the answer to another request, and is resumed then.

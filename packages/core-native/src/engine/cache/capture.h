@@ -28,8 +28,7 @@ class CaptureCount {
     captures_->fetch_add(1, std::memory_order_relaxed);
   }
   ~CaptureCount() { captures_->fetch_sub(1, std::memory_order_release); }
-  CaptureCount(const CaptureCount&) = delete;
-  CaptureCount& operator=(const CaptureCount&) = delete;
+  CaptureCount& operator=(CaptureCount&&) = delete;
 
  private:
   std::atomic<uint64_t>* const captures_;
@@ -40,8 +39,7 @@ class CapturedRequest {
  public:
   CapturedRequest(const http1::RequestHead& head, const cache::RequestFacts& facts,
                   std::string key);
-  CapturedRequest(const CapturedRequest&) = delete;
-  CapturedRequest& operator=(const CapturedRequest&) = delete;
+  CapturedRequest& operator=(CapturedRequest&&) = delete;
 
   const cache::RequestFacts& facts() const { return facts_; }
   // The cache key of the URL.
@@ -69,8 +67,7 @@ class Capture {
   Capture(std::unique_ptr<CapturedRequest> request, std::shared_ptr<const CacheTerms> terms,
           ProcessCache* cache);
   ~Capture();
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
+  Capture& operator=(Capture&&) = delete;
 
   const CapturedRequest& request() const { return *request_; }
   const CacheTerms& terms() const { return *terms_; }

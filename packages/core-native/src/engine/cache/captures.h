@@ -24,8 +24,7 @@ struct StoredCopy {
   // ProcessCache::TakeCaptureBytes() must have granted `bytes`.
   StoredCopy(ProcessCache* cache, uint64_t bytes) : cache_(cache), taken_bytes_(bytes) {}
   ~StoredCopy() { cache_->ReturnCaptureBytes(taken_bytes_); }
-  StoredCopy(const StoredCopy&) = delete;
-  StoredCopy& operator=(const StoredCopy&) = delete;
+  StoredCopy& operator=(StoredCopy&&) = delete;
 
   uint16_t status = 0;
   std::string head;
@@ -87,8 +86,7 @@ class Captures final : public Withdrawals {
 
   Captures(ProcessCache* cache, WaitingMisses* waiting, OutputPass* output)
       : cache_(cache), waiting_(waiting), output_(output), refused_(cache) {}
-  Captures(const Captures&) = delete;
-  Captures& operator=(const Captures&) = delete;
+  Captures& operator=(Captures&&) = delete;
 
   // Must be called when JavaScript has got a request, the newest one of the connection or stream.
   // `exchange` is nullptr if the answer does not concern the cache.

@@ -36,9 +36,7 @@ class CoOwners {
   // Drops the obsolete entries of a scope. Called on the thread of Set() and Sweep().
   using DropObsolete = std::function<void(uint32_t scope)>;
 
-  CoOwners() = default;
-  CoOwners(const CoOwners&) = delete;
-  CoOwners& operator=(const CoOwners&) = delete;
+  CoOwners& operator=(CoOwners&&) = delete;
 
   // -- Invalidations of this process.
 

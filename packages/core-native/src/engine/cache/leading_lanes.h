@@ -32,9 +32,7 @@ class LeadingLanes {
   // Informs a lane. Called on other threads with the mutex held, so it must only post to the lane.
   using Tell = std::function<void(const std::string& key, Event event)>;
 
-  LeadingLanes() = default;
-  LeadingLanes(const LeadingLanes&) = delete;
-  LeadingLanes& operator=(const LeadingLanes&) = delete;
+  LeadingLanes& operator=(LeadingLanes&&) = delete;
 
   // Registers a lane. `tell` gets the events of keys for which the lane waits or leads, until
   // Leave() has returned. Leave() lets other lanes lead instead of this one.

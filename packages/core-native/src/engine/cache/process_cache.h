@@ -40,8 +40,7 @@ class StorableKeys {
   static constexpr size_t kKeysMax = 16 * 1024;
 
   StorableKeys() : keys_(static_cast<Key*>(std::calloc(kKeysMax, sizeof(Key)))) {}
-  StorableKeys(const StorableKeys&) = delete;
-  StorableKeys& operator=(const StorableKeys&) = delete;
+  StorableKeys& operator=(StorableKeys&&) = delete;
 
   // `hash` is the hash of the key, which must be the same in all lanes.
   Last Find(uint64_t hash) const {
@@ -78,8 +77,7 @@ class ProcessCache {
   static constexpr uint64_t kDefaultBytes = 32 * 1024 * 1024;
 
   ProcessCache();
-  ProcessCache(const ProcessCache&) = delete;
-  ProcessCache& operator=(const ProcessCache&) = delete;
+  ProcessCache& operator=(ProcessCache&&) = delete;
 
   static ProcessCache& Instance();
 

@@ -37,8 +37,7 @@ class Refreshes {
   Refreshes(uv_loop_t* loop, ProcessCache* cache, const http1::MethodTable* methods,
             const Servers* servers, Transport* transport, Input* input, WaitingMisses* waiting,
             FileOutput::Post post);
-  Refreshes(const Refreshes&) = delete;
-  Refreshes& operator=(const Refreshes&) = delete;
+  Refreshes& operator=(Refreshes&&) = delete;
 
   // BeginStale() and BeginAwaited() send their request after the present pass. `request` is the
   // request for JavaScript, which sees the client of `connection`, whose request caused it.

@@ -55,8 +55,7 @@ class RefusedTargets {
   static constexpr size_t kTargetsMax = 4096;
 
   explicit RefusedTargets(const ProcessCache* cache) : cache_(cache) {}
-  RefusedTargets(const RefusedTargets&) = delete;
-  RefusedTargets& operator=(const RefusedTargets&) = delete;
+  RefusedTargets& operator=(RefusedTargets&&) = delete;
 
   bool empty() const { return targets_.empty(); }
   // Returns a hash of all parts of a GET request's key, or 0 if the cache must read one of its

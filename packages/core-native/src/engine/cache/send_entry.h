@@ -26,9 +26,7 @@ class SharedBodies final : public Lender {
   // Minimum size of a shared body; shorter ones are copied for each client.
   static constexpr size_t kBytesMin = 16 * 1024;
 
-  SharedBodies() = default;
-  SharedBodies(const SharedBodies&) = delete;
-  SharedBodies& operator=(const SharedBodies&) = delete;
+  SharedBodies& operator=(SharedBodies&&) = delete;
 
   // Sets the body of the next answer. The body must not move until the answer was given. `stamp` is
   // the entry's EntryTerms::stamp; several bodies may have the same stamp.

@@ -23,8 +23,7 @@ class ServerCaches final : public CacheBackend {
   // `name` distinguishes the engine from others of the process.
   ServerCaches(ProcessCache* cache, std::string name) : cache_(cache), name_(std::move(name)) {}
   ~ServerCaches() override { Close(); }
-  ServerCaches(const ServerCaches&) = delete;
-  ServerCaches& operator=(const ServerCaches&) = delete;
+  ServerCaches& operator=(ServerCaches&&) = delete;
 
   // Must be called with each version of a server's settings, before its configuration is made from
   // them. Returns nullptr if the server has no cache. A server without a cache gets one only if

@@ -49,8 +49,7 @@ class WaitingMisses {
   // `post` is as in FileOutput. `lanes` and `keys` must outlive this object.
   WaitingMisses(uv_loop_t* loop, Input* input, OutputPass* output, LeadingLanes* lanes,
                 StorableKeys* keys, FileOutput::Post post);
-  WaitingMisses(const WaitingMisses&) = delete;
-  WaitingMisses& operator=(const WaitingMisses&) = delete;
+  WaitingMisses& operator=(WaitingMisses&&) = delete;
 
   // A request for which no entry was found.
   struct Miss {

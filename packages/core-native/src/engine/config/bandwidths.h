@@ -30,9 +30,7 @@ class Bandwidths {
   // Counts the owners of a prefix; 0 = not registered.
   using CountOwners = std::function<size_t(const Place& place)>;
 
-  Bandwidths() = default;
-  Bandwidths(const Bandwidths&) = delete;
-  Bandwidths& operator=(const Bandwidths&) = delete;
+  Bandwidths& operator=(Bandwidths&&) = delete;
 
   // Returns the bucket of a prefix of the server, whose settings must have a max_bandwidth.
   // `local_port` is the local port of the connection.

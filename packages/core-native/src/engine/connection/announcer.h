@@ -13,9 +13,7 @@ namespace httpsys::engine {
 // slot there. Thread: the lane.
 class Announcer {
  public:
-  Announcer() = default;
-  Announcer(const Announcer&) = delete;
-  Announcer& operator=(const Announcer&) = delete;
+  Announcer& operator=(Announcer&&) = delete;
 
   void set_input_handler(InputHandler* handler) { handler_ = handler; }
 

@@ -66,8 +66,7 @@ class Attachment {
              std::shared_ptr<BlockPool> pool, const std::atomic<bool>* is_held,
              uint64_t queue_bytes_max = limits::kQueueBytesMax);
   ~Attachment() { TellBacklog(0); }
-  Attachment(const Attachment&) = delete;
-  Attachment& operator=(const Attachment&) = delete;
+  Attachment& operator=(Attachment&&) = delete;
 
   // -- Used by JavaScript's thread, too; the header of each class says how.
 

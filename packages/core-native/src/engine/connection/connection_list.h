@@ -19,8 +19,7 @@ class ConnectionList {
  public:
   // `load` counts the open connections, for the thread that distributes new ones.
   explicit ConnectionList(std::atomic<uint32_t>* load) : load_(load) {}
-  ConnectionList(const ConnectionList&) = delete;
-  ConnectionList& operator=(const ConnectionList&) = delete;
+  ConnectionList& operator=(ConnectionList&&) = delete;
 
   // Counts a connection that is about to be opened but did not come from the acceptor, which counts
   // its own.
@@ -64,8 +63,7 @@ class ConnectionFactory {
  public:
   ConnectionFactory(ConnectionList* connections, SocketWatch* watch, ConnectionTimers* timers)
       : connections_(connections), watch_(watch), timers_(timers) {}
-  ConnectionFactory(const ConnectionFactory&) = delete;
-  ConnectionFactory& operator=(const ConnectionFactory&) = delete;
+  ConnectionFactory& operator=(ConnectionFactory&&) = delete;
 
   // Makes a connection on a descriptor, which it takes over. `origin` is set for one end of a
   // relay. BeginTls() must follow.

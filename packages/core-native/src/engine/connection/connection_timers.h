@@ -63,8 +63,7 @@ class ConnectionTimers {
   // Calls `on_timeout` with each connection whose timer has expired. The callee may start the timer
   // again.
   ConnectionTimers(uv_loop_t* loop, std::function<void(Connection*)> on_timeout);
-  ConnectionTimers(const ConnectionTimers&) = delete;
-  ConnectionTimers& operator=(const ConnectionTimers&) = delete;
+  ConnectionTimers& operator=(ConnectionTimers&&) = delete;
   // Must be called before the loop is closed.
   void Close();
 
@@ -112,8 +111,7 @@ class SlowClients {
 
   // `on_slow` may close the connection that it is called with, and others.
   SlowClients(uv_loop_t* loop, ForEach for_each, std::function<void(Connection*)> on_slow);
-  SlowClients(const SlowClients&) = delete;
-  SlowClients& operator=(const SlowClients&) = delete;
+  SlowClients& operator=(SlowClients&&) = delete;
   // Must be called before the loop is closed.
   void Close();
 

@@ -19,8 +19,7 @@ class Lingering {
  public:
   Lingering(SocketWatch* watch, ConnectionTimers* timers, ConnectionFactory* factory)
       : watch_(watch), timers_(timers), factory_(factory) {}
-  Lingering(const Lingering&) = delete;
-  Lingering& operator=(const Lingering&) = delete;
+  Lingering& operator=(Lingering&&) = delete;
 
   // Makes a connection linger. It must no longer be open, and its sending direction must be shut
   // down.
@@ -50,8 +49,7 @@ class Endings {
         factory_(factory),
         announcer_(announcer),
         lingering_(lingering) {}
-  Endings(const Endings&) = delete;
-  Endings& operator=(const Endings&) = delete;
+  Endings& operator=(Endings&&) = delete;
 
   void set_input_handler(InputHandler* handler) { handler_ = handler; }
   void set_stream_handler(StreamHandler* handler) { streams_ = handler; }

@@ -27,8 +27,7 @@ class FileOutput {
   // that connection, and others. `ahead` must be closed before this object is destroyed.
   FileOutput(uv_loop_t* loop, files::ReadAhead* ahead, Post post,
              std::function<void(Connection*)> on_ready);
-  FileOutput(const FileOutput&) = delete;
-  FileOutput& operator=(const FileOutput&) = delete;
+  FileOutput& operator=(FileOutput&&) = delete;
 
   // Returns the bytes of a short part that is in memory; nullptr = the caller must use the methods
   // below.

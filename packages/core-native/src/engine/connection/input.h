@@ -26,9 +26,7 @@ namespace httpsys::engine {
 // piece and takes the client's next one in the reader's time. Thread: the lane.
 class ReceiveWindows {
  public:
-  ReceiveWindows() = default;
-  ReceiveWindows(const ReceiveWindows&) = delete;
-  ReceiveWindows& operator=(const ReceiveWindows&) = delete;
+  ReceiveWindows& operator=(ReceiveWindows&&) = delete;
 
   // Must be called when JavaScript gets bytes of body or tunnel.
   static void Use(Connection* connection, size_t bytes) {
@@ -89,8 +87,7 @@ class Input {
  public:
   Input(const uv_loop_t* loop, Transport* transport, const Protocols* protocols,
         ReadObserver* observer);
-  Input(const Input&) = delete;
-  Input& operator=(const Input&) = delete;
+  Input& operator=(Input&&) = delete;
 
   // Reads what the socket has, at most limits::kReadsPerEvent times, and delivers it.
   void OnReadable(Connection* connection);

@@ -44,8 +44,7 @@ class OutputPass {
  public:
   // `ahead` and `post` are as in FileOutput.
   OutputPass(uv_loop_t* loop, OutputOwner* owner, files::ReadAhead* ahead, FileOutput::Post post);
-  OutputPass(const OutputPass&) = delete;
-  OutputPass& operator=(const OutputPass&) = delete;
+  OutputPass& operator=(OutputPass&&) = delete;
   // Must be called before the loop is closed.
   void Close();
 

@@ -158,8 +158,7 @@ class OutputQueue {
 class HeapTrim {
  public:
   explicit HeapTrim(uv_loop_t* loop);
-  HeapTrim(const HeapTrim&) = delete;
-  HeapTrim& operator=(const HeapTrim&) = delete;
+  HeapTrim& operator=(HeapTrim&&) = delete;
   // Must be called before the loop is closed.
   void Close();
 

@@ -53,8 +53,7 @@ class PassPieces {
   };
 
   PassPieces() : pieces_(1), owners_(1) {}
-  PassPieces(const PassPieces&) = delete;
-  PassPieces& operator=(const PassPieces&) = delete;
+  PassPieces& operator=(PassPieces&&) = delete;
 
   // Adds a piece of so many bytes behind the piece `last`. Returns its number.
   uint32_t Add(uint32_t last, size_t bytes);

@@ -23,8 +23,7 @@ struct Connection;
 class ReceiveQueue {
  public:
   explicit ReceiveQueue(ReceiveBlocks* blocks) : blocks_(blocks) {}
-  ReceiveQueue(const ReceiveQueue&) = delete;
-  ReceiveQueue& operator=(const ReceiveQueue&) = delete;
+  ReceiveQueue& operator=(ReceiveQueue&&) = delete;
 
   // Loans that were taken from the blocks and are not used yet, in the order of use.
   std::vector<ReceiveBlocks::Loan>& loans() { return loans_; }
@@ -74,9 +73,7 @@ class MemoryQueue {
     RouteStatus refusal = RouteStatus::kMatch;
   };
 
-  MemoryQueue() = default;
-  MemoryQueue(const MemoryQueue&) = delete;
-  MemoryQueue& operator=(const MemoryQueue&) = delete;
+  MemoryQueue& operator=(MemoryQueue&&) = delete;
 
   bool empty() const { return waiting_.empty(); }
   size_t size() const { return waiting_.size(); }

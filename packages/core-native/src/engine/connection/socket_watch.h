@@ -39,8 +39,7 @@ class WatchHandler {
 class SocketWatch {
  public:
   SocketWatch(uv_loop_t* loop, WatchHandler* handler);
-  SocketWatch(const SocketWatch&) = delete;
-  SocketWatch& operator=(const SocketWatch&) = delete;
+  SocketWatch& operator=(SocketWatch&&) = delete;
   // Must be called before the loop is closed.
   void Close();
 

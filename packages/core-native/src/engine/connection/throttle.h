@@ -24,8 +24,7 @@ class Throttle {
   // `on_released` is called when the output of a connection is no longer held. It may close that
   // connection, and others.
   Throttle(uv_loop_t* loop, std::function<void(Connection*)> on_released);
-  Throttle(const Throttle&) = delete;
-  Throttle& operator=(const Throttle&) = delete;
+  Throttle& operator=(Throttle&&) = delete;
   // Must be called before the loop is closed.
   void Close();
 

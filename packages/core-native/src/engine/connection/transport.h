@@ -31,8 +31,7 @@ class Transport final : private OutputOwner, private WatchHandler {
   // `ahead` and `post` are as in FileOutput.
   Transport(uv_loop_t* loop, std::atomic<uint32_t>* load, files::ReadAhead* ahead,
             FileOutput::Post post);
-  Transport(const Transport&) = delete;
-  Transport& operator=(const Transport&) = delete;
+  Transport& operator=(Transport&&) = delete;
 
   void set_input_handler(InputHandler* handler);
   void set_stream_handler(StreamHandler* handler);

@@ -23,8 +23,7 @@ class Http2Connections {
 
   Http2Connections(uv_loop_t* loop, const http2::NgApi* api, Transport* transport)
       : loop_(loop), api_(api), transport_(transport), output_(transport->output()) {}
-  Http2Connections(const Http2Connections&) = delete;
-  Http2Connections& operator=(const Http2Connections&) = delete;
+  Http2Connections& operator=(Http2Connections&&) = delete;
 
   // Returns the stream with this id; nullptr = unknown or already closed here.
   static Connection* StreamOf(Ng* session, int32_t id);

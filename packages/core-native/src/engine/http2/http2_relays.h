@@ -21,8 +21,7 @@ class Http2Relays {
   Http2Relays(const http1::MethodTable* methods, RequestRouter* router,
               Http2Connections* connections, Http2Responses* responses)
       : methods_(methods), router_(router), connections_(connections), responses_(responses) {}
-  Http2Relays(const Http2Relays&) = delete;
-  Http2Relays& operator=(const Http2Relays&) = delete;
+  Http2Relays& operator=(Http2Relays&&) = delete;
 
   // Sends the request's head, and its body so far, to the member. Returns false if no relay can be
   // opened.

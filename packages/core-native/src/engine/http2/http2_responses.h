@@ -31,8 +31,7 @@ class Http2Responses {
         output_(transport->output()),
         router_(router),
         connections_(connections) {}
-  Http2Responses(const Http2Responses&) = delete;
-  Http2Responses& operator=(const Http2Responses&) = delete;
+  Http2Responses& operator=(Http2Responses&&) = delete;
 
   // Sends a complete head, given as HTTP/1.1 text. `is_all`: the response has no body.
   void OnHead(Connection* stream, std::string_view head, bool is_all);

@@ -15,9 +15,7 @@ namespace httpsys::engine {
 // be taken back from a client, so it stays until the body has ended. Thread: the lane.
 class StreamWindows {
  public:
-  StreamWindows() = default;
-  StreamWindows(const StreamWindows&) = delete;
-  StreamWindows& operator=(const StreamWindows&) = delete;
+  StreamWindows& operator=(StreamWindows&&) = delete;
 
   // `now_ms` is uv_now() of the loop.
 

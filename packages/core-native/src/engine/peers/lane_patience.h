@@ -20,8 +20,7 @@ class LanePatience {
   explicit LanePatience(std::function<void(bool)> set_patient = SetPatient,
                         std::function<void()> give_way = httpsys::GiveWay)
       : set_patient_(std::move(set_patient)), give_way_(std::move(give_way)) {}
-  LanePatience(const LanePatience&) = delete;
-  LanePatience& operator=(const LanePatience&) = delete;
+  LanePatience& operator=(LanePatience&&) = delete;
 
   // Must be called when the first other member has come to the lane's ports, or the last has left.
   void SetShared(bool is_shared);

@@ -27,8 +27,7 @@ class OwnerChoice {
 
   OwnerChoice(uv_loop_t* loop, uint64_t self, const Attachments* attachments, PortTable* table,
               LanePatience* patience, PeerLinks* links);
-  OwnerChoice(const OwnerChoice&) = delete;
-  OwnerChoice& operator=(const OwnerChoice&) = delete;
+  OwnerChoice& operator=(OwnerChoice&&) = delete;
   // Must be called before the loop is closed.
   void Close();
 

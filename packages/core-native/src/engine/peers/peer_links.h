@@ -144,8 +144,7 @@ class PeerLinks final : public sharing::Channel::Handler {
             RelayOwner* relays);
   // Sets the receiver of requests for this process' cache; nullptr = they get no answer.
   void set_cache_askers(CacheAskers* askers) { askers_ = askers; }
-  PeerLinks(const PeerLinks&) = delete;
-  PeerLinks& operator=(const PeerLinks&) = delete;
+  PeerLinks& operator=(PeerLinks&&) = delete;
 
   // Returns kReady if HandOver() may be called. Makes the link if there is none.
   State Prepare(uint64_t member);

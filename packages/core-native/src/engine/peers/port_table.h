@@ -31,8 +31,7 @@ class PortTable {
 
   PortTable(LaneServers* servers, PortStatistics* statistics)
       : servers_(servers), statistics_(statistics) {}
-  PortTable(const PortTable&) = delete;
-  PortTable& operator=(const PortTable&) = delete;
+  PortTable& operator=(PortTable&&) = delete;
 
   void SetRoutes(std::shared_ptr<const Routes> routes);
   // True if connections may go to other members, on any port.

@@ -120,8 +120,7 @@ class Relays final : public PeerLinks::RelayOwner {
         transport_(transport),
         output_(transport->output()),
         input_(input) {}
-  Relays(const Relays&) = delete;
-  Relays& operator=(const Relays&) = delete;
+  Relays& operator=(Relays&&) = delete;
 
   // Sets the readers of the requests of connections and of streams. Must be called before the first
   // request.

@@ -30,8 +30,7 @@ class RequestReclaim {
   RequestReclaim(uv_loop_t* loop, const Attachments* attachments, LanePatience* patience,
                  PortRouter* router, Input* input, UnbegunStreams* streams,
                  Withdrawals* withdrawals);
-  RequestReclaim(const RequestReclaim&) = delete;
-  RequestReclaim& operator=(const RequestReclaim&) = delete;
+  RequestReclaim& operator=(RequestReclaim&&) = delete;
   // Must be called before the loop is closed.
   void Close();
 

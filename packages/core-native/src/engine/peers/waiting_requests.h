@@ -22,8 +22,7 @@ class WaitingRequests final : public Relays::Owner {
   using Outcome = RequestRouter::Outcome;
 
   WaitingRequests(uv_loop_t* loop, Input* input);
-  WaitingRequests(const WaitingRequests&) = delete;
-  WaitingRequests& operator=(const WaitingRequests&) = delete;
+  WaitingRequests& operator=(WaitingRequests&&) = delete;
   // Must be called before the loop is closed.
   void Close();
 

@@ -28,8 +28,7 @@ class ArenaGifts final : public CacheAskers {
   ArenaGifts(uv_loop_t* loop, ProcessCache* cache, const LaneServers* servers, PeerLinks* links,
              Post post);
   ~ArenaGifts() override;
-  ArenaGifts(const ArenaGifts&) = delete;
-  ArenaGifts& operator=(const ArenaGifts&) = delete;
+  ArenaGifts& operator=(ArenaGifts&&) = delete;
 
   // Must be called when a server of the lane has new settings, or has stopped listening.
   void OnServer(uint32_t server_id);

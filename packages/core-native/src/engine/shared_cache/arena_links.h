@@ -35,8 +35,7 @@ class ArenaLinks final : public sharing::Channel::Handler {
   // `self` is this member. `arenas`, `cache` and `servers` must outlive this object.
   ArenaLinks(uv_loop_t* loop, uint64_t self, ForeignArenas* arenas, ProcessCache* cache,
              const LaneServers* servers);
-  ArenaLinks(const ArenaLinks&) = delete;
-  ArenaLinks& operator=(const ArenaLinks&) = delete;
+  ArenaLinks& operator=(ArenaLinks&&) = delete;
 
   // Implements ForeignArenas::AskOwner.
   void Ask(uint64_t member, uint32_t server_id, uint32_t prefix_id);

@@ -28,8 +28,7 @@ class ForeignAnswers final : public ForeignCache {
  public:
   ForeignAnswers(ForeignArenas* arenas, const http1::MethodTable* methods, NativeAnswers* answers)
       : arenas_(arenas), methods_(methods), answers_(answers), readers_(arenas) {}
-  ForeignAnswers(const ForeignAnswers&) = delete;
-  ForeignAnswers& operator=(const ForeignAnswers&) = delete;
+  ForeignAnswers& operator=(ForeignAnswers&&) = delete;
 
   // -- ForeignCache.
 

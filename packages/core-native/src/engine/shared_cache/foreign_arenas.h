@@ -63,9 +63,7 @@ class ForeignArenas {
   using AskOwner = std::function<void(uint64_t member, uint32_t server_id, uint32_t prefix_id)>;
   using Arenas = std::map<uint64_t, std::shared_ptr<const ForeignArena>>;  // By member.
 
-  ForeignArenas() = default;
-  ForeignArenas(const ForeignArenas&) = delete;
-  ForeignArenas& operator=(const ForeignArenas&) = delete;
+  ForeignArenas& operator=(ForeignArenas&&) = delete;
 
   // Must be called before the first Ask(); nullptr = Ask() asks no member.
   void SetAskOwner(AskOwner ask);
@@ -106,8 +104,7 @@ class ArenaReaders {
   };
 
   explicit ArenaReaders(const ForeignArenas* arenas) : arenas_(arenas) {}
-  ArenaReaders(const ArenaReaders&) = delete;
-  ArenaReaders& operator=(const ArenaReaders&) = delete;
+  ArenaReaders& operator=(ArenaReaders&&) = delete;
 
   // Returns the reader of a member's arena until the next call; nullptr = unknown member.
   Reader* Find(uint64_t member) {

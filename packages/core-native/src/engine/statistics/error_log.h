@@ -46,8 +46,7 @@ class ErrorLog {
 
   explicit ErrorLog(const char* path);
   ~ErrorLog();
-  ErrorLog(const ErrorLog&) = delete;
-  ErrorLog& operator=(const ErrorLog&) = delete;
+  ErrorLog& operator=(ErrorLog&&) = delete;
 
   // True if the file was opened at least once. If opening it again fails later, lines are lost
   // until that succeeds.

@@ -26,9 +26,7 @@ class RefusalNotice {
   // The notice of the process. It writes nothing before Start().
   static RefusalNotice& Instance();
 
-  RefusalNotice() = default;
-  RefusalNotice(const RefusalNotice&) = delete;
-  RefusalNotice& operator=(const RefusalNotice&) = delete;
+  RefusalNotice& operator=(RefusalNotice&&) = delete;
 
   // Begins to write to `fd`, until other code of the process replaces its file. `page` names the
   // page that explains the reasons. Only the first call has an effect.

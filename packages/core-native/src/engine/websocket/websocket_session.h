@@ -24,8 +24,7 @@ namespace httpsys::engine {
 class WebSocketSession final : public Protocol {
  public:
   WebSocketSession(uv_loop_t* loop, BlockPool* pool, Transport* transport, Input* input);
-  WebSocketSession(const WebSocketSession&) = delete;
-  WebSocketSession& operator=(const WebSocketSession&) = delete;
+  WebSocketSession& operator=(WebSocketSession&&) = delete;
   // Must be called before the loop is closed.
   void Close();
 
