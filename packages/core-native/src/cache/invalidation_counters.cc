@@ -1,7 +1,5 @@
 #include "cache/invalidation_counters.h"
 
-#include <utility>
-
 #include "base/ascii.h"
 #include "base/seeded_hash.h"
 

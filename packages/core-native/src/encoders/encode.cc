@@ -3,8 +3,6 @@
 #include <dlfcn.h>
 #include <zlib.h>
 
-#include <cstdint>
-
 #include "base/process.h"
 
 namespace httpsys::encoders {

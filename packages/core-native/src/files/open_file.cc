@@ -4,10 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
 #include "base/descriptors.h"
-#include "files/file_calls.h"
 
 namespace httpsys::files {
 namespace {

@@ -1,6 +1,5 @@
 #include "napi/record_dispatch.h"
 
-#include <memory>
 #include <utility>
 
 #include "base/limits.h"

@@ -1,7 +1,6 @@
 #include "records/record_writer.h"
 
 #include <cstring>
-#include <utility>
 
 #include "base/check.h"
 #include "base/limits.h"

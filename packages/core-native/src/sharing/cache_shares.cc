@@ -1,7 +1,6 @@
 #include "sharing/cache_shares.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/counters.h"
 

@@ -11,7 +11,6 @@
 #include <mutex>
 #include <set>
 #include <string_view>
-#include <vector>
 
 #include "base/limits.h"
 #include "base/process.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include "base/limits.h"
 #include "sharing/port_queries.h"

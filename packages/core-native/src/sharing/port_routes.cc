@@ -1,6 +1,5 @@
 #include "sharing/port_routes.h"
 
-#include <algorithm>
 #include <optional>
 
 namespace httpsys::sharing {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <string>
 #include <unordered_set>
 #include <utility>
 

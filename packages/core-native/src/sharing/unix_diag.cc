@@ -11,7 +11,6 @@
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 namespace httpsys::sharing {
 namespace {

@@ -4,7 +4,6 @@
 #include <cerrno>
 
 #include "base/check.h"
-#include "static_files/request_path.h"
 
 namespace httpsys::static_files {
 

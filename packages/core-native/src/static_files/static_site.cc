@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
-#include <utility>
 
 #include "base/limits.h"
 

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <string_view>
-#include <utility>
 
 #include "base/limits.h"
 #include "tls/client_hello.h"

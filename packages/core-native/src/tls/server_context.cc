@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "base/process.h"
 #include "tls/client_hello.h"

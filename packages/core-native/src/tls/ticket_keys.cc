@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <utility>
 
 #include "base/limits.h"

@@ -1,7 +1,6 @@
 #include "url/url_path.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 

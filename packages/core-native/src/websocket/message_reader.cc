@@ -1,7 +1,6 @@
 #include "websocket/message_reader.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 #include <utility>
 

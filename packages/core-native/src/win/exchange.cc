@@ -1,7 +1,6 @@
 #include "win/exchange.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/limits.h"
 

@@ -1,7 +1,5 @@
 #include "engine/cache/cache_reader.h"
 
-#include "base/seeded_hash.h"
-
 namespace httpsys::engine {
 
 using cache::FindResult;

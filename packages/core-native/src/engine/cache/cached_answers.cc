@@ -1,14 +1,11 @@
 #include "engine/cache/cached_answers.h"
 
 #include <ctime>
-#include <optional>
-#include <utility>
 
 #include "base/ascii.h"
 #include "base/limits.h"
 #include "cache/cache_key.h"
 #include "cache/own_request.h"
-#include "engine/cache/send_entry.h"
 #include "engine/cache/stored_head.h"
 
 namespace httpsys::engine {

@@ -1,7 +1,6 @@
 #include "engine/cache/entry_answer.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <deque>
 #include <iterator>
@@ -12,7 +11,6 @@
 
 #include "base/ascii.h"
 #include "engine/cache/stored_head.h"
-#include "semantics/byte_ranges.h"
 #include "semantics/preconditions.h"
 
 namespace httpsys::engine {

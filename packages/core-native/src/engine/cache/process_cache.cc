@@ -1,11 +1,9 @@
 #include "engine/cache/process_cache.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <random>
 #include <thread>
-#include <utility>
 
 #include "base/process.h"
 #include "base/seeded_hash.h"

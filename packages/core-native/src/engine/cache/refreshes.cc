@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "base/unix_sockets.h"

@@ -7,7 +7,6 @@
 #include "cache/cache_key.h"
 #include "cache/coding_policy.h"
 #include "cache/refusal.h"
-#include "engine/cache/cached_url.h"
 #include "records/records.h"
 
 namespace httpsys::engine {

@@ -2,8 +2,6 @@
 
 #include <uv.h>
 
-#include <utility>
-
 namespace httpsys::engine {
 
 std::shared_ptr<RateBucket> Bandwidths::Of(uint32_t server_id, const ServerConfig& config,

@@ -6,7 +6,6 @@
 
 #include "base/limits.h"
 #include "engine/connection/attachment.h"
-#include "engine/connection/connection.h"
 #include "engine/connection/connection_list.h"
 #include "engine/connection/connection_timers.h"
 #include "engine/connection/input.h"

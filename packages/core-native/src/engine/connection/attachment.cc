@@ -1,10 +1,7 @@
 #include "engine/connection/attachment.h"
 
-#include <algorithm>
 #include <random>
-#include <utility>
 
-#include "base/limits.h"
 #include "base/process.h"
 #include "engine/connection/connection.h"
 

@@ -1,12 +1,10 @@
 #include "engine/connection/connection_limits.h"
 
 #include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/limits.h"

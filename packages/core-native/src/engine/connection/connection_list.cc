@@ -7,7 +7,6 @@
 
 #include "engine/connection/attachment.h"
 #include "engine/connection/connected_socket.h"
-#include "engine/connection/connection.h"
 #include "records/addresses.h"
 
 namespace httpsys::engine {

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
-
-#include "base/limits.h"
 
 namespace httpsys::engine {
 

@@ -6,9 +6,7 @@
 
 #include "base/descriptors.h"
 #include "base/limits.h"
-#include "engine/connection/connection.h"
 #include "engine/connection/connection_limits.h"
-#include "engine/connection/connection_list.h"
 #include "engine/connection/input.h"
 
 namespace httpsys::engine {

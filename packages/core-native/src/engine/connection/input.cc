@@ -3,11 +3,8 @@
 #include <sys/ioctl.h>
 #include <sys/types.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
-
-#include "base/limits.h"
 
 namespace httpsys::engine {
 

@@ -8,9 +8,7 @@
 #include <utility>
 
 #include "base/descriptors.h"
-#include "base/limits.h"
 #include "engine/connection/connected_socket.h"
-#include "engine/connection/connection.h"
 #include "engine/connection/connection_timers.h"
 #include "engine/connection/input.h"
 

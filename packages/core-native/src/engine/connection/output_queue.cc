@@ -1,6 +1,5 @@
 #include "engine/connection/output_queue.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/limits.h"

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/connection/announcer.h"
-#include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 
 namespace httpsys::engine {

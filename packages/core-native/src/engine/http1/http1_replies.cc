@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "engine/connection/connected_socket.h"
-#include "engine/connection/connection.h"
 
 namespace httpsys::engine {
 

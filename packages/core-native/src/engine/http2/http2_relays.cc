@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "http2/request_text.h"
 

@@ -1,10 +1,8 @@
 #include "engine/peers/owner_choice.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "base/limits.h"
 #include "engine/peers/port_admission.h"
 
 namespace httpsys::engine {

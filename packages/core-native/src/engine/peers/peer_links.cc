@@ -2,9 +2,7 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "base/limits.h"
 #include "engine/connection/connected_socket.h"

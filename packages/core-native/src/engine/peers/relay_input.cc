@@ -5,8 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "engine/connection/connection.h"
-
 namespace httpsys::engine {
 
 Protocol::Advance RelayInput::OnReadable(Connection* connection, std::string_view input,

@@ -5,13 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include "base/descriptors.h"
-#include "base/limits.h"
 #include "base/unix_sockets.h"
 #include "engine/connection/connected_socket.h"
-#include "engine/connection/connection.h"
 #include "records/record_writer.h"
 
 namespace httpsys::engine {

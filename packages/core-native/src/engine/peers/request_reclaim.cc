@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/connection.h"
 #include "engine/peers/owner_choice.h"
 #include "engine/requests/exchanges.h"
 

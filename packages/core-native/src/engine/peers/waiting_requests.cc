@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/connection/connection.h"
 
 namespace httpsys::engine {
 

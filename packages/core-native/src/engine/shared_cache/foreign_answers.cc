@@ -9,7 +9,6 @@
 #include "base/ascii.h"
 #include "cache/cache_key.h"
 #include "cache/store_policy.h"
-#include "engine/cache/send_entry.h"
 #include "engine/cache/stored_head.h"
 #include "http1/byte_scan.h"
 #include "peer/messages.h"

@@ -9,7 +9,6 @@
 #include "base/descriptors.h"
 #include "base/limits.h"
 #include "engine/connection/connected_socket.h"
-#include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "records/records.h"
 #include "tls/hello_peek.h"
