@@ -157,9 +157,9 @@ class ListState {
   Life life_ = Life::kOpen;
 };
 
-// The cost of one lingering connection. Only Lingering uses it.
+// The cost of one lingering connection. Only Endings uses it.
 class LingerState {
-  friend class Lingering;
+  friend class Endings;
 
   // The bytes that were discarded since the connection began to linger.
   uint32_t discarded_bytes_ = 0;

@@ -43,8 +43,7 @@ void ConnectionList::Remove(Connection* connection) {
   if (list.next_ != nullptr) list.next_->list.previous_ = list.previous_;
 }
 
-Connection* ConnectionFactory::Make(int fd, LaneServer* server,
-                                    std::unique_ptr<RelayOrigin> origin) {
+Connection* ConnectionList::Make(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin) {
   const ServerSettings& settings = server->config->settings();
   Addresses addresses = origin == nullptr ? DescribeConnection(fd, nullptr) : origin->addresses;
   if (addresses.family != 0 && origin == nullptr) {
@@ -56,19 +55,19 @@ Connection* ConnectionFactory::Make(int fd, LaneServer* server,
   connection->message.Begin(uv_hrtime());
   ConnectionTimers::SetActive(connection, timers_->NowMs());
   if (origin != nullptr) connection->SetOrigin(std::move(origin));
-  connections_->Add(connection, server);
+  Add(connection, server);
   return connection;
 }
 
-Connection* ConnectionFactory::MakeStream(Connection* parent, LaneServer* server,
-                                          std::unique_ptr<Http2Stream> stream) {
+Connection* ConnectionList::MakeStream(Connection* parent, LaneServer* server,
+                                       std::unique_ptr<Http2Stream> stream) {
   auto* connection = new Connection(*parent, std::move(stream));
   ConnectionTimers::SetActive(connection, timers_->NowMs());
-  connections_->Add(connection, server);
+  Add(connection, server);
   return connection;
 }
 
-bool ConnectionFactory::BeginTls(Connection* connection) {
+bool ConnectionList::BeginTls(Connection* connection) {
   const ServerConfig& config = *connection->server()->config;
   std::shared_ptr<const tls::ServerContext> context =
       config.TlsOf(connection->local_port, connection->local_ip);
@@ -84,11 +83,11 @@ bool ConnectionFactory::BeginTls(Connection* connection) {
   return true;
 }
 
-void ConnectionFactory::End(Connection* connection) {
+void ConnectionList::End(Connection* connection) {
   if (connection->list.life() == Life::kClosing) return;
   if (connection->stream != nullptr) {
-    connections_->Remove(connection);
-    connections_->FreeLater(connection);
+    Remove(connection);
+    ended_.emplace_back(connection);
     return;
   }
   const int fd = connection->fd;
@@ -99,10 +98,10 @@ void ConnectionFactory::End(Connection* connection) {
   close(fd);
 }
 
-void ConnectionFactory::EndWithoutClosing(Connection* connection) {
+void ConnectionList::EndWithoutClosing(Connection* connection) {
   timers_->Stop(connection);
-  connections_->Remove(connection);
-  if (!watch_->End(connection)) connections_->FreeLater(connection);
+  Remove(connection);
+  if (!watch_->End(connection)) ended_.emplace_back(connection);
 }
 
 }  // namespace httpsys::engine

@@ -18,10 +18,11 @@ constexpr size_t kDiscardBytes = 16 * 1024;
 
 }  // namespace
 
-void Lingering::Begin(Connection* connection) {
+// The connection is no longer open, and its sending direction is shut down.
+void Endings::BeginLingering(Connection* connection) {
   ConnectionList::SetLingering(connection);
   if (connection->end.peer_ended()) {
-    factory_->End(connection);
+    connections_->End(connection);
   } else if (connection->end.has_read_all() && !watch_->AreDescriptorsLow()) {
     // The client sends only its end after its last request. Look a little later, when it has
     // probably ended, instead of waking the lane for it.
@@ -29,19 +30,19 @@ void Lingering::Begin(Connection* connection) {
     watch_->Update(connection);
     watch_->LeaveAlone(connection, true);
   } else {
-    Watch(connection);
+    OnLingerDue(connection);
   }
 }
 
-void Lingering::Watch(Connection* connection) {
-  OnReadable(connection);
+void Endings::OnLingerDue(Connection* connection) {
+  OnLingerReadable(connection);
   if (connection->list.life() == Life::kClosing) return;
   SocketWatch::PauseOnly(connection, 0);
   watch_->Update(connection);
   timers_->Start(connection, limits::kLingerMs);
 }
 
-void Lingering::OnReadable(Connection* connection) {
+void Endings::OnLingerReadable(Connection* connection) {
   char buffer[kDiscardBytes];
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
     // The bytes are discarded, encrypted or not.
@@ -53,7 +54,7 @@ void Lingering::OnReadable(Connection* connection) {
       discarded_bytes += static_cast<uint32_t>(got);
       if (discarded_bytes < limits::kLingerBytesMax) continue;
     }
-    factory_->End(connection);
+    connections_->End(connection);
     return;
   }
 }
@@ -145,13 +146,13 @@ void Endings::Detach(Connection* connection, int error, bool is_told_late) {
 void Endings::Close(Connection* connection, int error) {
   if (!connection->is_open()) return;
   Detach(connection, error);
-  factory_->End(connection);
+  connections_->End(connection);
 }
 
 void Endings::CloseStream(Connection* stream, bool is_told_late) {
   if (!stream->is_open()) return;
   Detach(stream, 0, is_told_late);
-  factory_->End(stream);
+  connections_->End(stream);
 }
 
 void Endings::CloseLingering(Connection* connection, bool is_told_late) {
@@ -163,7 +164,7 @@ void Endings::CloseLingering(Connection* connection, bool is_told_late) {
     shutdown(connection->fd, SHUT_WR);
     connection->end.is_fin_sent_ = true;
   }
-  lingering_->Begin(connection);
+  BeginLingering(connection);
 }
 
 bool Endings::IsUndecidedFull(const Connection& connection) {
@@ -189,21 +190,21 @@ void Endings::Reset(Connection* connection, int error) {
 int Endings::Release(Connection* connection) {
   const int fd = connection->fd;
   Detach(connection, 0, !connection->server()->is_unlistened);
-  factory_->EndWithoutClosing(connection);
+  connections_->EndWithoutClosing(connection);
   return fd;
 }
 
 void Endings::OnWatchFailed(Connection* connection, int error) {
   Close(connection, error);
   // Close() does nothing for a lingering connection, so end it here.
-  factory_->End(connection);
+  connections_->End(connection);
 }
 
 void Endings::CloseAll() {
   // Closing a connection closes its streams, so the next element of the list may be gone.
   while (Connection* connection = connections_->first()) {
     if (connection->is_open()) Detach(connection, 0);
-    factory_->End(connection);
+    connections_->End(connection);
   }
 }
 

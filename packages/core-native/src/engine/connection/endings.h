@@ -11,44 +11,17 @@
 
 namespace httpsys::engine {
 
-// The orderly end of a connection: the client can read the last reply although it still sends.
-// Closing a socket with unread input resets the connection, and the client may lose bytes that it
-// has not read. So the sending direction is shut down, and input is discarded until the client has
-// ended, too, or limits::kLingerMs are over. Thread: the lane.
-class Lingering {
- public:
-  Lingering(SocketWatch* watch, ConnectionTimers* timers, ConnectionFactory* factory)
-      : watch_(watch), timers_(timers), factory_(factory) {}
-  Lingering& operator=(Lingering&&) = delete;
-
-  // Makes a connection linger. It must no longer be open, and its sending direction must be shut
-  // down.
-  void Begin(Connection* connection);
-  // Called when there may be input to discard.
-  void OnReadable(Connection* connection);
-  // Called when the time is over for which Begin() left the client alone.
-  void OnDue(Connection* connection) { Watch(connection); }
-
- private:
-  void Watch(Connection* connection);
-
-  SocketWatch* watch_;
-  ConnectionTimers* timers_;
-  ConnectionFactory* factory_;
-};
-
 // Decides when and how a connection ends, and notifies JavaScript and the protocols. Thread: the
 // lane.
 class Endings {
  public:
-  Endings(OutputPass* output, ConnectionTimers* timers, ConnectionList* connections,
-          ConnectionFactory* factory, Announcer* announcer, Lingering* lingering)
+  Endings(OutputPass* output, SocketWatch* watch, ConnectionTimers* timers,
+          ConnectionList* connections, Announcer* announcer)
       : output_(output),
+        watch_(watch),
         timers_(timers),
         connections_(connections),
-        factory_(factory),
-        announcer_(announcer),
-        lingering_(lingering) {}
+        announcer_(announcer) {}
   Endings& operator=(Endings&&) = delete;
 
   void set_input_handler(InputHandler* handler) { handler_ = handler; }
@@ -96,15 +69,25 @@ class Endings {
   // Closes every connection and stream.
   void CloseAll();
 
+  // -- Lingering, the orderly end of a connection: the client can read the last reply although it
+  // still sends. Closing a socket with unread input resets the connection, and the client may lose
+  // bytes that it has not read. So the sending direction is shut down, and input is discarded until
+  // the client has ended, too, or limits::kLingerMs are over.
+
+  // Called when there may be input of a lingering connection to discard.
+  void OnLingerReadable(Connection* connection);
+  // Called when the time is over for which a lingering client was left alone.
+  void OnLingerDue(Connection* connection);
+
  private:
   void Detach(Connection* connection, int error, bool is_told_late = false);
+  void BeginLingering(Connection* connection);
 
   OutputPass* output_;
+  SocketWatch* watch_;
   ConnectionTimers* timers_;
   ConnectionList* connections_;
-  ConnectionFactory* factory_;
   Announcer* announcer_;
-  Lingering* lingering_;
   InputHandler* handler_ = nullptr;
   StreamHandler* streams_ = nullptr;
 };

@@ -14,13 +14,11 @@ Transport::Transport(uv_loop_t* loop, std::atomic<uint32_t>* load, files::ReadAh
     : watch_(loop, this),
       output_(loop, this, ahead, std::move(post)),
       timers_(loop, [this](Connection* connection) { OnTimeout(connection); }),
-      connections_(load),
+      connections_(load, &watch_, &timers_),
       slow_clients_(
           loop, [this](const auto& look) { ForEach(look); },
           [this](Connection* connection) { handler_->OnTooSlow(connection); }),
-      factory_(&connections_, &watch_, &timers_),
-      lingering_(&watch_, &timers_, &factory_),
-      endings_(&output_, &timers_, &connections_, &factory_, &announcer_, &lingering_) {}
+      endings_(&output_, &watch_, &timers_, &connections_, &announcer_) {}
 
 void Transport::set_input_handler(InputHandler* handler) {
   handler_ = handler;
@@ -37,8 +35,8 @@ void Transport::set_stream_handler(StreamHandler* handler) {
 
 Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin) {
   watch_.NoteDescriptor(fd);
-  Connection* connection = factory_.Make(fd, server, std::move(origin));
-  if (factory_.BeginTls(connection)) return connection;
+  Connection* connection = connections_.Make(fd, server, std::move(origin));
+  if (connections_.BeginTls(connection)) return connection;
   Close(connection, 0);
   return nullptr;
 }
@@ -58,7 +56,7 @@ bool Transport::RestartTls(Connection* connection, LaneServer* server) {
   }
   ConnectionList::SetServer(connection, server);
   connection->tls.reset();
-  return factory_.BeginTls(connection);
+  return connections_.BeginTls(connection);
 }
 
 ssize_t Transport::Receive(Connection* connection, void* memory, size_t bytes) {
@@ -95,7 +93,7 @@ void Transport::OnPeerEnded(Connection* connection) {
 
 void Transport::OnReadable(Connection* connection) {
   if (connection->list.life() == Life::kLingering) {
-    lingering_.OnReadable(connection);
+    endings_.OnLingerReadable(connection);
   } else if (connection->is_open()) {
     handler_->OnReadable(connection);
   }
@@ -113,7 +111,7 @@ void Transport::OnQueueBegun(Connection* connection) {
 
 void Transport::OnTimeout(Connection* connection) {
   if (!connection->is_open()) {
-    factory_.End(connection);
+    connections_.End(connection);
   } else if (connection->http2 != nullptr || connection->stream != nullptr) {
     streams_->OnTimer(connection);
   } else if (connection->output.queue() != nullptr && connection->end.is_left()) {

@@ -50,7 +50,7 @@ class Transport final : private OutputOwner, private WatchHandler {
   // Opens a stream of `parent`. JavaScript hears of it with its request, after Announce().
   Connection* OpenStream(Connection* parent, LaneServer* server,
                          std::unique_ptr<Http2Stream> stream) {
-    return factory_.MakeStream(parent, server, std::move(stream));
+    return connections_.MakeStream(parent, server, std::move(stream));
   }
   // Gives a TLS connection, of which no byte has been read, to another server, which makes the
   // handshake. Returns false if out of memory.
@@ -131,7 +131,7 @@ class Transport final : private OutputOwner, private WatchHandler {
   void OnWatchFailed(Connection* connection, int error) override {
     endings_.OnWatchFailed(connection, error);
   }
-  void OnLingerDue(Connection* connection) override { lingering_.OnDue(connection); }
+  void OnLingerDue(Connection* connection) override { endings_.OnLingerDue(connection); }
   void OnUnwatched(Connection* connection) override { connections_.Free(connection); }
 
   void OnTimeout(Connection* connection);
@@ -144,9 +144,7 @@ class Transport final : private OutputOwner, private WatchHandler {
   ConnectionTimers timers_;
   ConnectionList connections_;
   SlowClients slow_clients_;
-  ConnectionFactory factory_;
   Announcer announcer_;
-  Lingering lingering_;
   Endings endings_;
   InputHandler* handler_ = nullptr;
   StreamHandler* streams_ = nullptr;
