@@ -30,7 +30,6 @@ const kThorough = 'HTTPSYS_THOROUGH'
  * @typedef {object} Step
  * @property {string} name
  * @property {() => Promise<unknown>} work may give a Tally, also as property of its error
- * @property {number} seconds that it takes on two idle cores, from a fresh clone
  * @property {boolean} [essential] nothing after it makes sense when it fails
  * @property {boolean} [onlyAll] left out without --all
  * @property {boolean} [beside] runs at the same time as the one before it: that one leaves a core idle, and neither of them disturbs the other
@@ -40,56 +39,41 @@ const kThorough = 'HTTPSYS_THOROUGH'
 // checked is there on Linux.
 /** @type {Step[]} */
 const kWindowsSteps = [
-  { name: 'npm packages', seconds: 30, work: () => setup('npm'), essential: true },
-  { name: 'build the addon', seconds: 120, work: () => build(), essential: true },
-  { name: 'behaviour of HTTP.SYS beside stock Node', seconds: 30, work: () => jsTests({ pattern: 'behaviour' }) },
+  { name: 'npm packages', work: () => setup('npm'), essential: true },
+  { name: 'build the addon', work: () => build(), essential: true },
+  { name: 'behaviour of HTTP.SYS beside stock Node', work: () => jsTests({ pattern: 'behaviour' }) },
 ]
 
 const kTypeScript = path.join(kRoot, 'node_modules', 'typescript', 'bin', 'tsc')
 
 /** @type {Step[]} */
 const kSteps = [
-  { name: 'install what is missing', seconds: 5, work: () => setup('test', { npm: false }), essential: true },
-  { name: 'install what only --all needs', seconds: 60, work: () => setup('all', { npm: false }), essential: true, onlyAll: true },
-  { name: 'C++ tests, address and undefined-behaviour sanitizers: compile', seconds: 120, work: () => compileTests('address') },
+  { name: 'install what is missing', work: () => setup('test', { npm: false }), essential: true },
+  { name: 'install what only --all needs', work: () => setup('all', { npm: false }), essential: true, onlyAll: true },
+  { name: 'C++ tests, address and undefined-behaviour sanitizers: compile', work: () => compileTests('address') },
   // Takes half a core, and the compilers above need none of them.
-  { name: 'npm packages', seconds: 60, work: () => setup('npm'), essential: true, beside: true },
-  { name: 'build the addon', seconds: 45, work: () => build(), essential: true },
+  { name: 'npm packages', work: () => setup('npm'), essential: true, beside: true },
+  { name: 'build the addon', work: () => build(), essential: true },
   // They wait most of their time: what one core is enough for runs beside them.
-  { name: 'C++ tests, address and undefined-behaviour sanitizers: run', seconds: 40, work: () => nativeTests('address') },
-  { name: 'lint and layers', seconds: 24, work: () => lint(), beside: true },
-  { name: 'types', seconds: 12, work: () => run(process.execPath, [kTypeScript, '-p', kRoot], { quiet: true }), beside: true },
-  { name: 'C++ format', seconds: 4, work: () => format(), beside: true },
-  { name: 'h2spec, strict, without and with TLS', seconds: 3, work: () => require('./h2spec').conformance(), beside: true },
-  { name: 'clang-tidy', seconds: 160, work: () => tidy(), onlyAll: true },
-  { name: 'C++ tests, thread sanitizer', seconds: 180, work: () => nativeTests('thread'), onlyAll: true },
-  {
-    name: 'fuzzers',
-    seconds: 120,
-    work: () => fuzz(Number(process.env.HTTPSYS_FUZZ_SECONDS ?? kSecondsDefault)),
-    onlyAll: true
-  },
-  { name: 'JavaScript tests on stock Node, the reference', seconds: 60, work: () => jsTests({ backend: 'reference' }), onlyAll: true },
-  { name: 'JavaScript tests on the engine', seconds: 250, work: () => jsTests({ backend: 'engine', without: [...kCrashes, kFrozenClock] }) },
-  {
-    name: 'conformance and register tests on the engine, Node 24',
-    seconds: 70,
-    work: () => testVersions(['24'], ['^test/(conformance|register)/', '--backend', 'engine'], { [kThorough]: undefined }),
-    onlyAll: true
-  },
-  { name: 'processes that are killed under load', seconds: 20, work: () => jsTests({ backend: 'engine', pattern: 'sharing/crash|cache/killed-owner' }), onlyAll: true },
-  {
-    name: 'differential programs with a clock that stands still',
-    seconds: 60,
-    work: () => jsTests({ backend: 'engine', pattern: 'differential/frozen-clock' }),
-    onlyAll: true
-  },
-  { name: 'sslyze: TLS with default options', seconds: 20, work: () => require('./tlsscan').tlsScan(), onlyAll: true },
-  { name: 'hadolint: the Dockerfiles of the examples', seconds: 1, work: () => require('./lint-docker').lintDocker(), onlyAll: true, beside: true },
-  { name: 'HTTP.SYS below Wine', seconds: 400, work: () => wineTests(), onlyAll: true },
-  { name: 'the npm packages, installed without a compiler: the brief part', seconds: 240, work: () => require('./test-packages').testPackages({ isBrief: true }), onlyAll: true },
+  { name: 'C++ tests, address and undefined-behaviour sanitizers: run', work: () => nativeTests('address') },
+  { name: 'lint and layers', work: () => lint(), beside: true },
+  { name: 'types', work: () => run(process.execPath, [kTypeScript, '-p', kRoot], { quiet: true }), beside: true },
+  { name: 'C++ format', work: () => format(), beside: true },
+  { name: 'h2spec, strict, without and with TLS', work: () => require('./h2spec').conformance(), beside: true },
+  { name: 'clang-tidy', work: () => tidy(), onlyAll: true },
+  { name: 'C++ tests, thread sanitizer', work: () => nativeTests('thread'), onlyAll: true },
+  { name: 'fuzzers', work: () => fuzz(Number(process.env.HTTPSYS_FUZZ_SECONDS ?? kSecondsDefault)), onlyAll: true },
+  { name: 'JavaScript tests on stock Node, the reference', work: () => jsTests({ backend: 'reference' }), onlyAll: true },
+  { name: 'JavaScript tests on the engine', work: () => jsTests({ backend: 'engine', without: [...kCrashes, kFrozenClock] }) },
+  { name: 'conformance and register tests on the engine, Node 24', work: () => testVersions(['24'], ['^test/(conformance|register)/', '--backend', 'engine'], { [kThorough]: undefined }), onlyAll: true },
+  { name: 'processes that are killed under load', work: () => jsTests({ backend: 'engine', pattern: 'sharing/crash|cache/killed-owner' }), onlyAll: true },
+  { name: 'differential programs with a clock that stands still', work: () => jsTests({ backend: 'engine', pattern: 'differential/frozen-clock' }), onlyAll: true },
+  { name: 'sslyze: TLS with default options', work: () => require('./tlsscan').tlsScan(), onlyAll: true },
+  { name: 'hadolint: the Dockerfiles of the examples', work: () => require('./lint-docker').lintDocker(), onlyAll: true, beside: true },
+  { name: 'HTTP.SYS below Wine', work: () => wineTests(), onlyAll: true },
+  { name: 'the npm packages, installed without a compiler: the brief part', work: () => require('./test-packages').testPackages({ isBrief: true }), onlyAll: true },
   // Fails where the suites cannot be fetched, and says so: a check that was left out proves nothing.
-  { name: 'other people\'s test suites, the fast part', seconds: 300, work: () => require('./compat').compat(['--fast']), onlyAll: true },
+  { name: 'other people\'s test suites, the fast part', work: () => require('./compat').compat(['--fast']), onlyAll: true },
 ]
 
 /** @param {NodeJS.Platform} platform @param {boolean} [all] */
@@ -97,75 +81,50 @@ function stepsOn (platform, all = false) {
   return (platform === 'win32' ? kWindowsSteps : kSteps).filter(({ onlyAll = false }) => all || !onlyAll)
 }
 
-/** @param {any} value what a step gave, or its error @returns {Tally[]} */
-const tallyOf = (value) => [value?.tally ?? value].filter((tally) => typeof tally?.passed === 'number')
-
-/**
- * @typedef {object} Ended
- * @property {Step} step
- * @property {boolean} isGood
- * @property {number} ms
- * @property {Tally[]} tallies
- * @property {string} [message] of its error
- */
+/** @typedef {{ step: Step, error: Error | null, ms: number, tally: Tally }} Ended */
 
 /** @param {Step} step @param {(line: string) => void} write @returns {Promise<Ended>} */
 async function runStep (step, write) {
   const start = Date.now()
+  const end = (/** @type {any} */ tally, /** @type {Error | null} */ error) => ({ step, error, ms: Date.now() - start, tally: sum(typeof tally?.passed === 'number' ? [tally] : []) })
   try {
-    const tallies = tallyOf(await step.work())
-    return { step, isGood: true, ms: Date.now() - start, tallies }
+    return end(await step.work(), null)
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    write(`${step.name}: ${message}`)
-    return { step, isGood: false, ms: Date.now() - start, tallies: tallyOf(error), message }
+    const failure = error instanceof Error ? error : new Error(String(error))
+    write(`${step.name}: ${failure.message}`)
+    return end(/** @type {any} */ (failure).tally, failure)
   }
 }
 
-/** @param {Step[]} steps @returns {Step[][]} those of each part run at the same time */
-function together (steps) {
-  /** @type {Step[][]} */
-  const parts = []
-  for (const step of steps) {
-    if (step.beside && parts.length > 0) parts[parts.length - 1].push(step)
-    else parts.push([step])
-  }
-  return parts
-}
-
-/** @param {Step[]} part @returns {number} seconds */
-const secondsOf = (part) => Math.max(...part.map(({ seconds }) => seconds))
-
-/** What failed is said again at the end: who reads the last page of a long output needs it. A step may have hundreds. */
+/** What failed is said again at the end, for a reader of the last page of a long output. A step may have hundreds. */
 const kFailuresShown = 20
+const kLinesShown = 6
 
-/** @param {Step} step @param {Tally[]} tallies @param {string} [message] @returns {string} */
-function describeFailed (step, tallies, message = '') {
-  const { failures } = sum(tallies)
-  const lines = failures.slice(0, kFailuresShown).map((failure) => `  FAILED ${failure.replaceAll('\n', '\n    ')}`)
+/** @param {Ended} ended @returns {string} */
+function describeFailed ({ step, error, tally: { failures = [] } }) {
+  const lines = failures.slice(0, kFailuresShown).map((failure) => `  FAILED ${failure.split('\n').slice(0, kLinesShown).join('\n    ')}`)
   if (failures.length > kFailuresShown) lines.push(`  and ${failures.length - kFailuresShown} more`)
-  return [`${step.name}: ${message}`, ...lines].join('\n')
+  return [`\n${step.name}: ${error?.message}`, ...lines].join('\n')
 }
 
 /** @param {Step[]} steps @param {(line: string) => void} [write] @returns {Promise<boolean>} whether all was well */
 async function runSteps (steps, write = console.log) {
-  const parts = together(steps)
   /** @type {Ended[]} */
   const ended = []
   const begin = Date.now()
-  for (const [index, part] of parts.entries()) {
-    const left = parts.slice(index).reduce((total, other) => total + secondsOf(other), 0)
-    const names = part.map((step) => `[${steps.indexOf(step) + 1}/${steps.length}] ${step.name}`)
-    write(`\n${names.join('\n')}\n  about ${span(secondsOf(part) * 1000)}; ${span(left * 1000)} to the end`)
+  for (let at = 0, next = 1; at < steps.length; at = next, next++) {
+    while (steps[next]?.beside) next++
+    const part = steps.slice(at, next)
+    write(part.map((step, index) => `\n[${at + index + 1}/${steps.length}] ${step.name}`).join(''))
     ended.push(...await Promise.all(part.map((step) => runStep(step, write))))
-    if (ended.some(({ isGood, step }) => !isGood && step.essential)) break
+    if (ended.some(({ error, step }) => error !== null && step.essential)) break
   }
-  for (const { step, tallies, message } of ended.filter(({ isGood }) => !isGood)) write(`\n${describeFailed(step, tallies, message)}`)
-  const failed = ended.filter(({ isGood }) => !isGood).length
-  write(`\n${ended.map(({ step, isGood, ms }) => `${isGood ? 'ok    ' : 'FAILED'} ${(ms / 1000).toFixed(1).padStart(7)} s  ${step.name}`).join('\n')}`)
-  write(`${failed === 0 ? 'Everything passed' : `${failed} of ${steps.length} steps failed`}, ${span(Date.now() - begin)}`)
-  write(tallyLine(sum(ended.flatMap(({ tallies }) => tallies))))
-  return failed === 0
+  const failed = ended.filter(({ error }) => error !== null)
+  for (const one of failed) write(describeFailed(one))
+  write(`\n${ended.map(({ step, error, ms }) => `${error === null ? 'ok    ' : 'FAILED'} ${(ms / 1000).toFixed(1).padStart(7)} s  ${step.name}`).join('\n')}`)
+  write(`${failed.length === 0 ? 'Everything passed' : `${failed.length} of ${steps.length} steps failed`}, ${span(Date.now() - begin)}`)
+  write(tallyLine(sum(ended.map(({ tally }) => tally))))
+  return failed.length === 0
 }
 
 /** @param {string[]} args @returns {{ all: boolean } | null} null when they are wrong */

@@ -7,15 +7,13 @@
 //   node tools/sanitized.js <address | thread> <minutes> [pattern over the names of test files] [--seed <number>]
 
 const { spawnSync } = require('node:child_process')
-const { randomInt } = require('node:crypto')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { span } = require('./lib/progress')
 const { ask, kCoreNative, kRoot, main, nodeHeaders } = require('./lib/project')
-const { describe, runTestFile } = require('./lib/test-runner')
+const { runRounds } = require('./lib/test-runner')
 const { compile, configure, withoutRandomisation } = require('./native')
-const { soakItems } = require('./soak')
+const soak = require('./soak')
 const { plan, testFiles } = require('./test')
 
 const kLibraries = { address: ['libasan.so', 'libubsan.so'], thread: ['libtsan.so'] }
@@ -31,13 +29,10 @@ const kFileTimeoutMs = 900_000
 /** @typedef {{ sanitizer: Sanitizer, minutes: number, pattern: string, seed: number }} Options */
 
 /** @param {string[]} args @returns {Options | null} null when they are wrong */
-function parseArgs (args) {
-  const rest = [...args]
-  const at = rest.indexOf('--seed')
-  const seed = at === -1 ? randomInt(0x7fff_ffff) : Number(rest.splice(at, 2)[1])
-  const [sanitizer, minutes, pattern = kDefaultPattern, ...unknown] = rest
-  const isGood = Object.hasOwn(kLibraries, sanitizer ?? '') && Number(minutes) > 0 && Number.isInteger(seed) && unknown.length === 0
-  return isGood ? { sanitizer: /** @type {Sanitizer} */ (sanitizer), minutes: Number(minutes), pattern, seed } : null
+function parseArgs ([sanitizer = '', ...args]) {
+  const options = soak.parseArgs(args)
+  if (options === null || !Object.hasOwn(kLibraries, sanitizer)) return null
+  return { ...options, pattern: options.pattern || kDefaultPattern, sanitizer: /** @type {Sanitizer} */ (sanitizer) }
 }
 
 /** @param {Sanitizer} sanitizer @returns {Promise<string>} the addon */
@@ -93,36 +88,17 @@ async function sanitized ({ sanitizer, minutes, pattern, seed }) {
   const addon = await buildAddon(sanitizer)
   const files = plan(testFiles(pattern), 'engine').flatMap((part) => part.files)
   if (files.length === 0) throw new Error(`No test matches ${pattern}`)
-  console.log(`${files.length} files for ${minutes} min with the ${sanitizer} sanitizer; the order's seed is ${seed}`)
-  const tally = { passed: 0, failed: 0 }
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-sanitized-'))
-  /** @type {Set<string>} files with a test that failed, without a report */
-  const slow = new Set()
-  const items = files.map((file, index) => {
-    const reports = path.join(folder, String(index))
-    fs.mkdirSync(reports)
-    return {
-      name: file,
-      run: async () => {
-        const result = await runTestFile(file, { env: environment(sanitizer, addon, reports), timeoutMs: kFileTimeoutMs })
-        const { passed, failed } = result
-        tally.passed += passed
-        tally.failed += failed
-        if (failed > 0) slow.add(file)
-        const report = takeReports(reports)
-        // Whoever cannot even start has proved nothing.
-        if (passed === 0) return { isGood: false, text: `No test passed\n${describe(result)}\n${report}` }
-        return { isGood: report === '', text: `${file}\n${report}` }
-      }
-    }
-  })
+  const reportsOf = (/** @type {string} */ file) => path.join(folder, file.replaceAll(path.sep, '-'))
+  for (const file of files) fs.mkdirSync(reportsOf(file))
+  const optionsOf = (/** @type {string} */ file) => ({ env: environment(sanitizer, addon, reportsOf(file)), timeoutMs: kFileTimeoutMs })
   try {
-    const until = Date.now() + minutes * 60_000
-    const { runs, failures } = await soakItems(items, { seed, mayBegin: () => Date.now() < until, left: () => `, ${span(Math.max(0, until - Date.now()))} left` })
-    for (const { name, round } of failures) console.log(`FAILED ${name} in round ${round}`)
-    if (slow.size > 0) console.log(`Tests that failed at this speed, without a report, are in: ${[...slow].sort().join(', ')}`)
-    console.log(`${runs} runs of ${files.length} files with seed ${seed}, ${tally.passed} tests passed and ${tally.failed} did not: ${failures.length} runs with a report`)
-    if (failures.length > 0) throw new Error(`The ${sanitizer} sanitizer has found something`)
+    await runRounds(files, { minutes, seed, optionsOf }, (results) => {
+      const slow = results.filter(({ failed }) => failed > 0).map(({ file }) => file)
+      if (slow.length > 0) console.log(`Tests failed at this speed in: ${slow.join(', ')}`)
+      // A file that cannot even start has proved nothing.
+      return results.map(({ file, passed }) => `${takeReports(reportsOf(file))}${passed === 0 ? 'No test passed' : ''}`.replace(/^(?=.)/s, `${file}\n`)).filter(Boolean)
+    })
   } finally {
     fs.rmSync(folder, { recursive: true, force: true })
   }

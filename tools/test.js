@@ -3,10 +3,7 @@
 // Runs the JavaScript tests: every *.test.js below packages/*/test and test/. Files below
 // test/conformance and test/behaviour run twice, on stock Node (the reference) and on the engine.
 //
-//   node tools/test.js [pattern over file names] [--backend node | engine | reference] [--record] [flags of node --test]
-//
-// --record writes how long each file took into tools/test-costs.json: the order in which files are begun and the
-// estimates of what is left come from it. Do so when nothing else is running.
+//   node tools/test.js [pattern over file names] [--backend node | engine | reference] [flags of node --test]
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -16,7 +13,11 @@ const { runTestFiles, sum, tallyLine } = require('./lib/test-runner')
 /** @typedef {import('./lib/test-runner').Tally} Tally */
 /** @typedef {import('./lib/test-runner').FileResult} FileResult */
 
-const kCosts = path.join(__dirname, 'test-costs.json')
+/** How long each file took on this machine the last time. */
+const kSeconds = path.join(kRoot, 'node_modules', '.cache', 'httpsys', 'test-seconds.json')
+
+/** The folders with most of the long files, for a machine that has not run them yet. */
+const kLongFolders = /^test.(differential|lifecycle|sharing)\b/
 
 /** @param {string} [pattern] @returns {string[]} */
 function testFiles (pattern = '') {
@@ -41,18 +42,27 @@ const kCrashes = [path.join('test', 'sharing', 'crash.test.js'), path.join('test
 /** Those that need the double of httpapi.dll: tools/wine.js. */
 const kWithDouble = path.join('test', 'windows-double')
 
-/** @returns {Record<string, [number, number]>} by file: seconds, and seconds of CPU */
-const readCosts = () => JSON.parse(fs.readFileSync(kCosts, 'utf8'))
+/** @returns {Record<string, number>} by file */
+function readSeconds () {
+  try {
+    return JSON.parse(fs.readFileSync(kSeconds, 'utf8'))
+  } catch {
+    // None yet, or half of them: another run was writing.
+    return {}
+  }
+}
+
+/** @param {string[]} files @returns {string[]} A long file that begins last is waited for alone. */
+function longestFirst (files) {
+  const known = readSeconds()
+  const seconds = (/** @type {string} */ file) => known[file] ?? (kLongFolders.test(file) ? 20 : 2)
+  return [...files].sort((a, b) => seconds(b) - seconds(a))
+}
 
 /** @param {FileResult[]} results */
-function recordCosts (results) {
-  const known = readCosts()
-  for (const { file, seconds, cpu, failed } of results) {
-    if (cpu === null || failed > 0) continue
-    known[file.split(path.sep).join('/')] = [Number(seconds.toFixed(1)), Number(cpu.toFixed(1))]
-  }
-  const rows = Object.entries(known).filter(([file]) => fs.existsSync(path.join(kRoot, file))).sort(([a], [b]) => a < b ? -1 : 1)
-  fs.writeFileSync(kCosts, `{\n${rows.map(([file, cost]) => `  ${JSON.stringify(file)}: ${JSON.stringify(cost).replace(',', ', ')}`).join(',\n')}\n}\n`)
+function recordSeconds (results) {
+  fs.mkdirSync(path.dirname(kSeconds), { recursive: true })
+  fs.writeFileSync(kSeconds, JSON.stringify({ ...readSeconds(), ...Object.fromEntries(results.map(({ file, seconds }) => [file, seconds])) }))
 }
 
 /**
@@ -78,21 +88,19 @@ function plan (files, backend) {
  * @param {string} [options.pattern]
  * @param {string} [options.backend] see plan()
  * @param {string[]} [options.without] files that are left out
- * @param {boolean} [options.record]
  * @param {string[]} [options.flags]
  * @returns {Promise<Tally>}
  */
-async function jsTests ({ pattern, backend = process.env.HTTPSYS_BACKEND || undefined, without = [], record = false, flags = [] } = {}) {
+async function jsTests ({ pattern, backend = process.env.HTTPSYS_BACKEND || undefined, without = [], flags = [] } = {}) {
   const parts = plan(testFiles(pattern).filter((file) => !without.includes(file)), backend)
   if (parts.length === 0) throw new Error(`No test file matches ${pattern}`)
   /** @type {FileResult[]} */
   const results = []
   for (const { on, files } of parts) {
     console.log(`\n${files.length} test files on ${on === 'node' ? 'stock Node' : 'the engine'}`)
-    const ended = await runTestFiles(files, { costs: readCosts(), flags, env: { HTTPSYS_BACKEND: on === 'node' ? 'node' : '' } })
-    if (record && on === 'engine') recordCosts(ended)
-    results.push(...ended)
+    results.push(...await runTestFiles(longestFirst(files), () => ({ flags, env: { HTTPSYS_BACKEND: on === 'node' ? 'node' : '' } })))
   }
+  recordSeconds(results)
   const tally = sum(results)
   const bad = results.filter(({ failed }) => failed > 0).map(({ file }) => file)
   if (bad.length > 0) console.log(`\nFailed: ${[...new Set(bad)].sort().join(', ')}`)
@@ -101,25 +109,25 @@ async function jsTests ({ pattern, backend = process.env.HTTPSYS_BACKEND || unde
   return tally
 }
 
-/** @param {string[]} args @returns {{ pattern?: string, backend?: string, record: boolean, flags: string[] } | null} null when they are wrong */
+/** @param {string[]} args @returns {{ pattern?: string, backend?: string, flags: string[] } | null} null when they are wrong */
 function parseArgs (args) {
   const rest = [...args]
   const at = rest.indexOf('--backend')
   const [, backend] = at === -1 ? [] : rest.splice(at, 2)
   if (at !== -1 && !kBackends.includes(String(backend))) return null
-  const flags = rest.filter((arg) => arg.startsWith('--') && arg !== '--record')
+  const flags = rest.filter((arg) => arg.startsWith('--'))
   const [pattern, ...more] = rest.filter((arg) => !arg.startsWith('--'))
-  return more.length > 0 ? null : { pattern, backend, record: rest.includes('--record'), flags }
+  return more.length > 0 || flags.includes('--help') ? null : { pattern, backend, flags }
 }
 
 if (require.main === module) {
   const options = parseArgs(process.argv.slice(2))
   if (options === null) {
-    console.error(`Usage: npm run test:js -- [pattern] [--backend ${kBackends.join(' | ')}] [--record] [flags of node --test]`)
+    console.error(`Usage: npm run test:js -- [pattern] [--backend ${kBackends.join(' | ')}] [flags of node --test]`)
     process.exitCode = 2
   } else {
     main(jsTests(options))
   }
 }
 
-module.exports = { jsTests, kCrashes, kFrozenClock, parseArgs, plan, readCosts, testFiles }
+module.exports = { jsTests, kCrashes, kFrozenClock, parseArgs, plan, testFiles }

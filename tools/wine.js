@@ -15,7 +15,7 @@ const path = require('node:path')
 const { buildForWindows, buildWithDouble } = require('./build-windows')
 const { environment, ensureWindowsNode, ensureWine, kWindowsNodes, wine, wineServer } = require('./lib/wine')
 const { findProgram, kRoot, main, run } = require('./lib/project')
-const { firstLines, tallyLine } = require('./lib/test-runner')
+const { tallyLine } = require('./lib/test-runner')
 const { setup } = require('./setup')
 const { testFiles } = require('./test')
 
@@ -240,7 +240,7 @@ function summarize (results) {
     passed: count('passed'),
     failed: failed.length,
     skipped: count('skipped'),
-    failures: failed.map(({ file, name, why }) => `${name}\n  at ${file}\n  ${firstLines(why).replaceAll('\n', '\n  ')}`)
+    failures: failed.map(({ file, name, why }) => `${name}\n  at ${file}\n  ${why.replaceAll('\n', '\n  ')}`)
   }
   console.log(`\n${results.length} tests: ${tallyLine(tally)}`)
   return tally

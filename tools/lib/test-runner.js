@@ -1,24 +1,22 @@
 'use strict'
 
-// Runs test files, each as a process of its own, once: as many at a time as the machine has work for, the longest
-// first. What a file started and left behind ends with it.
+// Runs test files with run() of node:test, each as a process of its own, once. Adds what run() does not have in Node 20: an environment and
+// flags for each file, the end of everything that a file has started and left behind, and a time limit that ends a process that is busy (the one
+// of run() sends SIGTERM in Node 20, and nothing to a busy process in Node 24).
 
-const { spawn } = require('node:child_process')
-const fs = require('node:fs')
-const os = require('node:os')
+const { createHash } = require('node:crypto')
+const { subscribe, unsubscribe } = require('node:diagnostics_channel')
 const path = require('node:path')
-const { Progress } = require('./progress')
-const { kJobs, kRoot } = require('./project')
+const { run } = require('node:test')
+const { Progress, span } = require('./progress')
+const { forEachParallel, kJobs, kRoot } = require('./project')
 
-/** The slowest honest test takes seconds; these end one that hangs, and a file that does (ms). */
+/** The slowest honest test takes seconds; these end a test that hangs, and a file that hangs (ms). */
 const kTestTimeoutMs = 240_000
 const kFileTimeoutMs = 300_000
 
-/** A file that only waits takes part of a core, too: more of them than this at a time disturb each other. */
-const kShareMin = 0.4
-
-/** What a file is taken to cost that nobody has measured: [seconds, seconds of CPU]. */
-const kUsualCost = /** @type {[number, number]} */ ([2, 1])
+/** Test files that run at a time: most of them wait half of their time. */
+const kFilesAtATime = 2 * kJobs
 
 /**
  * With extra authorities Node 20 reads all that it knows at the start of each process, of which the tests start some
@@ -26,248 +24,189 @@ const kUsualCost = /** @type {[number, number]} */ ([2, 1])
  */
 const kTestEnv = { NODE_ENV: 'test', NODE_EXTRA_CA_CERTS: undefined, npm_package_name: undefined, npm_package_json: undefined }
 
-/** @typedef {import('./reporter').Event} Event */
+/** Node's own counts, which come the same way as what tests note. */
+const kSummary = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/
+
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 /** @typedef {Counts & { failures?: string[] }} Tally failures: a text for each, the first line of which has its name */
+/** @typedef {Required<Tally> & { file: string, notes: string[], output: string, seconds: number }} FileResult */
+/** @typedef {{ env?: NodeJS.ProcessEnv, flags?: string[], timeoutMs?: number }} FileOptions flags: for node; timeoutMs: after which the file is ended */
 
-/**
- * @typedef {Required<Tally> & {
- *   file: string,
- *   events: Event[],
- *   output: string,
- *   problem: string | null,
- *   seconds: number,
- *   cpu: number | null
- * }} FileResult `problem` is about the file as a whole; it counts as one that failed
- */
+/** @param {string} file */
+const entryOf = (file) => path.resolve(kRoot, file)
 
-/** Ends everything that is still running when this process is told to end. @type {Set<import('node:child_process').ChildProcess>} */
+/** The test files that are running, each the leader of a group of processes. @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set()
-let listens = false
 
-/** @param {import('node:child_process').ChildProcess} child with all that it has started and not moved elsewhere */
-function endAll (child) {
+/** @param {import('node:child_process').ChildProcess} child is ended, with all that it has started and not moved elsewhere */
+function endGroup (child) {
   try {
-    if (process.platform === 'win32' || child.pid === undefined) child.kill('SIGKILL')
+    if (process.platform === 'win32' || child.pid === undefined) process.kill(Number(child.pid), 'SIGKILL')
     else process.kill(-child.pid, 'SIGKILL')
   } catch {
     // Nothing is left of it.
   }
 }
 
+/** A group of its own does not get the signals of the terminal. */
 function listenForEnd () {
-  if (listens) return
-  listens = true
-  process.on('exit', () => { for (const child of running) endAll(child) })
+  if (running.size > 0 || process.listeners('exit').includes(endAll)) return
+  process.on('exit', endAll)
   for (const [signal, number] of /** @type {const} */ ([['SIGINT', 2], ['SIGTERM', 15], ['SIGHUP', 1]])) {
     process.on(signal, () => process.exit(128 + number))
   }
 }
 
+function endAll () {
+  for (const child of running) endGroup(child)
+}
+
 /**
- * Starts a program that leads a group of processes, and ends the group with it.
+ * Changes how run() starts the process of a test file: as the leader of a group, with an environment, flags and a time limit.
  *
- * @param {string} program
- * @param {string[]} args
- * @param {{ env?: NodeJS.ProcessEnv, timeoutMs?: number }} [options]
- * @returns {Promise<{ status: number | null, signal: string | null, output: string, isLate: boolean }>}
+ * @param {any} child that has not been started yet
+ * @param {FileResult} result
+ * @param {FileOptions} options
  */
-function runGroup (program, args, { env = {}, timeoutMs = kFileTimeoutMs } = {}) {
-  listenForEnd()
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      cwd: kRoot, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: process.platform !== 'win32'
+function leadGroup (child, { file, notes }, { env, flags = [], timeoutMs = kFileTimeoutMs }) {
+  const { spawn } = child
+  child.spawn = (/** @type {any} */ options) => {
+    if (options.args.at(-1) !== entryOf(file)) return spawn.call(child, options)
+    const [program, ...args] = options.args
+    const all = { ...process.env, NODE_TEST_CONTEXT: 'child-v8', ...kTestEnv, ...env }
+    const timer = setTimeout(() => {
+      notes.push(`did not end within ${timeoutMs / 1000} s`)
+      endGroup(child)
+    }, timeoutMs)
+    child.on('exit', () => {
+      clearTimeout(timer)
+      endGroup(child)
+      running.delete(child)
     })
     running.add(child)
-    let output = ''
-    let isLate = false
-    const timer = setTimeout(() => {
-      isLate = true
-      endAll(child)
-    }, timeoutMs)
-    child.stdout.setEncoding('utf8').on('data', (piece) => { output += piece })
-    child.stderr.setEncoding('utf8').on('data', (piece) => { output += piece })
-    child.on('error', reject)
-    child.on('exit', () => endAll(child))
-    child.on('close', (status, signal) => {
-      clearTimeout(timer)
-      running.delete(child)
-      resolve({ status, signal, output, isLate })
+    return spawn.call(child, {
+      ...options,
+      args: [program, `--require=${path.join(__dirname, 'test-context.js')}`, `--test-timeout=${kTestTimeoutMs}`, ...flags, ...args],
+      envPairs: Object.entries(all).filter(([, value]) => value !== undefined).map(([name, value]) => `${name}=${value}`),
+      detached: process.platform !== 'win32'
     })
-  })
-}
-
-/** @param {string} file of the reporter @returns {Event[]} */
-function readEvents (file) {
-  const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
-  // A process that was ended may have left half a line.
-  return text.split('\n').slice(0, -1).map((line) => JSON.parse(line))
-}
-
-/**
- * @param {{ status: number | null, signal: string | null, isLate: boolean }} end
- * @param {Event[]} events
- * @param {number} timeoutMs
- * @returns {string | null}
- */
-function problemOf ({ status, signal, isLate }, events, timeoutMs) {
-  if (isLate) return `did not end within ${timeoutMs / 1000} s`
-  if (signal !== null) return `was ended by ${signal}`
-  if (events.at(-1)?.type !== 'end') return `ended with ${status} before its tests did`
-  const hasFailed = events.some(({ type }) => type === 'failed')
-  return status === 0 || hasFailed ? null : `ended with ${status}, though no test failed`
-}
-
-/**
- * @param {string} file relative to the root
- * @param {{ env?: NodeJS.ProcessEnv, flags?: string[], timeoutMs?: number }} [options] timeoutMs: after which it is ended
- * @returns {Promise<FileResult>}
- */
-async function runTestFile (file, { env = {}, flags = [], timeoutMs = kFileTimeoutMs } = {}) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-test-'))
-  const report = path.join(folder, 'events')
-  const start = Date.now()
-  try {
-    const end = await runGroup(process.execPath, [
-      `--test-timeout=${kTestTimeoutMs}`, `--test-reporter=${path.join(__dirname, 'reporter.js')}`, `--test-reporter-destination=${report}`,
-      ...flags, file
-    ], { env: { ...kTestEnv, ...env }, timeoutMs })
-    const events = readEvents(report)
-    const problem = problemOf(end, events, timeoutMs)
-    const count = (/** @type {string} */ wanted) => events.filter(({ type }) => type === wanted).length
-    return {
-      file,
-      events,
-      output: end.output,
-      problem,
-      passed: count('passed'),
-      failed: count('failed') + (problem === null ? 0 : 1),
-      skipped: count('skipped'),
-      failures: failuresOf(file, events, problem),
-      seconds: (Date.now() - start) / 1000,
-      cpu: events.at(-1)?.cpu ?? null
-    }
-  } finally {
-    fs.rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** @param {any} error of node:test @returns {string} */
+function describeError (error) {
+  if (error?.exitCode !== undefined) return `the file ended with ${error.signal ?? error.exitCode}`
+  const inner = error?.cause ?? error
+  return inner?.stack ?? String(inner?.message ?? inner)
 }
 
 /** @param {string} text @param {string} margin */
 const indent = (text, margin) => text.trimEnd().replace(/^/gm, margin)
 
-/** @param {FileResult} result @returns {string} a line, the reasons of skips, and everything about what failed */
-function describe ({ file, events, output, problem, passed, failed, skipped, seconds }) {
+/** @param {FileResult} result @param {string} type @param {any} data of an event of node:test */
+function take (result, type, data) {
+  if (type === 'test:stdout' || type === 'test:stderr') result.output += data.message
+  if (type === 'test:diagnostic' && !kSummary.test(data.message)) result.notes.push(data.message)
+  if (type !== 'test:pass' && type !== 'test:fail') return
+  const { name, line, skip, todo, details } = data
+  const isFile = entryOf(result.file) === name
+  if (skip !== undefined && skip !== false) {
+    result.skipped++
+    result.notes.push(`skipped: ${name}${typeof skip === 'string' ? ` (${skip})` : ''}`)
+  } else if (type === 'test:fail' && todo === undefined) {
+    // What failed inside it has been told.
+    if (details.error?.failureType === 'subtestsFailed') return
+    result.failed++
+    result.failures.push(`${isFile ? result.file : name}\n  at ${result.file}:${line ?? 0}\n${indent(describeError(details.error), '  ')}`)
+  } else if (details.type !== 'suite' && !isFile) {
+    result.passed++
+  }
+}
+
+/** @param {string} file relative to the root @param {FileOptions} [options] @returns {Promise<FileResult>} */
+async function runTestFile (file, options = {}) {
+  listenForEnd()
+  const start = Date.now()
+  /** @type {FileResult} */
+  const result = { file, passed: 0, failed: 0, skipped: 0, failures: [], notes: [], output: '', seconds: 0 }
+  const onChild = (/** @type {any} */ message) => leadGroup(message.process, result, options)
+  subscribe('child_process', onChild)
+  try {
+    for await (const { type, data } of run({ files: [entryOf(file)] })) take(result, type, data)
+  } finally {
+    unsubscribe('child_process', onChild)
+  }
+  result.seconds = (Date.now() - start) / 1000
+  return result
+}
+
+/** @param {FileResult} result @returns {string} a line, what the tests noted and printed, and everything about what failed */
+function describe ({ file, failures, notes, output, passed, failed, skipped, seconds }) {
   const counts = [`${passed + failed + skipped} tests`, failed > 0 ? `${failed} failed` : '', skipped > 0 ? `${skipped} skipped` : '', `${seconds.toFixed(1)} s`]
-  const lines = [`${failed > 0 ? 'FAIL' : 'ok  '} ${file} (${counts.filter(Boolean).join(', ')})`]
-  for (const { type, name, line, text = '' } of events) {
-    if (type === 'skipped') lines.push(`  skipped: ${name}${text === '' ? '' : ` (${text})`}`)
-    if (type === 'failed') lines.push(`\n  FAILED ${name}\n    at ${file}:${line ?? 0}\n${indent(text, '    ')}\n`)
-    if (type === 'note' && failed > 0) lines.push(`  ${text}`)
-  }
-  if (problem !== null) lines.push(`\n  FAILED ${file} ${problem}\n`)
-  if (output.trim() !== '') lines.push(indent(output, '  | '))
-  return lines.join('\n')
-}
-
-/** @param {Record<string, [number, number]>} costs @param {string} file */
-const costOf = (costs, file) => costs[file.replaceAll(path.sep, '/')] ?? kUsualCost
-
-/**
- * Calls `work` for each item; several at a time, as long as what they take of the cores together is no more than there is.
- *
- * @template T
- * @param {T[]} items in the order in which they are begun, as far as there is room
- * @param {(item: T) => number} shareOf cores that it keeps busy
- * @param {(item: T) => Promise<void>} work
- * @param {number} room cores
- */
-async function runShared (items, shareOf, work, room) {
-  const waiting = [...items]
-  const shares = items.map(shareOf)
-  const left = [...shares]
-  /** @type {Set<Promise<void>>} */
-  const begun = new Set()
-  let taken = 0
-  while (waiting.length > 0 || begun.size > 0) {
-    for (let i = 0; i < waiting.length;) {
-      const share = Math.min(left[i], room)
-      if (taken + share > room + 1e-9) {
-        i++
-        continue
-      }
-      const [item] = waiting.splice(i, 1)
-      left.splice(i, 1)
-      taken += share
-      const done = work(item).finally(() => {
-        taken -= share
-        begun.delete(done)
-      })
-      begun.add(done)
-    }
-    if (begun.size > 0) await Promise.race(begun)
-  }
+  return [
+    `${failed > 0 ? 'FAIL' : 'ok  '} ${file} (${counts.filter(Boolean).join(', ')})`,
+    ...notes.map((note) => indent(note, '  ')),
+    ...failures.map((failure) => `\n${indent(`FAILED ${failure}`, '  ')}\n`),
+    ...output.trim() === '' ? [] : [indent(output, '  | ')]
+  ].join('\n')
 }
 
 /**
- * Calls `work` for each item in turn, `jobs` at a time, as long as `mayBegin()` says so.
- *
- * @template T
- * @param {T[]} items
- * @param {number} jobs
- * @param {() => boolean} mayBegin
- * @param {(item: T) => Promise<void>} work
- */
-async function runWhile (items, jobs, mayBegin, work) {
-  const waiting = [...items]
-  const worker = async () => {
-    while (mayBegin()) {
-      const item = waiting.shift()
-      if (item === undefined) return
-      await work(item)
-    }
-  }
-  await Promise.all(Array.from({ length: jobs }, worker))
-}
-
-/**
- * @param {string[]} files
- * @param {object} options
- * @param {Record<string, [number, number]>} options.costs by file: [seconds, seconds of CPU]
- * @param {NodeJS.ProcessEnv} [options.env]
- * @param {string[]} [options.flags] for node
- * @param {number} [options.jobs] cores
- * @param {(line: string) => void} [options.write]
+ * @param {string[]} files in the order in which they are begun
+ * @param {(file: string) => FileOptions} optionsOf
+ * @param {() => boolean} [mayBegin] false: no more files are begun
  * @returns {Promise<FileResult[]>}
  */
-async function runTestFiles (files, { costs, env, flags, jobs = kJobs, write = console.log }) {
-  const seconds = (/** @type {string} */ file) => costOf(costs, file)[0]
-  const share = (/** @type {string} */ file) => Math.max(kShareMin, costOf(costs, file)[1] / costOf(costs, file)[0])
-  const order = [...files].sort((a, b) => seconds(b) - seconds(a))
-  const progress = new Progress({ unit: 'files', total: files.length, weight: files.reduce((sum, file) => sum + seconds(file), 0), write })
+async function runTestFiles (files, optionsOf, mayBegin = () => true) {
   /** @type {FileResult[]} */
   const results = []
+  const progress = new Progress({ unit: 'files', total: files.length })
   try {
-    await runShared(order, share, async (file) => {
-      const result = await runTestFile(file, { env, flags })
+    await forEachParallel(files, async (file) => {
+      if (!mayBegin()) return
+      const result = await runTestFile(file, optionsOf(file))
       results.push(result)
-      progress.add(seconds(file))
-      write(describe(result))
-    }, jobs)
+      progress.add()
+      console.log(describe(result))
+    }, kFilesAtATime)
   } finally {
     progress.end()
   }
   return results
 }
 
-/** @param {string} file @param {Event[]} events @param {string | null} problem @returns {string[]} */
-function failuresOf (file, events, problem) {
-  const failed = events.filter(({ type }) => type === 'failed')
-  const texts = failed.map(({ name, line, text = '' }) => `${name}\n  at ${file}:${line ?? 0}\n${indent(firstLines(text), '  ')}`)
-  return problem === null ? texts : [...texts, `${file} ${problem}`]
+/**
+ * @template T
+ * @param {T[]} items @param {number} seed
+ * @returns {T[]} in an order that the seed alone decides
+ */
+function shuffle (items, seed) {
+  const key = (/** @type {T} */ item) => createHash('sha1').update(`${seed} ${item}`).digest('hex')
+  return items.map((item) => ({ item, key: key(item) })).sort((a, b) => a.key < b.key ? -1 : 1).map(({ item }) => item)
 }
 
-/** @param {string} text @returns {string} as much as says what was expected */
-const firstLines = (text) => text.split('\n').filter((line) => line.trim() !== '').slice(0, 4).join('\n')
+/**
+ * Runs files round after round, in an order that the seed decides, until the time is over; a file that has begun by then ends by itself.
+ *
+ * @param {string[]} files
+ * @param {{ minutes: number, seed: number, optionsOf: (file: string) => FileOptions }} options
+ * @param {(results: FileResult[], round: number) => string[] | Promise<string[]>} judge says what failed
+ * @throws {Error} that names every failure
+ */
+async function runRounds (files, { minutes, seed, optionsOf }, judge) {
+  const until = Date.now() + minutes * 60_000
+  /** @type {string[]} */
+  const failures = []
+  let runs = 0
+  for (let round = 1; Date.now() < until; round++) {
+    console.log(`\nRound ${round} with seed ${seed}, ${span(until - Date.now())} left`)
+    const results = await runTestFiles(shuffle(files, seed + round), optionsOf, () => Date.now() < until)
+    runs += results.length
+    failures.push(...(await judge(results, round)).map((failure) => `FAILED in round ${round}: ${failure}`))
+  }
+  if (failures.length > 0) throw new Error(`${failures.join('\n')}\n${runs} runs of ${files.length} files with seed ${seed}: ${failures.length} failures`)
+  console.log(`${runs} runs of ${files.length} files with seed ${seed} passed`)
+}
 
 /** @param {Tally[]} results @returns {Required<Tally>} */
 function sum (results) {
@@ -278,4 +217,4 @@ function sum (results) {
 /** @param {Counts} tally */
 const tallyLine = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`
 
-module.exports = { describe, firstLines, runGroup, runShared, runTestFile, runTestFiles, runWhile, sum, tallyLine }
+module.exports = { describe, runRounds, runTestFile, runTestFiles, shuffle, sum, tallyLine }
