@@ -12,6 +12,7 @@ const { diagnose } = require('../packages/core-native/native/build')
 const { parseArgs, runSteps, stepsOn } = require('../tools/check')
 const { countMethods, importProblem, includeProblem, kRooms, tableProblems, wordProblems } = require('../tools/check-layers')
 const { kOpenTypesMax, openTypeProblems, openTypes, openTypesOf } = require('../tools/lib/any-types')
+const plainWords = require('../tools/lib/plain-words')
 const { circleProblems, importsOf } = require('../tools/lib/modules')
 const { argumentProblems, crossingProblems, endingProblems, processProblems, usingProblems } = require('../tools/lib/native-rules')
 const { apt } = require('../tools/lib/apt')
@@ -397,6 +398,13 @@ test('the layer check lets only one room read the words of a record', () => {
   const other = 'win/reply_handler.cc'
   assert.deepEqual(wordProblems([{ file: 'records/replies.cc', room: 'records', text }]), [])
   assert.match(wordProblems([{ file: other, room: 'win', text }]).join(), /^win\/reply_handler\.cc reads/)
+})
+
+test('phrases that are hard to read are found in comments and prose, across lines, with the line where they begin', () => {
+  const found = (/** @type {string} */ name, /** @type {string} */ text) => plainWords.kBudget.map(([, pattern]) => plainWords.findIn(name, text, pattern))
+  assert.deepEqual(found('a.cc', 'Told();  // Nobody waits. Who asks?\n// It may\n// not be told.\nsay(\'What is told for ever\');\n'), [[1], [], [2], [], []])
+  assert.deepEqual(found('a.js', '/**\n * Text. What is\n * told, those of x */\nrun(1) // for ever\n'), [[2], [2], [], [4], [3]])
+  assert.deepEqual(found('a.md', '# What is it\n\n```\nfor ever\n```\n* Whoever reads\n* Is it? Who reads\n| What is |\n'), [[6, 7, 8], [], [], [], []])
 })
 
 test('all packages have one version, and depend on each other in it', () => {

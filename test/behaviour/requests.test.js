@@ -48,7 +48,7 @@ test('method, target, version and headers arrive', needs(), async (t) => {
 })
 
 for (const method of ['GET', 'DELETE', 'OPTIONS', 'PUT', 'PATCH', 'REPORT', 'PROPFIND', 'LOCK', 'MKCOL', 'TRACE']) {
-  test(`${method} is told by its name`, needs(), async (t) => {
+  test(`${method} arrives with its name`, needs(), async (t) => {
     const port = await serve(t, http.createServer((req, res) => res.end(req.method)))
     assert.equal((await request({ port, method })).body, method)
   })
@@ -159,7 +159,7 @@ test('requests of several connections are served at the same time', needs(), asy
   assert.deepEqual(answers.map(({ body }) => body), Array(5).fill('together'))
 })
 
-test('the end of a client that leaves before its answer is told', needs('seesDisconnects'), async (t) => {
+test('the end of a client that leaves before its answer is noticed', needs('seesDisconnects'), async (t) => {
   const server = http.createServer()
   const port = await serve(t, server)
   const closed = new Promise((resolve) => server.once('request', (req) => {

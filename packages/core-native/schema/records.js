@@ -387,7 +387,7 @@ const flags = {
 /** @type {Record<string, { says: string, values: Numbers }>} */
 const enums = {
   ErrorKind: {
-    says: 'What is wrong with a message.',
+    says: 'The defect of a message.',
     values: {
       kMalformed: [1, '400'],
       kHeaderOverflow: [2, '431'],
@@ -399,7 +399,7 @@ const enums = {
     }
   },
   Claim: {
-    says: 'What has become of a request that waited for JavaScript: Engine.takeClaim(lane).',
+    says: 'The fate of a request that waited for JavaScript: Engine.takeClaim(lane).',
     values: {
       kNone: [0, 'The lane has not claimed it: JavaScript begins it.'],
       kRefused: [1, 'The lane has answered it, and its connection ends.'],

@@ -18,7 +18,7 @@ const kForeignEvents = new Set(['upgrade', 'connect', 'checkContinue', 'checkExp
 const kOptions = [
   ...core.internals.kNodeServerOptions, ...core.internals.kServerOptions, ...core.internals.kTlsOptions
 ]
-// Options of listen(), beside those of TLS.
+// Options of listen(), beside the TLS options.
 const kListenOptions = [
   'backlog', 'exclusive', 'fd', 'host', 'ipv6Only', 'path', 'port', 'prefix', 'prefixes', 'queueMode', 'queueName', 'readableAll', 'reusePort',
   'signal', 'writableAll'
@@ -72,7 +72,7 @@ class Adapter {
     return this
   }
 
-  /** @param {...unknown} args those of the server's close() */
+  /** @param {...unknown} args for the server's close() */
   close (...args) {
     return this.server.close(...(/** @type {[callback?: () => void]} */ (args)))
   }

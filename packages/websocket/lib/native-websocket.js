@@ -1,7 +1,7 @@
 'use strict'
 
 // A WebSocket of `ws` whose frames are read and written by the I/O threads. States, events and their order are
-// those of ws' own websocket.js, whose code serves sockets that are not the engine's.
+// the members of ws' own websocket.js, whose code serves sockets that are not the engine's.
 
 const { Buffer, Blob } = require('node:buffer')
 const { clearTimeout, setTimeout } = require('node:timers')

@@ -11,7 +11,7 @@ const { variableMustBe } = require('../base/errors')
 const kVariable = 'HTTPSYS_RUNTIME_DIRECTORY'
 const { EALREADY, ENAMETOOLONG } = os.constants.errno
 
-/** What the variable's value must be, for the error message, by the (negative) number that the addon returns. @type {Record<number, string>} */
+/** The values that the variable must have, for the error message, by the (negative) number that the addon returns. @type {Record<number, string>} */
 const kExpected = {
   [-EALREADY]: 'the same in all threads of a process',
   [-ENAMETOOLONG]: 'a shorter path (of about 70 bytes), because sockets have no long names'

@@ -83,7 +83,7 @@ class AlignedPrototypes {
     this.constructors = /** @type {Constructors} */ (/** @type {unknown} */ ({ IncomingMessage: Request, ServerResponse: Response }))
   }
 
-  /** Puts the plain prototypes between those of the application's module and Node's. Idempotent. */
+  /** Puts the plain prototypes between the prototypes of the application's module and Node's. Idempotent. */
   install () {
     if (!this.#isEnabled) return
     const { request, response } = this.pair

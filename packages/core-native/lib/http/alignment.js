@@ -1,6 +1,6 @@
 'use strict'
 
-// Decides which prototypes a server's requests and responses are constructed with: those of the application that is the only
+// Decides which prototypes a server's requests and responses are constructed with: the prototypes of the application that is the only
 // listener (Express), or those that the only listener, such as a function around an application, has set on several requests in a row.
 
 const { variableMustBe } = require('../base/errors')

@@ -40,7 +40,7 @@ function fieldOf (name) {
   return fields.get(name) ?? learnField(name)
 }
 
-/** Throws as Node does when a value may not be sent. @param {Field} field @param {string} name @param {unknown} value */
+/** Throws as Node does when a value must not be sent. @param {Field} field @param {string} name @param {unknown} value */
 function checkValue (field, name, value) {
   if (value === field.checked) return
   validateHeaderValue(name, /** @type {string} */ (value)) // Throws for a value of another type.

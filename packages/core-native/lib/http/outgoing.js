@@ -70,7 +70,7 @@ const EngineServerResponse = function ServerResponse (req, options) {
 
 class Methods extends /** @type {EngineResponseBase} */ (ServerResponse) {
   // Readable#pipe() emits 'pipe' after it has added its listeners, and before it reads.
-  /** @param {string | symbol} event @param {...unknown} args those of its listeners */
+  /** @param {string | symbol} event @param {...unknown} args for its listeners */
   emit (event, ...args) {
     if (event === 'pipe') onPipe(this, args[0], Methods.prototype)
     else if (event === 'close') beforeClose(this)

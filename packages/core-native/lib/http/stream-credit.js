@@ -24,7 +24,7 @@ const kSharedBytes = 1024 * 1024
 const kSharedFreely = 256 * 1024
 // A stream counts as read only if its unsent bytes are less than this part (a quarter) of its sent bytes.
 const kSentPart = 4
-// Sent bytes of one stream that the lane may not have reported yet: it reports at least so many together (limits.h: kStreamCreditBytes).
+// Sent bytes of one stream that the lane might not have reported yet: it reports at least so many together (limits.h: kStreamCreditBytes).
 const kUntoldBytes = 8 * 1024
 // With more unsent bytes of all streams than this, their client is behind: a write on a stream that it does not read is done only when bytes of the
 // stream were sent, so that Node's buffers count them. A client that reads nothing costs this beside those buffers.

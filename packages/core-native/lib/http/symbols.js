@@ -60,7 +60,7 @@ module.exports = /** @type {typeof import('../../types/internal')} */ ({
 
   /** On a response: true once the lane has been told that it is complete. */
   kEnded: Symbol('httpsys.ended'),
-  /** On an unfinished response of a stream: its neighbours among those of the connection, in the order of their requests; null: none. */
+  /** On an unfinished response of a stream: its neighbours on the connection, in the order of their requests; null: none. */
   kOlder: Symbol('httpsys.older'),
   kNewer: Symbol('httpsys.newer'),
 

@@ -48,7 +48,7 @@ const { systemErrorText } = require('../base/system-error')
 /** @typedef {(socket: AnySocket & import('node:net').Socket) => void} ConnectionListener */
 
 /**
- * Replaces our defaults by those of HTTP.SYS's request queue, for options that the application has not set.
+ * Replaces our defaults by the defaults of HTTP.SYS's request queue, for options that the application has not set.
  *
  * @param {Listener} listener @param {ServerOptions} options
  */
@@ -584,7 +584,7 @@ class Listener {
     let isThrough = engine.drain(kLeaveMs, 'handled')
     const look = () => {
       if (this.leaving !== leaving) return // The server listens again.
-      // Drain again if it timed out: on an overloaded machine a lane may not have run at all.
+      // Drain again if it timed out: on an overloaded machine a lane might not have run at all.
       if (!isThrough && ++attempts <= kLeaveAttempts) isThrough = engine.drain(kLeaveMs, 'handled')
       if ((!isThrough && attempts < kLeaveAttempts) || engine.native.hasUnread()) {
         setImmediate(look)

@@ -176,7 +176,7 @@ function freePort (host) {
  * @param {number} id
  */
 function addUrl (server, parsed, id) {
-  // configure() passes all prefixes to the lane. Only the new one is registered, because HTTP.SYS has those of listen() already.
+  // configure() passes all prefixes to the lane. Only the new one is registered, because HTTP.SYS has the prefixes of listen() already.
   server[kListener].configure()
   register(server[kListener], id, parsed.prefix)
 }

@@ -52,7 +52,7 @@ function errorOf (status, refusal, members, meanings = {}) {
 /**
  * @param {number} status
  * @param {string} url
- * @param {object} [members] further members of the error: for listen(port), those of Node's error
+ * @param {object} [members] further members of the error: for listen(port), the members of Node's error
  */
 function urlError (status, url, members) {
   return errorOf(status, `HTTP.SYS refuses ${url} with the error`, { prefix: url, ...members }, ofUrl(url))

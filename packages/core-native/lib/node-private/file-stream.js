@@ -105,7 +105,7 @@ function patchOf (stream) {
   return binding.open === bindingOpen ? '' : 'the binding of node:fs was changed'
 }
 
-/** Gives a stream the functions that open, read and close its file; null: those of node:fs. @param {PrivateFileStream} stream @param {FileOperations | null} operations */
+/** Gives a stream the functions that open, read and close its file; null: the functions of node:fs. @param {PrivateFileStream} stream @param {FileOperations | null} operations */
 function setOperations (stream, operations) {
   stream[found().kFs] = operations ?? fs
 }

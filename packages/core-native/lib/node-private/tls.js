@@ -1,7 +1,7 @@
 'use strict'
 
 // Functions for the undocumented members of tls.Server and of its contexts. A tls.Server keeps its options as properties;
-// kContextFields has those of setSecureContext().
+// kContextFields has the names of setSecureContext().
 
 const tls = require('node:tls')
 const { InternalsError } = require('../base/errors')

@@ -369,7 +369,7 @@ struct BackendOptions {
   std::function<void()> wake_consumer;  // Thread: any.
 };
 
-// What a backend can do. JavaScript and the tests check these members, never the platform.
+// The capabilities of a backend. JavaScript and the tests check these members, never the platform.
 // types/binding.d.ts describes each one.
 struct BackendCapabilities {
   const char* name = "";

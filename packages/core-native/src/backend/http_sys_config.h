@@ -23,7 +23,7 @@ struct ReservedUrl {
 
 // Statuses are 0 or the system's error code. Thread: any.
 
-// Lists all bindings; those of host names come last.
+// Lists all bindings, host names last.
 uint32_t ListCertificateBindings(std::vector<CertificateBinding>* bindings);
 // Finds the binding of exactly this host and port, and fills in the other members.
 uint32_t FindCertificateBinding(CertificateBinding* binding);

@@ -1,6 +1,6 @@
 #pragma once
-// Classes of bytes, by the parts of a request head that may contain them. The sets are those of
-// Node's llhttp in strict mode.
+// Classes of bytes, by the parts of a request head that may contain them. Node's
+// llhttp has the same sets in strict mode.
 
 #include <array>
 #include <cstdint>

@@ -274,7 +274,7 @@ struct CacheWish {
   uint64_t bytes = 0;  // 0 = nothing.
   // The most that all members of the port may use; 0 = the coordinator's default.
   uint64_t limit = 0;
-  uint64_t held = 0;  // What the process may use at present.
+  uint64_t held = 0;  // The most that the process may use at present.
   // CacheGrant::serial of the last grant that was applied; 0 = none of this coordinator.
   uint32_t serial = 0;
 

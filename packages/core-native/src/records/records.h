@@ -324,7 +324,7 @@ enum ControlWord : uint32_t {
   kControlWords = 64,
 };
 
-// What is wrong with a message.
+// The defect of a message.
 enum class ErrorKind : uint32_t {
   // 400
   kMalformed = 1,
@@ -342,7 +342,7 @@ enum class ErrorKind : uint32_t {
   kDataAfterClose = 7,
 };
 
-// What has become of a request that waited for JavaScript: Engine.takeClaim(lane).
+// The fate of a request that waited for JavaScript: Engine.takeClaim(lane).
 enum class Claim : uint32_t {
   // The lane has not claimed it: JavaScript begins it.
   kNone = 0,

@@ -330,7 +330,7 @@ void PortMembership::AdoptTold(uint64_t now_ms) {
   AddOwnEntries(now_ms);
 }
 
-// Adds this member's entries that a new coordinator may not know; OnSync() sends them.
+// Adds this member's entries that a new coordinator might not know; OnSync() sends them.
 void PortMembership::AddOwnEntries(uint64_t now_ms) {
   std::as_const(record_->own).ForEach([&](const peer::Register& registered) {
     if (IsRefused(registered)) return;

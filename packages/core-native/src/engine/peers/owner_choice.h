@@ -73,7 +73,7 @@ class OwnerChoice {
   // blocked.
   bool HasFreePeer(uint16_t port, uint32_t target_id) const;
   // Must be called when a connection was passed on because this member is blocked. When this member
-  // has been free for a while, the other members are told (PeerLinks::TellFree()).
+  // has been free for a while, PeerLinks::TellFree() informs the other members.
   void OnLent() { has_lent_ = true; }
   // Notes that member `home` has passed this connection on because it was blocked.
   void Lend(Connection* connection, uint64_t home) {

@@ -93,7 +93,7 @@ struct HandedConnection {
   std::unique_ptr<RelayOrigin> origin;  // Set for one end of a relay.
   uint64_t home = 0;    // The member that must get the connection back later; as in peer::HandOver.
   uint8_t returns = 0;  // How many hand-overs of the connection have failed. Not sent to the peer.
-  // The sequence number of the hand-over. It is unique among those of its sender's lane.
+  // The sequence number of the hand-over. It is unique within its sender's lane.
   uint32_t sequence = 0;
 };
 
