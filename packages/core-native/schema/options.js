@@ -23,8 +23,7 @@
  * @property {Record<string, Option>} [options] of a group
  * @property {string} [ts] type in TypeScript, where `type` does not say it
  * @property {boolean} [required] in its group
- * @property {string} [says] Markdown: phrases and sentences that begin with a small letter, for the page and for TypeScript. Absent in
- * `also`: the page says it in the row before
+ * @property {string} [says] Markdown: phrases and sentences that begin with a small letter, for the page and for TypeScript
  *
  * @typedef {object} Group options that are given in one place
  * @property {string} [hint] for an option of the group in another place
@@ -44,370 +43,156 @@ const kBandwidthMin = 1024
 const kHostCertificates = "(Pick<SecureContextOptions, 'allowPartialTrustChain' | 'ca' | 'cert' | 'clientCertEngine' | 'crl' | 'key' | " +
   "'passphrase' | 'pfx' | 'privateKeyEngine' | 'privateKeyIdentifier'> & ({ host: string } | { prefix: string }))[]"
 
+/** @param {Omit<Option, 'says'>} facts @param {string} says @returns {Option} */
+const option = (facts, says) => ({ ...facts, says })
+
 /** @type {Group} createServer() */
 const server = {
   hint: 'it belongs to createServer() and createAdapter()',
   options: {
-    maxRequestBodySize: {
-      type: 'number',
-      unit: 'bytes',
-      default: 0,
-      zero: 'no limit',
-      passed: true,
-      says: 'longest request body. A longer body gets 413 and the connection is closed. A handler can set another limit for [one request](options.md#the-body-of-one-request)'
-    },
-    maxRequestBodySizeCeiling: {
-      type: 'number',
-      unit: 'bytes',
-      default: 0,
-      zero: '`maxRequestBodySize`',
-      says: 'highest body limit that a handler can set for one request. Needs `maxRequestBodySize`, and must not be below it'
-    },
-    maxConnectionsPerAddress: {
-      type: 'number',
-      unit: 'connections',
-      default: 0,
-      zero: 'no limit',
-      needs: 'listensOnSockets',
-      passed: true,
-      says: 'most connections of one client: an IPv4 address or a /64 network of IPv6. Excess connections are closed: [below](options.md#many-connections)'
-    },
-    maxConnectionsPerPrefix: {
-      type: 'number',
-      unit: 'connections',
-      default: 0,
-      zero: 'no limit',
-      needs: 'listensOnSockets',
-      passed: true,
-      says: 'most connections whose last request was for the same URL prefix. A request on a connection above the limit gets 503'
-    },
-    stripPrefix: {
-      type: 'boolean',
-      default: false,
-      says: 'removes the matched URL prefix from `req.url`. `req.baseUrl` has the removed part, `req.originalUrl` the whole URL'
-    },
-    strictUrl: {
-      type: 'boolean',
-      default: false,
-      passed: true,
-      says: 'answers 400 to requests whose URL HTTP.SYS would refuse: [url-prefixes.md](url-prefixes.md#strict-urls). On Windows, HTTP.SYS refuses such URLs whatever the value'
-    },
-    serverHeader: {
-      type: 'boolean',
-      default: true,
-      passed: true,
-      says: 'adds `Server: httpsys` to 4xx and 5xx responses of the engine, to distinguish them from the application\'s. Engine responses that copy node:http, such as 400 for a malformed request, never have it. HTTP.SYS adds its own name whatever the value'
-    },
-    http2: {
-      type: 'special',
-      ts: 'boolean | Http2Options',
-      unit: 'boolean, object',
-      shown: 'TLS ports only',
-      says: '`true`: HTTP/2 also on ports without TLS; `false`: no HTTP/2; or an object with its settings: [http2.md](http2.md)'
-    },
-    pipelinedRequestsMax: {
-      type: 'number',
-      unit: 'requests',
-      default: 32,
-      least: 1,
-      passed: true,
-      says: 'most unanswered requests of one connection that the application gets. At the limit, the engine stops reading the connection'
-    },
-    queueLimit: {
-      type: 'number',
-      unit: 'requests',
-      default: 0,
-      zero: 'no limit',
-      httpSysDefault: 1000,
-      passed: true,
-      says: 'most requests of the server that wait for JavaScript to begin them. A request above the limit gets 503 at once: [below](options.md#a-burst-of-requests)'
-    },
-    queueTimeout: {
-      type: 'number',
-      unit: 'ms',
-      default: 120_000,
-      zero: 'no limit',
-      forPrefixes: true,
-      passed: true,
-      says: 'longest wait until JavaScript begins a request. Then the request gets 503, and JavaScript skips it. The default is HTTP.SYS\'s; node:http has no limit. Time in which a debugger pauses JavaScript counts'
-    },
-    minSendRate: {
-      type: 'number',
-      unit: 'bytes/s',
-      default: 150,
-      most: kRateMax,
-      zero: 'no limit',
-      forPrefixes: true,
-      passed: true,
-      says: 'slowest rate, averaged over 60 s or more, at which a client may read while output waits for it. A slower client is disconnected: [below](options.md#slow-clients)'
-    },
-    maxBandwidth: {
-      type: 'number',
-      unit: 'bytes/s',
-      default: 0,
-      least: kBandwidthMin,
-      most: kRateMax,
-      orZero: true,
-      zero: 'no limit',
-      passed: true,
-      says: 'most response data that each URL prefix of the server sends, to all its clients together, 1024 to 4294967294: [below](options.md#bandwidth)'
-    },
-    cache: {
-      type: 'special',
-      ts: 'boolean | CacheOptions',
-      unit: 'boolean, object',
-      shown: 'none',
-      says: 'stores responses and answers later requests with them, without running JavaScript: [cache.md](cache.md#options), also for its timeouts `refreshTimeout` and `coalesceTimeout`'
-    },
-    httpSys: {
-      type: 'special',
-      ts: 'HttpSysOptions',
-      unit: 'object',
-      shown: 'none',
-      says: 'settings of HTTP.SYS on Windows: [windows.md](windows.md#the-option-httpsys); on other systems `ERR_HTTPSYS_CAPABILITY`'
-    },
-    http503Verbosity: {
-      type: 'string',
-      unit: '',
-      default: 'full',
-      choices: ['basic', 'limited', 'full'],
-      httpSysDefault: 'basic',
-      passed: true,
-      shown: '`full`',
-      says: 'what clients get when the engine refuses a request with 503: `basic` resets the connection, `limited` sends only the status, `full` adds the reason from the [error log](error-log.md). On a shared port, the server that holds the connection decides. With HTTP.SYS the default is `basic`, as in its API'
-    }
+    maxRequestBodySize: option({ type: 'number', unit: 'bytes', default: 0, zero: 'no limit', passed: true },
+      'longest request body. A longer body gets 413 and the connection is closed. A handler can set another limit for [one request](options.md#the-body-of-one-request)'),
+    maxRequestBodySizeCeiling: option({ type: 'number', unit: 'bytes', default: 0, zero: '`maxRequestBodySize`' },
+      'highest body limit that a handler can set for one request. Needs `maxRequestBodySize`, and must not be below it'),
+    maxConnectionsPerAddress: option({ type: 'number', unit: 'connections', default: 0, zero: 'no limit', needs: 'listensOnSockets', passed: true },
+      'most connections of one client: an IPv4 address or a /64 network of IPv6. Excess connections are closed: [below](options.md#many-connections)'),
+    maxConnectionsPerPrefix: option({ type: 'number', unit: 'connections', default: 0, zero: 'no limit', needs: 'listensOnSockets', passed: true },
+      'most connections whose last request was for the same URL prefix. A request on a connection above the limit gets 503'),
+    stripPrefix: option({ type: 'boolean', default: false },
+      'removes the matched URL prefix from `req.url`. `req.baseUrl` has the removed part, `req.originalUrl` the whole URL'),
+    strictUrl: option({ type: 'boolean', default: false, passed: true },
+      'answers 400 to requests whose URL HTTP.SYS would refuse: [url-prefixes.md](url-prefixes.md#strict-urls). On Windows, HTTP.SYS refuses such URLs whatever the value'),
+    serverHeader: option({ type: 'boolean', default: true, passed: true },
+      'adds `Server: httpsys` to 4xx and 5xx responses of the engine, to distinguish them from the application\'s. Engine responses that copy node:http, such as 400 for a malformed request, never have it. HTTP.SYS adds its own name whatever the value'),
+    http2: option({ type: 'special', ts: 'boolean | Http2Options', unit: 'boolean, object', shown: 'TLS ports only' },
+      '`true`: HTTP/2 also on ports without TLS; `false`: no HTTP/2; or an object with its settings: [http2.md](http2.md)'),
+    pipelinedRequestsMax: option({ type: 'number', unit: 'requests', default: 32, least: 1, passed: true },
+      'most unanswered requests of one connection that the application gets. At the limit, the engine stops reading the connection'),
+    queueLimit: option({ type: 'number', unit: 'requests', default: 0, zero: 'no limit', httpSysDefault: 1000, passed: true },
+      'most requests of the server that wait for JavaScript to begin them. A request above the limit gets 503 at once: [below](options.md#a-burst-of-requests)'),
+    queueTimeout: option({ type: 'number', unit: 'ms', default: 120_000, zero: 'no limit', forPrefixes: true, passed: true },
+      'longest wait until JavaScript begins a request. Then the request gets 503, and JavaScript skips it. The default is HTTP.SYS\'s; node:http has no limit. Time in which a debugger pauses JavaScript counts'),
+    minSendRate: option({ type: 'number', unit: 'bytes/s', default: 150, most: kRateMax, zero: 'no limit', forPrefixes: true, passed: true },
+      'slowest rate, averaged over 60 s or more, at which a client may read while output waits for it. A slower client is disconnected: [below](options.md#slow-clients)'),
+    maxBandwidth: option({ type: 'number', unit: 'bytes/s', default: 0, least: kBandwidthMin, most: kRateMax, orZero: true, zero: 'no limit', passed: true },
+      'most response data that each URL prefix of the server sends, to all its clients together, 1024 to 4294967294: [below](options.md#bandwidth)'),
+    cache: option({ type: 'special', ts: 'boolean | CacheOptions', unit: 'boolean, object', shown: 'none' },
+      'stores responses and answers later requests with them, without running JavaScript: [cache.md](cache.md#options), also for its timeouts `refreshTimeout` and `coalesceTimeout`'),
+    httpSys: option({ type: 'special', ts: 'HttpSysOptions', unit: 'object', shown: 'none' },
+      'settings of HTTP.SYS on Windows: [windows.md](windows.md#the-option-httpsys); on other systems `ERR_HTTPSYS_CAPABILITY`'),
+    http503Verbosity: option({ type: 'string', unit: '', default: 'full', choices: ['basic', 'limited', 'full'], httpSysDefault: 'basic', passed: true, shown: '`full`' },
+      'what clients get when the engine refuses a request with 503: `basic` resets the connection, `limited` sends only the status, `full` adds the reason from the [error log](error-log.md). On a shared port, the server that holds the connection decides. With HTTP.SYS the default is `basic`, as in its API')
   }
 }
 
 /** @type {Group} createServer({ http2 }) */
 const http2 = {
   options: {
-    maxConcurrentStreams: {
-      type: 'number',
-      unit: 'streams',
-      default: 100,
-      least: 1,
-      most: kTimerMax,
-      says: 'streams per connection. Once the client has confirmed the number, opening more streams ends the connection with PROTOCOL_ERROR'
-    },
-    initialWindowSize: {
-      type: 'number',
-      unit: 'bytes',
-      default: 128 * 1024,
-      least: 65535,
-      most: 2 ** 31 - 1,
-      says: 'bytes of one body that a client may send before the application has read them. On each I/O thread, up to 16 bodies at a time that the application reads without delay get 917,504 bytes more, unless the option is below 131072'
-    },
-    maxFrameSize: { type: 'number', unit: 'bytes', default: 16 * 1024, least: 16 * 1024, most: 2 ** 24 - 1, says: 'longest frame that is accepted' },
-    headerTableSize: { type: 'number', unit: 'bytes', default: 4096, most: 2 ** 20, says: 'size of HPACK\'s table for received fields' },
-    pingInterval: {
-      type: 'number',
-      unit: 'ms',
-      default: 0,
-      most: kTimerMax,
-      zero: 'never',
-      says: 'a client with open streams that is silent for this time gets a PING; if it stays silent as long again, its connection is closed'
-    },
-    stallTimeout: {
-      type: 'number',
-      unit: 'ms',
-      default: 120_000,
-      most: kTimerMax,
-      zero: 'none',
-      says: 'a stream is reset with CANCEL if none of its output can be sent for this time, because the client opens no window or does not read. Time in which `maxBandwidth` holds the output back does not count'
-    },
-    allowHTTP1: { type: 'boolean', unit: '', default: true, says: '`false`: a plain port refuses everything but HTTP/2' }
+    maxConcurrentStreams: option({ type: 'number', unit: 'streams', default: 100, least: 1, most: kTimerMax },
+      'streams per connection. Once the client has confirmed the number, opening more streams ends the connection with PROTOCOL_ERROR'),
+    initialWindowSize: option({ type: 'number', unit: 'bytes', default: 128 * 1024, least: 65535, most: 2 ** 31 - 1 },
+      'bytes of one body that a client may send before the application has read them. On each I/O thread, up to 16 bodies at a time that the application reads without delay get 917,504 bytes more, unless the option is below 131072'),
+    maxFrameSize: option({ type: 'number', unit: 'bytes', default: 16 * 1024, least: 16 * 1024, most: 2 ** 24 - 1 },
+      'longest frame that is accepted'),
+    headerTableSize: option({ type: 'number', unit: 'bytes', default: 4096, most: 2 ** 20 },
+      'size of HPACK\'s table for received fields'),
+    pingInterval: option({ type: 'number', unit: 'ms', default: 0, most: kTimerMax, zero: 'never' },
+      'a client with open streams that is silent for this time gets a PING; if it stays silent as long again, its connection is closed'),
+    stallTimeout: option({ type: 'number', unit: 'ms', default: 120_000, most: kTimerMax, zero: 'none' },
+      'a stream is reset with CANCEL if none of its output can be sent for this time, because the client opens no window or does not read. Time in which `maxBandwidth` holds the output back does not count'),
+    allowHTTP1: option({ type: 'boolean', unit: '', default: true },
+      '`false`: a plain port refuses everything but HTTP/2')
   }
 }
 
 /** @type {Group} createServer({ cache }) */
 const cache = {
   options: {
-    rules: { type: 'choice', choices: ['rfc9111', 'httpsys'], default: 'rfc9111', says: 'the [set of rules](cache.md#two-sets-of-rules): `\'rfc9111\'` or `\'httpsys\'`' },
-    cacheBytes: {
-      type: 'number',
-      default: 32 * kMiB,
-      shown: '32 MiB',
-      // The cache's memory is 1 to 1024 chunks of 4 MiB (src/cache/arena_layout.h).
-      least: 4 * kMiB,
-      most: 4096 * kMiB,
-      needs: 'cacheRules',
-      says: 'memory for stored responses of the whole process, 4 MiB to 4 GiB; below 8 MiB, popular responses are evicted with all others. The largest value of several servers counts'
-    },
-    portCacheBytes: {
-      type: 'number',
-      default: 0,
-      shown: '256 MiB',
-      least: 4 * kMiB,
-      // A port has at most 1024 members.
-      most: 1024 * 4096 * kMiB,
-      needs: 'cacheRules',
-      says: 'memory for stored responses of all processes that share a port; each gets its `cacheBytes` or a fair share. The smallest value of several servers and processes counts'
-    },
-    maxEntryBytes: {
-      type: 'number',
-      default: kMiB,
-      shown: '1 MiB; 256 KiB with `httpsys`',
-      least: 1,
-      // Half a segment of the cache's memory.
-      most: kMiB,
-      needs: 'cacheRules',
-      says: 'a longer response, head and body together, is not stored; at most 1 MiB'
-    },
-    prefixes: {
-      type: 'special',
-      ts: 'string[]',
-      shown: 'all',
-      needs: 'cacheRules',
-      says: 'the URL prefixes of the server whose responses are stored, written as in `listen()`'
-    },
-    status: {
-      type: 'special',
-      ts: "boolean | 'debug'",
-      default: false,
-      needs: 'cacheRules',
-      says: 'adds `Cache-Status` (RFC 9211) to responses, streamed ones included; only a head that the application writes on the socket in pieces has none. With `\'debug\'` it says why a response was not stored'
-    },
+    rules: option({ type: 'choice', choices: ['rfc9111', 'httpsys'], default: 'rfc9111' },
+      'the [set of rules](cache.md#two-sets-of-rules): `\'rfc9111\'` or `\'httpsys\'`'),
+    // The cache's memory is 1 to 1024 chunks of 4 MiB (src/cache/arena_layout.h).
+    cacheBytes: option({ type: 'number', default: 32 * kMiB, shown: '32 MiB', least: 4 * kMiB, most: 4096 * kMiB, needs: 'cacheRules' },
+      'memory for stored responses of the whole process, 4 MiB to 4 GiB; below 8 MiB, popular responses are evicted with all others. The largest value of several servers counts'),
+    // A port has at most 1024 members.
+    portCacheBytes: option({ type: 'number', default: 0, shown: '256 MiB', least: 4 * kMiB, most: 1024 * 4096 * kMiB, needs: 'cacheRules' },
+      'memory for stored responses of all processes that share a port; each gets its `cacheBytes` or a fair share. The smallest value of several servers and processes counts'),
+    // Half a segment of the cache's memory.
+    maxEntryBytes: option({ type: 'number', default: kMiB, shown: '1 MiB; 256 KiB with `httpsys`', least: 1, most: kMiB, needs: 'cacheRules' },
+      'a longer response, head and body together, is not stored; at most 1 MiB'),
+    prefixes: option({ type: 'special', ts: 'string[]', shown: 'all', needs: 'cacheRules' },
+      'the URL prefixes of the server whose responses are stored, written as in `listen()`'),
+    status: option({ type: 'special', ts: "boolean | 'debug'", default: false, needs: 'cacheRules' },
+      'adds `Cache-Status` (RFC 9211) to responses, streamed ones included; only a head that the application writes on the socket in pieces has none. With `\'debug\'` it says why a response was not stored'),
     stale: {
       type: 'group',
       rules: 'rfc9111',
       options: {
         // The largest lifetime that RFC 9111, section 1.2.2, asks a cache to know.
-        whileRevalidate: {
-          type: 'number',
-          default: 0,
-          most: 2 ** 31,
-          says: 'only with `rfc9111`: seconds for which a stale response that names no such time is served during a refresh'
-        },
-        ifError: { type: 'number', default: 0, most: 2 ** 31, says: 'only with `rfc9111`: the same, after an error' }
+        whileRevalidate: option({ type: 'number', default: 0, most: 2 ** 31 },
+          'only with `rfc9111`: seconds for which a stale response that names no such time is served during a refresh'),
+        ifError: option({ type: 'number', default: 0, most: 2 ** 31 },
+          'only with `rfc9111`: the same, after an error')
       }
     },
-    heuristics: {
-      type: 'boolean',
-      default: false,
-      rules: 'rfc9111',
-      says: 'only with `rfc9111`: a response without a lifetime gets a tenth of the time since its `Last-Modified`, at most a day'
-    },
-    ignoreReload: {
-      type: 'boolean',
-      default: false,
-      rules: 'rfc9111',
-      says: 'only with `rfc9111`: requests cannot demand a new response. Any client can send `no-cache`, as a browser does on reload'
-    },
-    duration: {
-      type: 'number',
-      default: 0,
-      most: kMost32,
-      rules: 'httpsys',
-      says: 'only with `httpsys`: lifetime in seconds of responses that name none, under the [conditions below](cache.md#the-default-lifetime)'
-    },
-    harmlessFields: {
-      type: 'special',
-      ts: 'string[]',
-      shown: 'none',
-      rules: 'httpsys',
-      says: 'only with `httpsys` and `duration`: further request fields on which no response depends'
-    },
-    refreshTimeout: {
-      type: 'number',
-      // As long as proxies usually wait for the servers behind them.
-      default: 60_000,
-      least: 1,
-      most: kTimerMax,
-      needs: 'cacheRules',
-      says: 'ms, at least 1: how long JavaScript may work on a [refresh request](cache.md#refreshes-in-the-background)'
-    },
-    coalesceTimeout: {
-      type: 'number',
-      default: 5_000,
-      most: kTimerMax,
-      needs: 'cacheRules',
-      says: 'ms: how long a request may [wait for the response to another one](cache.md#requests-that-wait-for-each-other) before it goes to JavaScript; 0: no request waits. nginx has the same default (`proxy_cache_lock_timeout`)'
-    },
-    compress: {
-      type: 'special',
-      ts: "boolean | ('br' | 'zstd' | 'gzip')[]",
-      default: false,
-      needs: 'cacheRules',
-      says: '[compresses](cache.md#compression) stored responses that are requested again: `true`, or a list of `\'br\'`, `\'zstd\'`, `\'gzip\'`'
-    }
+    heuristics: option({ type: 'boolean', default: false, rules: 'rfc9111' },
+      'only with `rfc9111`: a response without a lifetime gets a tenth of the time since its `Last-Modified`, at most a day'),
+    ignoreReload: option({ type: 'boolean', default: false, rules: 'rfc9111' },
+      'only with `rfc9111`: requests cannot demand a new response. Any client can send `no-cache`, as a browser does on reload'),
+    duration: option({ type: 'number', default: 0, most: kMost32, rules: 'httpsys' },
+      'only with `httpsys`: lifetime in seconds of responses that name none, under the [conditions below](cache.md#the-default-lifetime)'),
+    harmlessFields: option({ type: 'special', ts: 'string[]', shown: 'none', rules: 'httpsys' },
+      'only with `httpsys` and `duration`: further request fields on which no response depends'),
+    // As long as proxies usually wait for the servers behind them.
+    refreshTimeout: option({ type: 'number', default: 60_000, least: 1, most: kTimerMax, needs: 'cacheRules' },
+      'ms, at least 1: how long JavaScript may work on a [refresh request](cache.md#refreshes-in-the-background)'),
+    coalesceTimeout: option({ type: 'number', default: 5_000, most: kTimerMax, needs: 'cacheRules' },
+      'ms: how long a request may [wait for the response to another one](cache.md#requests-that-wait-for-each-other) before it goes to JavaScript; 0: no request waits. nginx has the same default (`proxy_cache_lock_timeout`)'),
+    compress: option({ type: 'special', ts: "boolean | ('br' | 'zstd' | 'gzip')[]", default: false, needs: 'cacheRules' },
+      '[compresses](cache.md#compression) stored responses that are requested again: `true`, or a list of `\'br\'`, `\'zstd\'`, `\'gzip\'`')
   }
 }
 
 /** @type {Group} createServer({ httpSys }) */
 const httpSys = {
   options: {
-    maxBandwidth: {
-      type: 'number',
-      default: 0,
-      shown: 'none',
-      least: kBandwidthMin,
-      most: kMost32,
-      says: 'bytes per second of all responses of a prefix, at least 1024 (also available as `maxBandwidth` of `createServer()`)'
-    },
-    maxConnections: {
-      type: 'number',
-      default: 0,
-      shown: 'none',
-      least: 1,
-      most: kMost32,
-      says: 'simultaneous connections of a prefix; the kernel refuses further connections'
-    },
-    bufferResponses: {
-      type: 'boolean',
-      default: false,
-      says: '`HTTP_SEND_RESPONSE_FLAG_BUFFER_DATA`: the kernel copies what is written and accepts more at once. This is faster for many small writes. Data that a slow client does not read then occupies kernel memory, and `res.write()` does not report it'
-    },
+    maxBandwidth: option({ type: 'number', default: 0, shown: 'none', least: kBandwidthMin, most: kMost32 },
+      'bytes per second of all responses of a prefix, at least 1024 (also available as `maxBandwidth` of `createServer()`)'),
+    maxConnections: option({ type: 'number', default: 0, shown: 'none', least: 1, most: kMost32 },
+      'simultaneous connections of a prefix; the kernel refuses further connections'),
+    bufferResponses: option({ type: 'boolean', default: false },
+      '`HTTP_SEND_RESPONSE_FLAG_BUFFER_DATA`: the kernel copies what is written and accepts more at once. This is faster for many small writes. Data that a slow client does not read then occupies kernel memory, and `res.write()` does not report it'),
     timeouts: {
       type: 'group',
       options: {
-        drainEntityBody: { type: 'number', default: 0, shown: 'Windows\'', least: 1, most: kMost32, says: 'ms for the rest of a body whose request was answered' },
-        requestQueue: { type: 'number', default: 0, shown: 'Windows\'', least: 1, most: kMost32, says: 'ms for a request in the request queue (also `queueTimeout`)' },
-        minSendRate: {
-          type: 'number',
-          default: 0,
-          shown: 'Windows\'',
-          least: 1,
-          most: kMost32,
-          says: 'bytes per second that a client must read (also `minSendRate`, whose 0 means no limit)'
-        }
+        drainEntityBody: option({ type: 'number', default: 0, shown: 'Windows\'', least: 1, most: kMost32 },
+          'ms for the rest of a body whose request was answered'),
+        requestQueue: option({ type: 'number', default: 0, shown: 'Windows\'', least: 1, most: kMost32 },
+          'ms for a request in the request queue (also `queueTimeout`)'),
+        minSendRate: option({ type: 'number', default: 0, shown: 'Windows\'', least: 1, most: kMost32 },
+          'bytes per second that a client must read (also `minSendRate`, whose 0 means no limit)')
       }
     },
     logging: {
       type: 'group',
       options: {
-        directory: { type: 'special', ts: 'string', shown: 'no log', required: true, says: 'absolute path of a folder in which HTTP.SYS may write' },
-        format: {
-          type: 'choice',
-          choices: ['w3c', 'ncsa'],
-          default: 'w3c',
-          says: '`w3c` or `ncsa`. Logged fields: date, time, addresses, port, method, path, query, status, host, client, referrer'
-        },
+        directory: option({ type: 'special', ts: 'string', shown: 'no log', required: true },
+          'absolute path of a folder in which HTTP.SYS may write'),
+        format: option({ type: 'choice', choices: ['w3c', 'ncsa'], default: 'w3c' },
+          '`w3c` or `ncsa`. Logged fields: date, time, addresses, port, method, path, query, status, host, client, referrer'),
         // By the values of Windows' HTTP_LOGGING_ROLLOVER_TYPE.
-        rollover: {
-          type: 'choice',
-          choices: ['size', 'daily', 'weekly', 'monthly', 'hourly'],
-          default: 'daily',
-          says: 'when a new file begins: `size`, `hourly`, `daily`, `weekly`, `monthly`'
-        },
-        maxFileSize: { type: 'number', default: 0, shown: 'Windows\'', least: kMiB, most: kMost32, says: 'bytes, with rollover `size`; at least 1 MiB' }
+        rollover: option({ type: 'choice', choices: ['size', 'daily', 'weekly', 'monthly', 'hourly'], default: 'daily' },
+          'when a new file begins: `size`, `hourly`, `daily`, `weekly`, `monthly`'),
+        maxFileSize: option({ type: 'number', default: 0, shown: 'Windows\'', least: kMiB, most: kMost32 },
+          'bytes, with rollover `size`; at least 1 MiB')
       }
     },
     authentication: {
       type: 'group',
       options: {
-        schemes: {
-          type: 'special',
-          ts: "('basic' | 'digest' | 'ntlm' | 'negotiate' | 'kerberos')[]",
-          shown: 'none',
-          required: true,
-          says: '`basic`, `digest`, `ntlm`, `negotiate`, `kerberos`: HTTP.SYS adds the challenges to 401 responses'
-        },
-        allowAnonymous: {
-          type: 'boolean',
-          default: true,
-          says: '`false`: requests without a login are answered with 401. JavaScript does not learn who logged in'
-        }
+        schemes: option({ type: 'special', ts: "('basic' | 'digest' | 'ntlm' | 'negotiate' | 'kerberos')[]", shown: 'none', required: true },
+          '`basic`, `digest`, `ntlm`, `negotiate`, `kerberos`: HTTP.SYS adds the challenges to 401 responses'),
+        allowAnonymous: option({ type: 'boolean', default: true },
+          '`false`: requests without a login are answered with 401. JavaScript does not learn who logged in')
       }
     }
   }
@@ -416,65 +201,40 @@ const httpSys = {
 /** @type {Group} serveFiles(), and static() of an adapter: options of serve-static 2 */
 const files = {
   options: {
-    acceptRanges: { type: 'boolean', default: true, says: 'answers requests for ranges, one or several' },
-    cacheControl: { type: 'boolean', default: true, says: 'adds `Cache-Control: public, max-age=…` to responses' },
-    dotfiles: {
-      type: 'choice',
-      choices: ['ignore', 'deny', 'allow'],
-      default: 'ignore',
-      says: 'a path with a segment that begins with a dot, even `/.well-known/`: `\'ignore\'` answers 404, `\'deny\'` 403, `\'allow\'` serves the file. With `fallthrough` the application answers in place of 404 and 403'
-    },
-    etag: { type: 'boolean', default: true, says: 'adds a weak `ETag` of size and time, the same as serve-static\'s' },
-    extensions: {
-      type: 'special',
-      ts: 'string | string[] | false',
-      default: false,
-      says: 'extensions to try for a name without an extension that does not exist: `[\'html\']` lets `/about` be `about.html`'
-    },
-    fallthrough: {
-      type: 'boolean',
-      default: false,
-      shown: '`false`; `true` for an adapter',
-      says: 'requests that would get 400, 403, 404 or 405, and requests with a body (even GET), go to the application. Set `false` if clients shall get 403 or 400'
-    },
-    immutable: { type: 'boolean', default: false, says: 'adds `immutable` to `Cache-Control`' },
-    index: {
-      type: 'special',
-      ts: 'string | string[] | false',
-      default: 'index.html',
-      says: 'the file that is sent for a folder, or several that are tried in this order; `false`: none'
-    },
-    lastModified: { type: 'boolean', default: true, says: 'adds `Last-Modified` to responses' },
-    maxAge: {
-      type: 'special',
-      ts: 'number | string',
-      default: 0,
-      says: '`max-age` in milliseconds, or as text such as `\'90s\'`, `\'12h\'`, `\'7d\'`, at most a year'
-    },
-    redirect: { type: 'boolean', default: true, says: 'a request for a folder without the final slash gets 301; `false`: 404' }
+    acceptRanges: option({ type: 'boolean', default: true },
+      'answers requests for ranges, one or several'),
+    cacheControl: option({ type: 'boolean', default: true },
+      'adds `Cache-Control: public, max-age=…` to responses'),
+    dotfiles: option({ type: 'choice', choices: ['ignore', 'deny', 'allow'], default: 'ignore' },
+      'a path with a segment that begins with a dot, even `/.well-known/`: `\'ignore\'` answers 404, `\'deny\'` 403, `\'allow\'` serves the file. With `fallthrough` the application answers in place of 404 and 403'),
+    etag: option({ type: 'boolean', default: true },
+      'adds a weak `ETag` of size and time, the same as serve-static\'s'),
+    extensions: option({ type: 'special', ts: 'string | string[] | false', default: false },
+      'extensions to try for a name without an extension that does not exist: `[\'html\']` lets `/about` be `about.html`'),
+    fallthrough: option({ type: 'boolean', default: false, shown: '`false`; `true` for an adapter' },
+      'requests that would get 400, 403, 404 or 405, and requests with a body (even GET), go to the application. Set `false` if clients shall get 403 or 400'),
+    immutable: option({ type: 'boolean', default: false },
+      'adds `immutable` to `Cache-Control`'),
+    index: option({ type: 'special', ts: 'string | string[] | false', default: 'index.html' },
+      'the file that is sent for a folder, or several that are tried in this order; `false`: none'),
+    lastModified: option({ type: 'boolean', default: true },
+      'adds `Last-Modified` to responses'),
+    maxAge: option({ type: 'special', ts: 'number | string', default: 0 },
+      '`max-age` in milliseconds, or as text such as `\'90s\'`, `\'12h\'`, `\'7d\'`, at most a year'),
+    redirect: option({ type: 'boolean', default: true },
+      'a request for a folder without the final slash gets 301; `false`: 404')
   }
 }
 
 /** @type {Group} the same places: options that serve-static lacks */
 const ownFiles = {
   options: {
-    headers: {
-      type: 'special',
-      ts: 'Record<string, Record<string, string | number>>',
-      shown: 'none',
-      says: 'header fields by a pattern: [below](static-files.md#header-fields)'
-    },
-    precompressed: {
-      type: 'special',
-      ts: "boolean | ('br' | 'zstd' | 'gzip')[]",
-      default: false,
-      says: 'sends compressed files that lie beside the requested file, `true` or a list of `\'br\'`, `\'zstd\'`, `\'gzip\'`: [below](static-files.md#compressed-files)'
-    },
-    symlinks: {
-      type: 'boolean',
-      default: false,
-      says: 'follows symbolic links that stay within the folder: [below](static-files.md#what-can-be-reached)'
-    }
+    headers: option({ type: 'special', ts: 'Record<string, Record<string, string | number>>', shown: 'none' },
+      'header fields by a pattern: [below](static-files.md#header-fields)'),
+    precompressed: option({ type: 'special', ts: "boolean | ('br' | 'zstd' | 'gzip')[]", default: false },
+      'sends compressed files that lie beside the requested file, `true` or a list of `\'br\'`, `\'zstd\'`, `\'gzip\'`: [below](static-files.md#compressed-files)'),
+    symlinks: option({ type: 'boolean', default: false },
+      'follows symbolic links that stay within the folder: [below](static-files.md#what-can-be-reached)')
   }
 }
 
@@ -482,24 +242,12 @@ const ownFiles = {
 const certificates = {
   hint: 'it belongs to https.createServer(), createAdapter(), and listen() with an https:// prefix',
   options: {
-    certificates: {
-      type: 'special',
-      ts: kHostCertificates,
-      shown: 'none',
-      says: '`[{ host, key, cert, … }]`: certificates of hosts (`*` stands for a label), or `prefix` in place of `host`. An element may have `key`, `cert`, `pfx`, `passphrase`, `ca`, `crl`, `allowPartialTrustChain` and the names of OpenSSL engines. TLS versions and ciphers always come from the server. `ca`, `crl` and `allowPartialTrustChain` come from the server if the element has none of the three'
-    },
-    certificateDirectory: {
-      type: 'special',
-      ts: 'string',
-      shown: 'none',
-      says: 'a folder with `<host>.pem`, or `<host>.key` and `<host>.crt`, for each host; `_.example` stands for `*.example`, `default` for all remaining hosts. The folder is watched: changes apply from the next connection on. If a file in the folder cannot be used (an empty file, or a `.key` without its `.crt`), a warning says so, and the certificates in use stay'
-    },
-    devCert: {
-      type: 'special',
-      ts: 'boolean',
-      default: false,
-      says: 'a self-signed certificate for `localhost` and this machine\'s name, for hosts without a certificate in `certificates` or `certificateDirectory`. It is kept for a year in `~/.config/httpsys/dev-certificate.pem`, readable for its user only. Refused together with `key`, `cert` and `pfx`'
-    }
+    certificates: option({ type: 'special', ts: kHostCertificates, shown: 'none' },
+      '`[{ host, key, cert, … }]`: certificates of hosts (`*` stands for a label), or `prefix` in place of `host`. An element may have `key`, `cert`, `pfx`, `passphrase`, `ca`, `crl`, `allowPartialTrustChain` and the names of OpenSSL engines. TLS versions and ciphers always come from the server. `ca`, `crl` and `allowPartialTrustChain` come from the server if the element has none of the three'),
+    certificateDirectory: option({ type: 'special', ts: 'string', shown: 'none' },
+      'a folder with `<host>.pem`, or `<host>.key` and `<host>.crt`, for each host; `_.example` stands for `*.example`, `default` for all remaining hosts. The folder is watched: changes apply from the next connection on. If a file in the folder cannot be used (an empty file, or a `.key` without its `.crt`), a warning says so, and the certificates in use stay'),
+    devCert: option({ type: 'special', ts: 'boolean', default: false },
+      'a self-signed certificate for `localhost` and this machine\'s name, for hosts without a certificate in `certificates` or `certificateDirectory`. It is kept for a year in `~/.config/httpsys/dev-certificate.pem`, readable for its user only. Refused together with `key`, `cert` and `pfx`')
   }
 }
 
@@ -507,21 +255,20 @@ const certificates = {
 const prefixes = {
   hint: 'it belongs to listen({ … })',
   options: {
-    prefix: { type: 'special', ts: 'string | string[]', says: 'a URL prefix, or several, such as `http://*:8080/shop/`' },
-    prefixes: { type: 'special', ts: 'string[]', says: 'the same as `prefix`' }
+    prefix: option({ type: 'special', ts: 'string | string[]' },
+      'a URL prefix, or several, such as `http://*:8080/shop/`'),
+    prefixes: option({ type: 'special', ts: 'string[]' },
+      'the same as `prefix`')
   }
 }
 
 /** @type {Group} listen() with prefixes, beside Node's options of the same names */
 const listen = {
   options: {
-    exclusive: { type: 'special', ts: 'boolean', default: false, says: '`true`: no other server can register a prefix on the port' },
-    fd: {
-      type: 'special',
-      ts: 'number',
-      shown: 'none',
-      says: 'descriptor of a TCP socket that another program, such as systemd, has bound to the port of one of the prefixes: [port-sharing.md](port-sharing.md#ports-below-1024-and-given-sockets)'
-    }
+    exclusive: option({ type: 'special', ts: 'boolean', default: false },
+      '`true`: no other server can register a prefix on the port'),
+    fd: option({ type: 'special', ts: 'number', shown: 'none' },
+      'descriptor of a TCP socket that another program, such as systemd, has bound to the port of one of the prefixes: [port-sharing.md](port-sharing.md#ports-below-1024-and-given-sockets)')
   }
 }
 
@@ -529,30 +276,18 @@ const listen = {
 const queue = {
   hint: 'it belongs to listen({ … })',
   options: {
-    queueName: {
-      type: 'special',
-      ts: 'string',
-      shown: 'none',
-      says: 'name of the server\'s request queue, 1 to 255 characters that do not begin with `httpsys:`. Servers with the same queue name share their requests'
-    },
-    queueMode: {
-      type: 'choice',
-      choices: ['create', 'createOrAttach', 'attach'],
-      default: 'create',
-      shown: '`create`',
-      says: 'whether another process must not (`create`), may (`createOrAttach`) or must (`attach`) have opened the queue `queueName`'
-    }
+    queueName: option({ type: 'special', ts: 'string', shown: 'none' },
+      'name of the server\'s request queue, 1 to 255 characters that do not begin with `httpsys:`. Servers with the same queue name share their requests'),
+    queueMode: option({ type: 'choice', choices: ['create', 'createOrAttach', 'attach'], default: 'create', shown: '`create`' },
+      'whether another process must not (`create`), may (`createOrAttach`) or must (`attach`) have opened the queue `queueName`')
   }
 }
 
 /** @type {Group} listen() with prefixes: for these prefixes in place of the option of createServer() */
 const strip = {
   options: {
-    stripPrefix: {
-      type: 'boolean',
-      shown: 'the option of `createServer()`',
-      says: 'overrides the `stripPrefix` of `createServer()` for these prefixes'
-    }
+    stripPrefix: option({ type: 'boolean', shown: 'the option of `createServer()`' },
+      'overrides the `stripPrefix` of `createServer()` for these prefixes')
   }
 }
 
@@ -560,11 +295,8 @@ const strip = {
 const forward = {
   hint: 'it belongs to listen() with a prefix',
   options: {
-    forwardedPrefix: {
-      type: 'boolean',
-      default: false,
-      says: '`true` adds the header `X-Forwarded-Prefix` to requests: the path that `stripPrefix` removed, without its final slash (`/shop`). A client\'s own `X-Forwarded-Prefix` is dropped. Needs `stripPrefix: true`'
-    }
+    forwardedPrefix: option({ type: 'boolean', default: false },
+      '`true` adds the header `X-Forwarded-Prefix` to requests: the path that `stripPrefix` removed, without its final slash (`/shop`). A client\'s own `X-Forwarded-Prefix` is dropped. Needs `stripPrefix: true`')
   }
 }
 
@@ -572,19 +304,11 @@ const forward = {
 const close = {
   hint: 'it belongs to close()',
   options: {
-    restart: {
-      type: 'boolean',
-      default: false,
-      says: '`true`: requests for the server\'s prefixes wait until another process registers them: [port-sharing.md](port-sharing.md#restart)'
-    },
-    waitMs: {
-      type: 'number',
-      // Enough for a process to start, and far below the timeouts of clients and proxies.
-      default: 10_000,
-      least: 1,
-      most: 300_000,
-      says: 'how long these requests wait, 1 to 300000 ms; only with `restart`'
-    }
+    restart: option({ type: 'boolean', default: false },
+      '`true`: requests for the server\'s prefixes wait until another process registers them: [port-sharing.md](port-sharing.md#restart)'),
+    // Enough for a process to start, and far below the timeouts of clients and proxies.
+    waitMs: option({ type: 'number', default: 10_000, least: 1, most: 300_000 },
+      'how long these requests wait, 1 to 300000 ms; only with `restart`')
   }
 }
 

@@ -135,18 +135,6 @@ function refuseUnknown (where, options, known) {
   }
 }
 
-module.exports = {
-  kCloseOptions,
-  kHintOf,
-  kNodeServerOptions,
-  kOurs,
-  kPrefixListenOptions,
-  kQueueOptions,
-  kServerOptions,
-  refuseBehind,
-  refuseIgnored,
-  refuseIgnoredByServer,
-  refuseMisplaced,
-  refuseMisspelt,
-  refuseUnknown
-}
+const names = { kCloseOptions, kHintOf, kNodeServerOptions, kOurs, kPrefixListenOptions, kQueueOptions, kServerOptions }
+
+module.exports = { ...names, refuseBehind, refuseIgnored, refuseIgnoredByServer, refuseMisplaced, refuseMisspelt, refuseUnknown }
