@@ -12,7 +12,7 @@ const records = require('../packages/core-native/schema/records')
 const counters = require('./generate/counters')
 const errors = require('./generate/errors')
 const options = require('./generate/options')
-const { between, kColumns, wrap } = require('./generate/text')
+const { between, wrap } = require('./generate/text')
 
 /** @typedef {import('../packages/core-native/schema/records').Field} Field */
 

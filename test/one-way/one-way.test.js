@@ -245,7 +245,6 @@ describe(`the same ${kRequests} requests (HTTPSYS_WAYS_SEED=${kSeed})`, { skip: 
   const outcomes = new Map()
   const count = (/** @type {Answer} */ answer) => outcomes.set(outcomeOf(answer), (outcomes.get(outcomeOf(answer)) ?? 0) + 1)
 
-
   before(async () => {
     makeFiles(folder)
     reference = await play(kWays[kReference], batches, folder)

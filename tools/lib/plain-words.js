@@ -8,11 +8,11 @@ const { kRoot, listFiles } = require('./project')
 
 /** [what is counted, how it is found, places that are left] @type {[string, RegExp, number][]} */
 const kBudget = [
-  ['sentences that begin with What, Who, Whoever or Nobody', /(?<=^|[.!?][)"'`]*\s)(What|Who|Whoever|Nobody)\s(?![^.!?]*\?)/g, 3],
+  ['sentences that begin with What, Who, Whoever or Nobody', /(?<=^|[.!?][)"'`]*\s)(What|Who|Whoever|Nobody)\s(?![^.!?]*\?)/g, 0],
   ['"is told" or "are told"', /\b(is|are)\s+told\b/gi, 0],
   ['"may not" (where "must not" or "might not" is meant)', /\bmay\s+not\b/gi, 0],
   ['"for ever"', /\bfor\s+ever\b/gi, 0],
-  ['"those of"', /\bthose\s+of\b/gi, 17],
+  ['"those of"', /\bthose\s+of\b/gi, 13],
 ]
 
 /** @typedef {{ line: number, text: string }} Piece a line of prose; an empty one ends a paragraph */

@@ -28,7 +28,9 @@ const kMistakes = [
  * @returns {Promise<number>} the exit code
  */
 async function run (args, context = {}) {
-  const { out = (text) => { process.stdout.write(text) }, err = (text) => { process.stderr.write(text) }, ...rest } = context
+  const {
+    out = (text) => { process.stdout.write(text) }, err = (text) => { process.stderr.write(text) }, ...rest
+  } = context
   const full = { out, err, untilStopped, ...require('@httpsys/core-native/service-state'), ...rest }
   let code = 0
   const program = describe(full, (/** @type {number} */ failed) => { code = failed })
@@ -146,7 +148,9 @@ function describe (context, exitWith) {
     .argument('<prefix>', 'as "httpsys show urlacl" prints it')
     .option('--as <app>', 'delete as this application, which needs the delegate right above it, not as administrator')
     .addHelpText('after', kFileHelp)
-    .action((prefix, options) => { isSystem() ? deleteSystemUrlacl(context, prefix) : deleteUrlacl(context, prefix, options) })
+    .action((prefix, options) => {
+      isSystem() ? deleteSystemUrlacl(context, prefix) : deleteUrlacl(context, prefix, options)
+    })
   return program
 }
 

@@ -105,7 +105,9 @@ function hintOf (prefix) {
 
 /** @param {ServeOptions} options @returns {StaticFilesOptions} absent options are undefined */
 function filesOptions (options) {
-  const { index, dotfiles, extensions, maxAge, immutable, cacheControl, etag, lastModified, ranges, redirect, precompressed, symlinks, header } = options
+  const {
+    index, dotfiles, extensions, maxAge, immutable, cacheControl, etag, lastModified, ranges, redirect, precompressed, symlinks, header
+  } = options
   return {
     index,
     dotfiles: /** @type {StaticFilesOptions['dotfiles']} */ (dotfiles), // serveFiles() refuses any other word.

@@ -19,7 +19,8 @@ const acting = (app) => ({ as: app === undefined ? undefined : { ...reservations
  */
 function addUrlacl ({ out }, prefix, { app = [], user = [], delegate = false, comment, as }) {
   const register = [...new Set([...app.map((name) => `app:${name}`), ...user.map((name) => `user:${name}`)])]
-  const added = reservations.addReservation(prefix, { register, delegate: delegate ? register : [], comment }, acting(as))
+  const added = reservations.addReservation(prefix, { register, delegate: delegate ? register : [], comment },
+    acting(as))
   out(`Reserved ${added.prefix} for ${register.join(', ')}.\n`)
 }
 

@@ -41,7 +41,9 @@ class Adapter {
     const given = { ...options, ...alignment?.prototypes.constructors }
     this.server = this.#tlsName === undefined
       ? core.createServer(given, /** @type {RequestListener} */ (app))
-      : /** @type {core.Server} */ (/** @type {unknown} */ (core.https.createServer({ ...given, [kAdapterTls]: true }, /** @type {RequestListener} */ (app)))) // Cast: see types/index.d.ts.
+      // Cast: see types/index.d.ts.
+      : /** @type {core.Server} */ (/** @type {unknown} */ (
+          core.https.createServer({ ...given, [kAdapterTls]: true }, /** @type {RequestListener} */ (app))))
     if (alignment === null) return
     alignment.useServer(this.server)
     this.#prototypes = alignment.prototypes

@@ -34,7 +34,9 @@ function attach (webSocketServer, adapterOrServer, prefix = '/') {
 
 /** @param {unknown} given an adapter, or a server @returns {Server} @throws ERR_INVALID_ARG_TYPE */
 function serverOf (given) {
-  const server = given instanceof net.Server ? given : /** @type {{ server?: unknown } | null | undefined} */ (given)?.server
+  const server = given instanceof net.Server
+    ? given
+    : /** @type {{ server?: unknown } | null | undefined} */ (given)?.server
   if (server instanceof net.Server) return /** @type {Server} */ (server)
   // An application of Express is refused: it has the methods of an EventEmitter, too, but never emits 'upgrade'.
   throw invalid('TYPE', typeof given === 'function'

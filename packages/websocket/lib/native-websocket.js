@@ -69,7 +69,9 @@ class WebSocket extends ws.WebSocket {
     }
     shrinkListeners(self)
     if (!given.autoPong) self._autoPong = false
-    else if (upgrading?.options !== given) self._maxPendingAutoPongs = /** @type {number} */ (given.maxPendingAutoPongs) | 0
+    else if (upgrading?.options !== given) {
+      self._maxPendingAutoPongs = /** @type {number} */ (given.maxPendingAutoPongs) | 0
+    }
   }
 
   /** @param {Duplex} socket one of the engine's gets a channel @param {Buffer} head @param {WsServerOptions} options */
@@ -145,8 +147,12 @@ class WebSocket extends ws.WebSocket {
     if (self[kPending] === undefined && data instanceof Uint8Array === false && typeof data !== 'string') {
       self[kPending] = { queue: [], bytes: 0 }
     }
-    if (self[kPending] === undefined) channel.send(flags, /** @type {string | Uint8Array} */ (data), /** @type {Callback | undefined} */ (callback))
-    else enqueue(/** @type {Native} */ (self), flags, /** @type {Sent} */ (data), /** @type {Callback | undefined} */ (callback))
+    if (self[kPending] === undefined) {
+      channel.send(flags, /** @type {string | Uint8Array} */ (data), /** @type {Callback | undefined} */ (callback))
+    } else {
+      enqueue(/** @type {Native} */ (self), flags, /** @type {Sent} */ (data),
+        /** @type {Callback | undefined} */ (callback))
+    }
   }
 
   /** @param {unknown} [data] @param {unknown} [mask] @param {unknown} [callback] */
@@ -227,7 +233,9 @@ function define (name, get, isDefault) {
     configurable: true,
     get () { return get(this) },
     set (value) {
-      if (!isDefault(value)) Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true })
+      if (!isDefault(value)) {
+        Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true })
+      }
     }
   })
 }
@@ -392,8 +400,11 @@ function sendControl (self, opcode, data, mask, callback) {
   const done = /** @type {Callback | undefined} */ (callback)
   if (sizeOf(sent) > kControlBytesMax) throw new RangeError('The data size must not be greater than 125 bytes')
   if (self[kPending] === undefined && isBlob(sent)) self[kPending] = { queue: [], bytes: 0 }
-  if (self[kPending] === undefined) self[kChannel].send(opcode | kFrameFin, /** @type {string | Uint8Array} */ (sent), done)
-  else enqueue(self, opcode | kFrameFin, sent, done)
+  if (self[kPending] === undefined) {
+    self[kChannel].send(opcode | kFrameFin, /** @type {string | Uint8Array} */ (sent), done)
+  } else {
+    enqueue(self, opcode | kFrameFin, sent, done)
+  }
 }
 
 /** @param {Sent} data */
@@ -426,7 +437,8 @@ function closePayload (code, data) {
 
 /** Status codes of RFC 6455, section 7.4; 1012 to 1014 are from its registry. @param {number} code */
 function isCloseCode (code) {
-  return (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999)
+  return (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) ||
+    (code >= 3000 && code <= 4999)
 }
 
 /** @param {State} self @param {unknown} data @param {Callback | undefined} callback */

@@ -39,7 +39,8 @@ function settingsOf (state, options, pongsMax) {
 function deflateSettings ({ params, _threshold, _options: { zlibDeflateOptions = {}, zlibInflateOptions = {} } }) {
   if (kUnknownZlibOptions.some((name) => name in zlibDeflateOptions || name in zlibInflateOptions)) return undefined
   const {
-    level = constants.Z_DEFAULT_COMPRESSION, memLevel = constants.Z_DEFAULT_MEMLEVEL, strategy = constants.Z_DEFAULT_STRATEGY
+    level = constants.Z_DEFAULT_COMPRESSION, memLevel = constants.Z_DEFAULT_MEMLEVEL,
+    strategy = constants.Z_DEFAULT_STRATEGY
   } = zlibDeflateOptions
   // Values out of range are left to ws' own code, where zlib throws the error for them.
   if (!isWithin(level, constants.Z_MIN_LEVEL, constants.Z_MAX_LEVEL) ||

@@ -42,7 +42,8 @@ class UpgradeRouter {
   /** @param {Route} route @returns {() => void} removes it; idempotent */
   add (route) {
     const { path, isWhole } = route
-    const same = this.#routes.find((other) => other.isWhole === isWhole && includes(other.path, path) && includes(path, other.path))
+    const same = this.#routes.find((other) => other.isWhole === isWhole && includes(other.path, path) &&
+      includes(path, other.path))
     if (same !== undefined) {
       throw Object.assign(new Error(`attach EADDRINUSE: a WebSocket server is attached to ${same.path} already`),
         { code: 'EADDRINUSE', path: same.path })
@@ -68,7 +69,8 @@ class UpgradeRouter {
     const depth = (/** @type {Route} */ { path, isWhole }) => (isWhole ? 0 : baseUrl.length) + path.length
     return this.#routes
       .filter(({ path, isWhole }) => includes(path, isWhole ? originalUrl : url))
-      .reduce((/** @type {Route | undefined} */ best, route) => best === undefined || depth(route) > depth(best) ? route : best, undefined)
+      .reduce((/** @type {Route | undefined} */ best, route) =>
+        best === undefined || depth(route) > depth(best) ? route : best, undefined)
   }
 
   /** @param {IncomingMessage} req @param {import('node:stream').Duplex} socket @param {Buffer} head */

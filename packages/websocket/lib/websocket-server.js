@@ -54,7 +54,10 @@ class WebSocketServer extends ws.WebSocketServer {
       bytes = Buffer.from(bytes)
     }
     for (const client of this.clients) {
-      if (client.readyState !== kOpen || (filter !== undefined && !filter(/** @type {import('../types')} */ (/** @type {unknown} */ (client))))) continue
+      if (client.readyState !== kOpen || (filter !== undefined &&
+        !filter(/** @type {import('../types')} */ (/** @type {unknown} */ (client))))) {
+        continue
+      }
       client.send(bytes, sendOptions)
       count++
     }

@@ -30,7 +30,8 @@ function findSocketMark () {
   check(webSocket, kWebSocketMembers, 'WebSocket#')
   check(webSocket, kWebSocketMethods, 'WebSocket#', isMethod)
   webSocket.setSocket(socket, Buffer.alloc(0), {})
-  const mark = Object.getOwnPropertySymbols(socket).find((symbol) => !before.has(symbol) && /** @type {Duplex & Record<symbol, unknown>} */ (socket)[symbol] === webSocket)
+  const mark = Object.getOwnPropertySymbols(socket).find((symbol) => !before.has(symbol) &&
+  /** @type {Duplex & Record<symbol, unknown>} */ (socket)[symbol] === webSocket)
   if (mark === undefined) throw unknownWs('symbol of the socket\'s WebSocket')
   webSocket.on('error', () => {})
   socket.destroy()
@@ -44,7 +45,8 @@ const kOwnMembers = ['_events', '_eventsCount', '_readyState', '_socket']
 /** @param {import('../types/ws-internals').WsServerOptions} options of a server @returns {Map<string | symbol, unknown>} */
 function findDefaults ({ closeTimeout }) {
   const [one, other] = [1, 2].map(() => /** @type {object} */ (new ws.WebSocket(null, undefined, { closeTimeout })))
-  const names = Reflect.ownKeys(one).filter((name) => Reflect.get(one, name) === Reflect.get(other, name) && !kOwnMembers.includes(/** @type {string} */ (name)))
+  const names = Reflect.ownKeys(one).filter((name) => Reflect.get(one, name) === Reflect.get(other, name) &&
+    !kOwnMembers.includes(/** @type {string} */ (name)))
   return new Map(names.map((name) => [name, Reflect.get(one, name)]))
 }
 
@@ -58,7 +60,11 @@ function collect () {
   check(new PerMessageDeflate({}), kDeflateMembers, 'PerMessageDeflate#')
   if (!isMethod(Sender)) throw unknownWs('Sender')
   check(new Sender(new Duplex()), kSenderMembers, 'Sender#')
-  return { kSocketMark: findSocketMark(), extensionName: PerMessageDeflate.extensionName, kDefaults: findDefaults(server.options) }
+  return {
+    kSocketMark: findSocketMark(),
+    extensionName: PerMessageDeflate.extensionName,
+    kDefaults: findDefaults(server.options)
+  }
 }
 
 // Returns ws' own empty Buffer. Programs, and ws' own tests, compare with it by identity.

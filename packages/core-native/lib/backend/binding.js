@@ -76,7 +76,9 @@ function loadBinding () {
     if (!isProven) warnOfUnproven(name)
     return (binding = /** @type {typeof import('../../types/binding')} */ (addon))
   }
-  throw new NativeLoadError({ platform: platformNames()[0], failures, folder: kPackage, installed: installedPlatforms() })
+  throw new NativeLoadError({
+    platform: platformNames()[0], failures, folder: kPackage, installed: installedPlatforms()
+  })
 }
 
 module.exports = { loadBinding }

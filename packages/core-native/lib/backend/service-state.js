@@ -131,7 +131,8 @@ function printable (value) {
 
 /** @param {number} port @returns {AskNative} */
 function askNative (port) {
-  const binding = /** @type {{ serviceState?: AskNative, capabilities?: { listensOnSockets: boolean } }} */ (/** @type {unknown} */ (loadBinding()))
+  const binding = /** @type {{ serviceState?: AskNative, capabilities?: { listensOnSockets: boolean } }} */ (
+    /** @type {unknown} */ (loadBinding()))
   if (binding.capabilities?.listensOnSockets === false) {
     throw new ServiceStateError(port, 'with HTTP.SYS the operating system has it. Run:  netsh http show servicestate')
   }

@@ -29,7 +29,8 @@ function nearest (word, candidates) {
  * @returns {string | undefined}
  */
 function misspelt (word, candidates) {
-  return closest(word, candidates, ({ length }) => length < kLettersForOneError ? 0 : length < kLettersForTwoErrors ? 1 : 2)
+  return closest(word, candidates, ({ length }) =>
+    length < kLettersForOneError ? 0 : length < kLettersForTwoErrors ? 1 : 2)
 }
 
 /** @param {string} word @param {readonly string[]} candidates @param {(name: string) => number} mostOf errors in a name */
@@ -56,7 +57,9 @@ function editDistance (a, b) {
     const row = [i]
     for (let j = 1; j <= b.length; j++) {
       row[j] = Math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], beforeLast[j - 2] + 1)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        row[j] = Math.min(row[j], beforeLast[j - 2] + 1)
+      }
     }
     [beforeLast, last] = [last, row]
   }

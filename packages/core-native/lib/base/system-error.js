@@ -8,7 +8,9 @@ const kOtherTexts = { ESTALE: 'stale file handle' }
 
 /** @param {number} errno negative @returns {string} libuv's name, or the system's where libuv has none */
 function systemErrorName (errno) {
-  const other = getSystemErrorMap().has(errno) ? undefined : Object.entries(constants.errno).find(([, number]) => number === -errno)
+  const other = getSystemErrorMap().has(errno)
+    ? undefined
+    : Object.entries(constants.errno).find(([, number]) => number === -errno)
   return other?.[0] ?? getSystemErrorName(errno)
 }
 

@@ -69,7 +69,9 @@ function watchFolder (folder, file, onEvent) {
   const endPoll = () => fs.unwatchFile(file, onEvent)
   // Names whose events count. In the file's own folder all count (null), because the file may be a symbolic link to a neighbour; in a
   // folder further up, such as a home folder, most events concern other files.
-  const names = folder === path.dirname(file) ? null : [path.relative(folder, file).split(path.sep)[0], path.basename(folder)]
+  const names = folder === path.dirname(file)
+    ? null
+    : [path.relative(folder, file).split(path.sep)[0], path.basename(folder)]
   try {
     const watcher = fs.watch(folder, { persistent: false }, (_, name) => {
       if (names === null || name === null || names.includes(name)) onEvent()

@@ -13,7 +13,8 @@ const { insertPrototype, pinPrototype } = require('./insert-prototype')
 /** @typedef {{ IncomingMessage: typeof http.IncomingMessage, ServerResponse: ResponseClass }} Constructors that can also be applied to objects */
 /** @typedef {{ request: http.IncomingMessage, response: http.ServerResponse }} Pair of prototypes */
 
-const freshRequest = new http.IncomingMessage(/** @type {Socket} */ (/** @type {unknown} */ ({ readableHighWaterMark: 0 })))
+const freshRequest = new http.IncomingMessage(
+  /** @type {Socket} */ (/** @type {unknown} */ ({ readableHighWaterMark: 0 })))
 const kRequest = { prototype: http.IncomingMessage.prototype, keys: keysOf(freshRequest) }
 const kResponse = { prototype: http.ServerResponse.prototype, keys: keysOf(new http.ServerResponse(freshRequest)) }
 
@@ -80,7 +81,8 @@ class AlignedPrototypes {
     // V8 chooses the size of new objects by the constructors up this chain. Without them, objects would be copied as they grow.
     Object.setPrototypeOf(Request, IncomingMessage)
     Object.setPrototypeOf(Response, ServerResponse)
-    this.constructors = /** @type {Constructors} */ (/** @type {unknown} */ ({ IncomingMessage: Request, ServerResponse: Response }))
+    this.constructors = /** @type {Constructors} */ (
+      /** @type {unknown} */ ({ IncomingMessage: Request, ServerResponse: Response }))
   }
 
   /** Puts the plain prototypes between the prototypes of the application's module and Node's. Idempotent. */

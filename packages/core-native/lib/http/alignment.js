@@ -18,7 +18,8 @@ const kVariable = 'HTTPSYS_ALIGN_AFTER'
 /** @import { Constructors, Pair } from './aligned-prototypes' */
 /** @import { EngineListener, EngineRequest, EngineResponse } from '../../types/internal' */
 
-const kPlain = /** @type {Constructors} */ (/** @type {unknown} */ ({ IncomingMessage: EngineIncomingMessage, ServerResponse: EngineServerResponse }))
+const kPlain = /** @type {Constructors} */ (/** @type {unknown} */ (
+  { IncomingMessage: EngineIncomingMessage, ServerResponse: EngineServerResponse }))
 
 /** @returns {number} requests in a row, see kRequestsDefault; 0: prototypes are never aligned @throws ERR_HTTPSYS_ENVIRONMENT */
 function requestsWanted () {
@@ -85,7 +86,8 @@ class Alignment {
    * @returns {boolean} whether note() must be called: the prototypes have changed, or changes are being counted
    */
   isNews (req, res) {
-    return this.count !== 0 || Object.getPrototypeOf(req) !== this.request || Object.getPrototypeOf(res) !== this.response
+    return this.count !== 0 || Object.getPrototypeOf(req) !== this.request ||
+      Object.getPrototypeOf(res) !== this.response
   }
 
   /**
@@ -144,8 +146,10 @@ class Alignment {
     const { IncomingMessage, ServerResponse } = this.#aligned?.constructors ?? kPlain
     this.request = IncomingMessage.prototype
     this.response = ServerResponse.prototype
-    this.#listener.IncomingMessage = /** @type {EngineListener['IncomingMessage']} */ (/** @type {unknown} */ (IncomingMessage))
-    this.#listener.ServerResponse = /** @type {EngineListener['ServerResponse']} */ (/** @type {unknown} */ (ServerResponse))
+    this.#listener.IncomingMessage = /** @type {EngineListener['IncomingMessage']} */ (
+      /** @type {unknown} */ (IncomingMessage))
+    this.#listener.ServerResponse = /** @type {EngineListener['ServerResponse']} */ (
+      /** @type {unknown} */ (ServerResponse))
   }
 }
 

@@ -27,7 +27,8 @@ function makeAssignable ({ request, response }) {
   /** @type {[layer: object, undo: () => void][]} */
   const changes = []
   try {
-    for (const [prototype, base] of [[request, http.IncomingMessage.prototype], [response, http.ServerResponse.prototype]]) {
+    for (const [prototype, base] of [[request, http.IncomingMessage.prototype],
+      [response, http.ServerResponse.prototype]]) {
       for (let layer = prototype; layer !== base; layer = Object.getPrototypeOf(layer)) {
         for (const key of Reflect.ownKeys(layer)) {
           const undo = addSetter(layer, key)

@@ -57,7 +57,8 @@ function socketOf (req) {
  * @returns {boolean} whether it is a server of this package whose requests Node's own code serves
  */
 function isServedByNode (server) {
-  return !!server && (server[kListener] !== undefined || /** @type {{ [kServedByNode]?: boolean }} */ (server)[kServedByNode] === true)
+  return !!server && (server[kListener] !== undefined ||
+  /** @type {{ [kServedByNode]?: boolean }} */ (server)[kServedByNode] === true)
 }
 
 /** @param {EngineRequest} req @returns {boolean} whether a byte of its body was given to the application, or is about to be */
@@ -172,7 +173,9 @@ function refuse (req, limit) {
   req.complete = false // The application sees an incomplete body, even if all of it was received before it began to read.
   const socket = socketOf(req)
   socket[kState] |= State.kFailed // Later requests of the connection are not begun.
-  if ((socket[kState] & State.kLaneClosed) === 0) socket[kLane].writer.command(R.ReplyType.kRefuseBody, 0, socket[kSlot])
+  if ((socket[kState] & State.kLaneClosed) === 0) {
+    socket[kLane].writer.command(R.ReplyType.kRefuseBody, 0, socket[kSlot])
+  }
   // Ends the connection later, outside this async context: the application is in the middle of a call of read().
   onceAnswered(socket, req, () => nodeProcess.nextTick(runOutside, () => fail(socket, req)))
 }

@@ -70,8 +70,11 @@ function tellCachePolicy (socket, res) {
   if (told === null) return
   const { writer } = socket[kLane]
   // HTTP.SYS stores nothing without a policy. The engine's cache decides by header and default without one: a lifetime of 0 forbids storing.
-  if (told.policy !== R.kCacheNothing) writer.command(R.ReplyType.kCachePolicy, 0, socket[kSlot], told.policy, told.seconds)
-  else if (loadBinding().capabilities.cacheRules) writer.command(R.ReplyType.kCachePolicy, 0, socket[kSlot], R.kCacheTimeToLive, 0)
+  if (told.policy !== R.kCacheNothing) {
+    writer.command(R.ReplyType.kCachePolicy, 0, socket[kSlot], told.policy, told.seconds)
+  } else if (loadBinding().capabilities.cacheRules) {
+    writer.command(R.ReplyType.kCachePolicy, 0, socket[kSlot], R.kCacheTimeToLive, 0)
+  }
 }
 
 /**

@@ -46,11 +46,15 @@ function describeError (kind, { segment, prefix, from }, socket) {
     return new BodyTooLargeError()
   }
   const isEnd = kind === ErrorKind.kIncomplete
-  const before = kind === ErrorKind.kDataAfterClose ? kClosingRequest : isEnd && prefix.length + segment.length === 0 ? kUnfinishedBody : prefix
+  const before = kind === ErrorKind.kDataAfterClose
+    ? kClosingRequest
+    : isEnd && prefix.length + segment.length === 0 ? kUnfinishedBody : prefix
   const told = askNode(before, segment.subarray(from), isEnd, socket.server)
   if (told !== null) {
     // Node counts bytesParsed within the segment that it read last.
-    if (told.rawPacket !== undefined) Object.assign(told, { bytesParsed: from + /** @type {number} */ (told.bytesParsed), rawPacket: segment })
+    if (told.rawPacket !== undefined) {
+      Object.assign(told, { bytesParsed: from + /** @type {number} */ (told.bytesParsed), rawPacket: segment })
+    }
     return told
   }
   // Node's parser found no fault: the engine is stricter (docs/compatibility.md).

@@ -40,7 +40,8 @@ function closeIfIdle (socket) {
 /** @param {EngineSocket} socket */
 function mayMove (socket) {
   const { successorPorts } = socket.server[kListener]
-  return successorPorts.size !== 0 && socket[kTls] === undefined && successorPorts.has(/** @type {number} */ (socket.localPort))
+  return successorPorts.size !== 0 && socket[kTls] === undefined &&
+    successorPorts.has(/** @type {number} */ (socket.localPort))
 }
 
 /** Makes a response without a head the last one of its connection. @param {EngineResponse} res */

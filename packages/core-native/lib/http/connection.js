@@ -73,7 +73,9 @@ function onRecord (lane, words, bytes, at) {
   let entry = lane.sockets[slot]
   if (entry === undefined) {
     // The lane needs its lent block back, even for a closed slot.
-    if (type === kBodyBlock && (flagsAt(words, w) & R.kFlagLent) !== 0) lane.receiveBlocks.take(words[w + Word.kBodyBlockId], 0, true)
+    if (type === kBodyBlock && (flagsAt(words, w) & R.kFlagLent) !== 0) {
+      lane.receiveBlocks.take(words[w + Word.kBodyBlockId], 0, true)
+    }
     if (type !== kRequest) return
     entry = openStream(lane, slot, words, w)
   }
@@ -87,15 +89,20 @@ function onRecord (lane, words, bytes, at) {
     case kCloseFrame:
     case kFrameError: return /** @type {SocketChannel} */ (entry[kChannel]).onRecord(words, bytes, at)
     case kCredit:
-      if (entry[kChannel] !== undefined) /** @type {SocketChannel} */ (entry[kChannel]).onCredit(words[w + Word.kCreditBytes])
+      if (entry[kChannel] !== undefined) {
+        /** @type {SocketChannel} */ (entry[kChannel]).onCredit(words[w + Word.kCreditBytes])
+      }
       // Code that writes directly to a WebSocket's socket gets the credit, too, because a credit does not say whose bytes were sent.
       if (/** @type {EngineSocket} */ (entry)[kUnsent] > 0) {
-        onCredit(/** @type {EngineSocket} */ (entry), words[w + Word.kCreditBytes], (flagsAt(words, w) & R.kFlagTaken) !== 0)
+        onCredit(/** @type {EngineSocket} */ (entry), words[w + Word.kCreditBytes],
+          (flagsAt(words, w) & R.kFlagTaken) !== 0)
       }
       return
   }
   // A WebSocket whose socket is unused has its channel here.
-  const socket = entry[kChannel] === undefined ? /** @type {EngineSocket} */ (entry) : /** @type {SocketChannel} */ (entry[kChannel]).keepSocket()
+  const socket = entry[kChannel] === undefined
+    ? /** @type {EngineSocket} */ (entry)
+    : /** @type {SocketChannel} */ (entry[kChannel]).keepSocket()
   switch (type) {
     case kBody: return onBody(socket, copy(bytes, at + R.kPayloadAt, words[w + Word.kBodyBytes]))
     case kBodyBlock: {
@@ -105,10 +112,12 @@ function onRecord (lane, words, bytes, at) {
     case kBodyEnd: return onBodyEnd(lane, socket, words, bytes, at)
     case kEof: return (flagsAt(words, w) & R.kFlagUndecided) !== 0 ? decideAtEnd(socket) : onEof(socket)
     case kError: return onError(socket, words[w + Word.kErrorKind], faultOf(words, bytes, at))
-    case kSilence: return onSilence(socket, words[w + Word.kSilenceMs] >>> 0, words[w + Word.kSilenceSinceMs], flagsAt(words, w))
+    case kSilence: return onSilence(socket, words[w + Word.kSilenceMs] >>> 0, words[w + Word.kSilenceSinceMs],
+      flagsAt(words, w))
     case kUnseen:
       socket[kRead] += words[w + Word.kUnseenRead] >>> 0
-      socket[kWritten] += (words[w + Word.kUnseenWrittenLow] >>> 0) + (words[w + Word.kUnseenWrittenHigh] >>> 0) * 2 ** 32
+      socket[kWritten] += (words[w + Word.kUnseenWrittenLow] >>> 0) +
+        (words[w + Word.kUnseenWrittenHigh] >>> 0) * 2 ** 32
       return
     case kPeerCertificate: return onPeerCertificate(socket, words, bytes, at)
     case kTlsFailure: return onTlsFailure(socket, failureOf(words, bytes, at))
@@ -267,7 +276,13 @@ function onHello (lane, words, bytes, at) {
   const sessionId = copy(bytes, end + words[w + Word.kHelloAlpnBytes], words[w + Word.kHelloSessionIdBytes])
   forgetContext()
   if (!tls) return lane.native.answerHello(lane.index, id, { isRefused: true })
-  const hello = { servername, protocols, sessionId, hasTicket: (flags & R.kHelloTicket) !== 0, wantsStatus: (flags & R.kHelloStatus) !== 0 }
+  const hello = {
+    servername,
+    protocols,
+    sessionId,
+    hasTicket: (flags & R.kHelloTicket) !== 0,
+    wantsStatus: (flags & R.kHelloStatus) !== 0
+  }
   tls.ask(server, hello, (/** @type {import('../../types/binding').HelloAnswer} */ answer) => {
     // An open server takes the error with kTlsFailure; for a closed one it is dropped here.
     if (answer.isRefused && answer.reason !== undefined && !servers.has(server[kListener].id)) takeError(answer.reason)
@@ -303,7 +318,10 @@ function onPeerCertificate (socket, words, bytes, at) {
   const w = at >>> 2
   const error = words[w + Word.kPeerCertificateError]
   // Cast: the facts are no ForeignFacts, because with HTTP.SYS, which alone sends this record, all servers see the same facts.
-  if (error === 0) /** @type {TlsFacts} */ (socket[kTls]).setPeer(words[w + Word.kPeerCertificateVerifyResult], copy(bytes, at + R.kPeerCertificateAt, words[w + Word.kPeerCertificateBytes]))
+  if (error === 0) {
+    /** @type {TlsFacts} */ (socket[kTls]).setPeer(words[w + Word.kPeerCertificateVerifyResult],
+      copy(bytes, at + R.kPeerCertificateAt, words[w + Word.kPeerCertificateBytes]))
+  }
   socket[kOnCertificate]?.(error)
 }
 
@@ -369,7 +387,8 @@ function socketClosed (socket, bits, errno) {
     if (errno === kEPIPE) failWrite(socket)
     else socket.destroy(systemError(-errno, 'read'))
   } else if (!socket.destroyed) {
-    if ((bits & (State.kFailed | State.kPeerEnded)) === State.kFailed && socket.writableEnded && !socket.writableFinished) {
+    if ((bits & (State.kFailed | State.kPeerEnded)) === State.kFailed && socket.writableEnded &&
+      !socket.writableFinished) {
       socket.once('finish', () => endReadable(socket)) // After 'end' the socket destroys itself.
       return
     }
@@ -403,7 +422,11 @@ function faultOf (words, bytes, at) {
   const w = at >> 2
   const size = words[w + Word.kErrorBytes]
   const segment = copy(bytes, at + R.kErrorTextAt, size)
-  return { segment, prefix: copy(bytes, at + R.kErrorTextAt + size, words[w + Word.kErrorPrefixBytes]), from: words[w + Word.kErrorFrom] }
+  return {
+    segment,
+    prefix: copy(bytes, at + R.kErrorTextAt + size, words[w + Word.kErrorPrefixBytes]),
+    from: words[w + Word.kErrorFrom]
+  }
 }
 
 /** @param {EngineSocket} socket @param {number} kind @param {import('./client-error').Fault} fault */
@@ -419,7 +442,9 @@ function onError (socket, kind, fault) {
   const first = socket[kRefusal]
   const error = first === undefined ? describeError(kind, fault, socket) : describeAgain(first, fault.segment)
   if (first === undefined) socket[kRefusal] = error
-  if (kind === ErrorKind.kBodyTooLarge && receiving !== null && first === undefined) return endRefused(socket, receiving, error)
+  if (kind === ErrorKind.kBodyTooLarge && receiving !== null && first === undefined) {
+    return endRefused(socket, receiving, error)
+  }
   if (kind !== ErrorKind.kIncomplete || first !== undefined) {
     onSocketError.call(socket, error)
     if ('rawPacket' in error) showData(socket, fault.segment)

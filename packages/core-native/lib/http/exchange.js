@@ -320,7 +320,9 @@ function deliver (server, socket, req, flags) {
   if (isHttp2) allowChunks(res)
   res[kOutgoingUniqueHeaders] = server[kOutgoingUniqueHeaders]
   if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server })
-  if (kOptimizeEmptyRequests !== null && server[kOptimizeEmptyRequests] === true && isEmpty(req, flags)) settleSilently(req)
+  if (kOptimizeEmptyRequests !== null && server[kOptimizeEmptyRequests] === true && isEmpty(req, flags)) {
+    settleSilently(req)
+  }
   if (answerOf(socket)) queue(socket, res)
   else assign(socket, res)
   if (isStream) answerBegins(/** @type {EngineSocket} */ (socket[kParent]), res)

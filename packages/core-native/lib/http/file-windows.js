@@ -87,7 +87,8 @@ class FileWindows {
   constructor (res, fd, id, start, bytes, endsResponse, owner) {
     this.#res = res
     this.#socket = /** @type {EngineSocket} */ (res.socket)
-    this.#size = (this.#socket[kState] & State.kMaterialised) !== 0 && this.#socket.timeout ? kTimedWindowBytes : kWindowBytes
+    const isTimed = (this.#socket[kState] & State.kMaterialised) !== 0 && this.#socket.timeout
+    this.#size = isTimed ? kTimedWindowBytes : kWindowBytes
     this.#fd = fd
     this.#id = id
     this.#at = start
@@ -98,7 +99,8 @@ class FileWindows {
 
   /** Gives the lane as many windows as may be out. @returns {boolean} false: the backend has refused a window, which is not out then */
   give () {
-    if (this.#endsResponse && this.left <= kShortBytes && this.#id !== kOwn && !isHeadSent(this.#res) && this.#giveAll()) return true
+    const isShort = this.#endsResponse && this.left <= kShortBytes && this.#id !== kOwn
+    if (isShort && !isHeadSent(this.#res) && this.#giveAll()) return true
     while (this.left > 0 && this.out < kWindowsMax) {
       if (!this.#giveOne(Math.min(this.left, this.#size))) return false
     }
@@ -122,7 +124,8 @@ class FileWindows {
     const { native, writer } = socket[kLane]
     if (!native.readFileNow(this.#id, this.#at, bytes)) return false
     if ((socket[kState] & State.kHasPolicies) !== 0) tellCachePolicy(socket, res)
-    count(socket, writer.response(socket[kSlot], R.kReplyEnd, tellIdleTimeout(socket), /** @type {string} */ (headOf(res)), bytes))
+    count(socket, writer.response(socket[kSlot], R.kReplyEnd, tellIdleTimeout(socket),
+      /** @type {string} */ (headOf(res)), bytes))
     headIsSent(res)
     res[kEnded] = true
     socket[kState] |= State.kFileOut | State.kFileEnds

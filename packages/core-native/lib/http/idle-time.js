@@ -136,7 +136,8 @@ function onSilence (socket, silentMs, since, flags) {
   const isTold = isOver && entry.told !== since
   entry.seen = since
   entry.run(() => {
-    if (!isOver) startTimer(socket, timeout === 0 ? idleTimeoutOf(socket.server) : isUnsent ? timeout : timeout - silentMs, timeout)
+    const wait = isUnsent ? timeout : timeout - silentMs
+    if (!isOver) startTimer(socket, timeout === 0 ? idleTimeoutOf(socket.server) : wait, timeout)
     // An upgraded socket needs no further look: JavaScript sees all of its bytes.
     else if ((socket[kState] & State.kUpgraded) === 0) startTimer(socket, Math.max(timeout, kLookMs), timeout)
     if (!isTold) return

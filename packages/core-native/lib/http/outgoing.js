@@ -173,8 +173,13 @@ function given (...args) {
 function endWithFile (res, fd, id, start, bytes, onFailed) {
   const { socket } = res
   const lane = socket?.[kLane]
-  if (lane === undefined || socket === null || !loadBinding().capabilities.sendsFiles || !isShort(res) || hasTrailers(res)) return false
-  if (res.end !== Methods.prototype.end || res.write !== stockWrite || ServerResponse.prototype.end !== stockEnd) return false
+  if (lane === undefined || socket === null || !loadBinding().capabilities.sendsFiles ||
+    !isShort(res) || hasTrailers(res)) {
+    return false
+  }
+  if (res.end !== Methods.prototype.end || res.write !== stockWrite || ServerResponse.prototype.end !== stockEnd) {
+    return false
+  }
   if (headOf(res) === null) {
     makeHead(res)
     if (!isShort(res) || !hasBody(res)) return false
@@ -186,7 +191,9 @@ function endWithFile (res, fd, id, start, bytes, onFailed) {
   const { writer } = lane
   // HTTP.SYS caches only responses that are sent in one call.
   writer.gather()
-  if (!isHeadSent(res)) count(socket, writer.response(socket[kSlot], R.kReplyFile, 0, /** @type {string} */ (headOf(res)), null))
+  if (!isHeadSent(res)) {
+    count(socket, writer.response(socket[kSlot], R.kReplyFile, 0, /** @type {string} */ (headOf(res)), null))
+  }
   writer.command(kBlock, isChunked(res) ? R.kReplyChunked : 0, socket[kSlot], block)
   const flags = R.kReplyEnd | (isChunked(res) ? R.kReplyChunked : 0) | (isLast(res) ? R.kReplyClose : 0)
   writer.command(kEnd, flags, socket[kSlot], isLast(res) ? 0 : tellIdleTimeout(socket))

@@ -143,7 +143,8 @@ class PipedFile {
    * @type {FileOperations['read']}
    */
   read (fd, buffer, offset, length, position, callback) {
-    fs.read(this.#id === kOwn ? fd : this.#tableFd, buffer, offset, length, position ?? this.#stream.bytesRead, (error, bytes, bytesOf) => {
+    fs.read(this.#id === kOwn ? fd : this.#tableFd, buffer, offset, length, position ??
+      this.#stream.bytesRead, (error, bytes, bytesOf) => {
       callback(error, bytes, bytesOf)
       // Node reports a failed write in the next tick: other output continues only after that.
       if (this.#held !== null) nodeProcess.nextTick(() => this.#release())
@@ -245,7 +246,8 @@ class PipedFile {
   #refusal () {
     const stream = this.#stream
     const res = this.#res
-    return flowRefusal(stream) || listenersRefusal(stream, res) || responseRefusal(res, this.#methods) || outputRefusal(res)
+    return flowRefusal(stream) || listenersRefusal(stream, res) || responseRefusal(res, this.#methods) ||
+      outputRefusal(res)
   }
 
   /** Leaves the file to Node. @param {string} reason */

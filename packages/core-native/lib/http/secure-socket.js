@@ -31,7 +31,8 @@ for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(H
   if (name !== 'constructor') Object.defineProperty(prototype, name, property)
 }
 for (const symbol of Object.getOwnPropertySymbols(HttpSocket.prototype)) {
-  Object.defineProperty(prototype, symbol, /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(HttpSocket.prototype, symbol)))
+  Object.defineProperty(prototype, symbol, /** @type {PropertyDescriptor} */ (
+    Object.getOwnPropertyDescriptor(HttpSocket.prototype, symbol)))
 }
 Object.defineProperty(prototype, 'constructor', { value: tls.TLSSocket, writable: true, configurable: true })
 Object.setPrototypeOf(SecureSocket, tls.TLSSocket)
@@ -79,7 +80,8 @@ const kFacts = {
   alpnProtocol: ({ [kTls]: facts }) => facts?.alpn || false,
   // A connection with TLS, even an upgraded one, ends when its client ends its direction, unless the server allows half-open connections:
   // Node does so. A stream of HTTP/2 can stay half open.
-  allowHalfOpen: ({ server, [kState]: bits }) => (bits & State.kStream) !== 0 || (server !== undefined && Boolean(allowsHalfOpen(server)))
+  allowHalfOpen: ({ server, [kState]: bits }) =>
+    (bits & State.kStream) !== 0 || (server !== undefined && Boolean(allowsHalfOpen(server)))
 }
 
 for (const [name, fact] of Object.entries(kFacts)) {
@@ -136,7 +138,8 @@ Object.assign(prototype, {
     if (typeof length !== 'number' || !(length > 0) || !Number.isInteger(length)) throw outOfRange('length', 'a positive integer', length)
     readString('label', label)
     const words = Buffer.from(new Uint32Array([length, context === undefined ? 0 : 1, Buffer.byteLength(label)]).buffer)
-    const material = ask(this, Question.kKeyingMaterial, Buffer.concat([words, Buffer.from(label), context ?? Buffer.alloc(0)]))
+    const material = ask(this, Question.kKeyingMaterial,
+      Buffer.concat([words, Buffer.from(label), context ?? Buffer.alloc(0)]))
     if (material !== undefined) return material
     throw Object.assign(new Error('The keying material could not be exported'), { code: 'ERR_TLS_EXPORT_KEYING_MATERIAL' })
   },

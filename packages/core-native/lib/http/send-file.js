@@ -129,7 +129,9 @@ function begin (sending, size) {
   const hasNoBody = res.statusCode === 204 || res.statusCode === 304
   const announced = hasNoBody || res.req.method === 'HEAD' ? null : announcedBy(res)
   // An application that has sent the head may have written a part of the body, so that a longer Content-Length is no error.
-  if (announced !== null && (isHeadSent(res) ? announced < length : announced !== length)) return settle(sending, lengthError(length, announced))
+  if (announced !== null && (isHeadSent(res) ? announced < length : announced !== length)) {
+    return settle(sending, lengthError(length, announced))
+  }
   if (!res.headersSent && !hasNoBody && !res.hasHeader('content-length') && !res.hasHeader('transfer-encoding')) {
     res.setHeader('Content-Length', length)
   }

@@ -15,13 +15,15 @@ const kShortHeadMax = 16 * 1024
 
 /** @import { EngineResponse, EngineSocket } from '../../types/internal' */
 
-const kNotDirect = State.kDestroyed | State.kLaneClosed | State.kUpgraded | State.kFinSent | State.kCloseSoon | State.kFileOut
+const kNotDirect = State.kDestroyed | State.kLaneClosed | State.kUpgraded | State.kFinSent |
+  State.kCloseSoon | State.kFileOut
 
 /** @param {EngineSocket} socket on which a part of a file is being sent @returns {boolean} whether it stays open and no other output waits */
 function goesOn (socket) {
   const bits = socket[kState]
   if ((bits & kNotDirect & ~State.kFileOut) !== 0) return false
-  return (bits & State.kMaterialised) === 0 || (socket.writable && socket.writableLength === 0 && socket.writableCorked === 0)
+  return (bits & State.kMaterialised) === 0 ||
+    (socket.writable && socket.writableLength === 0 && socket.writableCorked === 0)
 }
 
 /** Whether bytes of a response may go directly to the lane in the present state of its socket. @param {EngineSocket} socket */

@@ -151,7 +151,8 @@ function onSocketError (error) {
 /** @param {EngineSocket} socket whose request has a body that is too long @param {boolean} isAnswered with 413 */
 function logRefusedBody (socket, isAnswered) {
   if ((socket[kState] & State.kLaneClosed) !== 0) return
-  socket[kLane].writer.command(R.ReplyType.kRefuseBody, R.kReplyLogged | (isAnswered ? 0 : R.kReplyUnanswered), socket[kSlot])
+  socket[kLane].writer.command(R.ReplyType.kRefuseBody, R.kReplyLogged | (isAnswered ? 0 : R.kReplyUnanswered),
+    socket[kSlot])
 }
 
 module.exports = { addListeners, logRefusedBody, onSocketError, removeListeners, forgetResponse, showData }

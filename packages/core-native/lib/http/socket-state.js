@@ -77,7 +77,8 @@ function publish (socket, type, a, b, c) {
 /** @param {EngineSocket} socket */
 function updateLoop (socket) {
   const bits = socket[kState]
-  const isQuiet = (bits & (State.kUpgraded | State.kPeerEnded | State.kFinSent)) === (State.kUpgraded | State.kPeerEnded) &&
+  const halves = State.kUpgraded | State.kPeerEnded | State.kFinSent
+  const isQuiet = (bits & halves) === (State.kUpgraded | State.kPeerEnded) &&
     socket[kHeldWrite] === null && !socket.destroyed
   const holds = (bits & State.kLaneClosed) === 0 && !socket[kUnref] && !isQuiet
   if (holds === socket[kHoldsLoop]) return

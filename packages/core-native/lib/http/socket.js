@@ -101,9 +101,12 @@ function materialise (socket) {
   socket[kState] = state | State.kMaterialised
   const { server } = socket
   const highWaterMark = highWaterMarkOf(server)
-  const options = { allowHalfOpen: socket.allowHalfOpen, readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark }
+  const options = {
+    allowHalfOpen: socket.allowHalfOpen, readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark
+  }
   // The socket is in no request's domain: on Node it exists before the first request.
-  becomeStream(socket, () => runInDomainOf(server[kListener].resource, () => Reflect.apply(net.Socket, socket, [options])))
+  becomeStream(socket, () => runInDomainOf(server[kListener].resource,
+    () => Reflect.apply(net.Socket, socket, [options])))
   addListeners(socket)
   if ((state & State.kWebSocket) !== 0) /** @type {SocketChannel} */ (socket[kChannel]).useAsStream(socket)
   const listener = socket[kErrorListener]
@@ -241,7 +244,17 @@ class Methods extends /** @type {EngineSocketBase} */ (net.Socket) {
     // The callback comes as late as after a shutdown by libuv: the tick that ended the socket must be done first.
     if ((this[kState] & State.kFileOut) === 0) setImmediate(callback)
     // The end waits for the file that is being sent, which may fail as a write may.
-    else hold(this, { socket: this, chunks: [], next: 0, block: kNoBlock, callback: (error) => error ? callback(error) : setImmediate(callback) })
+    else {
+      hold(this, {
+        socket: this,
+        chunks: [],
+        next: 0,
+        block: kNoBlock,
+        callback: (error) => error
+          ? callback(error)
+          : setImmediate(callback)
+      })
+    }
   }
 
   /** @param {...unknown} args */
@@ -498,7 +511,10 @@ function hasLostReader (socket) {
 /** @param {EngineSocket} socket */
 function closeUnread (socket) {
   const bits = socket[kState]
-  if ((bits & (State.kFinSent | State.kCloseSoon | State.kLaneClosed)) !== State.kFinSent || !(isUnread(socket) || hasLostReader(socket))) return
+  if ((bits & (State.kFinSent | State.kCloseSoon | State.kLaneClosed)) !== State.kFinSent ||
+    !(isUnread(socket) || hasLostReader(socket))) {
+    return
+  }
   socket[kState] |= State.kCloseSoon
   socket[kLane].writer.command(kEnd, R.kReplyEnd | R.kReplyClose, socket[kSlot])
 }

@@ -70,7 +70,8 @@ function argsOfWorker (args) {
  * @returns {number} a negative errno, or 0 if `bound` is a port to listen on
  */
 function errnoOf (status, handle, bound, port) {
-  const errno = /** @type {number | undefined} */ (status || /** @type {Partial<BoundHandle> | null | undefined} */ (handle)?.getsockname?.({}))
+  const asked = /** @type {Partial<BoundHandle> | null | undefined} */ (handle)
+  const errno = /** @type {number | undefined} */ (status || asked?.getsockname?.({}))
   if (errno) return Number.isSafeInteger(errno) && errno < 0 ? errno : kErrnoEINVAL
   // If the address is in use, bind() may succeed with another port; the error would come in listen(2), or never.
   if (port > 0 && Number.isInteger(bound) && bound !== port) return kErrnoEADDRINUSE
@@ -82,7 +83,8 @@ function openAsWorker (server, plan, query, done) {
   const { port } = query
   const { opening } = server[kListener]
   const inUse = () => bindError(kErrnoEADDRINUSE, query.address, port)
-  Reflect.apply(/** @type {NonNullable<typeof queryPrimary>} */ (queryPrimary), cluster, [server, query, (/** @type {unknown} */ status, /** @type {unknown} */ handle) => {
+  const ask = /** @type {NonNullable<typeof queryPrimary>} */ (queryPrimary)
+  Reflect.apply(ask, cluster, [server, query, (/** @type {unknown} */ status, /** @type {unknown} */ handle) => {
     if (server[kListener].opening !== opening) { // close(), or another listen(), came first.
       dropHandle(handle)
       return
@@ -99,7 +101,8 @@ function openAsWorker (server, plan, query, done) {
       return settled(bindError(errno, query.address, port), [])
     }
     const kind = hasSocket(handle) ? takeShared : takeFed
-    kind(server, { ...withPort(plan, bound), port: bound, inUse }, /** @type {BoundHandle} */ (handle), done) // errnoOf() found its port.
+    // errnoOf() found the port of the handle.
+    kind(server, { ...withPort(plan, bound), port: bound, inUse }, /** @type {BoundHandle} */ (handle), done)
   }])
 }
 
@@ -198,7 +201,8 @@ function disconnected (listener, closed) {
 function join (server, wanted, handle, isShared, done) {
   const listener = server[kListener]
   const [endpoint] = wanted.endpoints
-  const opened = (/** @type {number[]} */ sockets) => [{ endpoint, handle, isShared: isShared(sockets), isForeign: true }]
+  const opened = (/** @type {number[]} */ sockets) =>
+    [{ endpoint, handle, isShared: isShared(sockets), isForeign: true }]
   let meeting
   try {
     meeting = meet(listener, wanted)
@@ -230,7 +234,14 @@ function appearToPrimary (server) {
   endWithPrimary(server[kListener])
   const { address, family, port } = /** @type {import('node:net').AddressInfo} */ (server.address())
   const isEverywhere = address === '::' || address === '0.0.0.0'
-  if (process.connected) process.send?.({ cmd: kClusterMessage, act: 'listening', address: isEverywhere ? null : address, addressType: family === 'IPv6' && !isEverywhere ? 6 : 4, port })
+  if (!process.connected) return
+  process.send?.({
+    cmd: kClusterMessage,
+    act: 'listening',
+    address: isEverywhere ? null : address,
+    addressType: family === 'IPv6' && !isEverywhere ? 6 : 4,
+    port
+  })
 }
 
 // Closes a server on the worker's 'disconnect': worker.disconnect() itself closes only handles that came from the primary.

@@ -280,7 +280,8 @@ function openPort (server, group, backlog, done, deadline = performance.now() + 
   const { endpoints, port, isPlain } = group
   // A server shares no half of a port (ipv6Only), no port whose connections the kernel distributes (reusePort), and no socket of another
   // kind (fd, cluster). For port 0 the system chooses the port first.
-  const isAlone = endpoints.some(({ ipv6Only, reusePort }) => ipv6Only || reusePort) || (endpoints.length === 0 && !listener.ports.has(port))
+  const isAlone = endpoints.some(({ ipv6Only, reusePort }) => ipv6Only || reusePort) ||
+    (endpoints.length === 0 && !listener.ports.has(port))
   if (isAlone || port === 0) return openOwn(server, group, isAlone ? null : meet, done)
   let meeting
   try {
@@ -347,7 +348,13 @@ function bindAll ({ endpoints, isPlain, isMember }) {
   for (const endpoint of endpoints) {
     const handle = endpoint.given ?? bind(endpoint)
     if (typeof handle === 'number') return { opened, failure: listenError(handle, endpoint.host ?? '::', endpoint.port, { isPlain, isMember }) }
-    opened.push({ endpoint, handle, isShared: false, isForeign: endpoint.given !== undefined, hasMore: opened.length + 1 < endpoints.length })
+    opened.push({
+      endpoint,
+      handle,
+      isShared: false,
+      isForeign: endpoint.given !== undefined,
+      hasMore: opened.length + 1 < endpoints.length
+    })
   }
   return { opened, failure: null }
 }
@@ -373,7 +380,9 @@ function joinPort (server, group, backlog, done) {
     let failure = null
     for (const endpoint of group.endpoints) {
       const { given } = endpoint
-      const at = sockets.findIndex((handle) => given === undefined ? covers(addressOf(handle), endpoint) : isSameSocket(handle, given))
+      const at = sockets.findIndex((handle) => given === undefined
+        ? covers(addressOf(handle), endpoint)
+        : isSameSocket(handle, given))
       if (opened.some(({ handle }) => handle === sockets[at])) continue
       let handle = at === -1 ? given ?? bindBeside(endpoint, backlog, sockets) : sockets[at]
       const feeder = handle === kErrnoEADDRINUSE ? fed.find((address) => covers({ address }, endpoint)) : undefined
@@ -465,7 +474,8 @@ function bind ({ host, port, ipv6Only, reusePort }) {
 function bindBeside (endpoint, backlog, narrower) {
   const handle = bind(endpoint)
   if (handle !== kErrnoEADDRINUSE || endpoint.host !== undefined) return handle
-  const fd = theEngine().native.listenBeside(endpoint.port, backlog || kBacklogDefault, narrower.map((other) => /** @type {number} */ (other.fd)))
+  const fd = theEngine().native.listenBeside(endpoint.port, backlog ||
+    kBacklogDefault, narrower.map((other) => /** @type {number} */ (other.fd)))
   return fd < 0 ? fd : openHandle(fd)
 }
 
@@ -533,7 +543,8 @@ function ownEndpoint (server) {
 /** @param {ListenServer} server that listens @param {Endpoint} wanted */
 function isOpen (server, wanted) {
   const { host, port } = ownEndpoint(server)
-  return (port === wanted.port && (host === undefined || host === wanted.host)) || server[kListener].beside.covers(wanted)
+  return (port === wanted.port && (host === undefined || host === wanted.host)) ||
+    server[kListener].beside.covers(wanted)
 }
 
 /**
@@ -548,7 +559,8 @@ function openFor (server, parsed, id) {
   const { givenPort } = server[kListener]
   const plan = {
     // On the port of a socket that listen({ prefix, fd }) was given, no other socket is opened.
-    endpoints: endpointsOf([parsed], undefined).filter((endpoint) => endpoint.port !== givenPort && !isOpen(server, endpoint)),
+    endpoints: endpointsOf([parsed], undefined)
+      .filter((endpoint) => endpoint.port !== givenPort && !isOpen(server, endpoint)),
     prefixes: [{ id, port: parsed.port, text: parsed.prefix }],
     isPlain: false
   }
@@ -578,7 +590,9 @@ function closeUnneeded (server, gone) {
     places.needs(endpoint) || (endpoint.port === givenPort && places.hasPort(givenPort))
   // Look at all sockets of the port if it has a wildcard socket, which makes the narrower ones superfluous, or no prefix at all.
   const isAll = places.hasWildcard(gone.port) || !places.hasPort(gone.port)
-  const mayGo = isAll ? beside.ofPort(gone.port) : endpointsOf([gone], undefined).flatMap((endpoint) => beside.at(endpoint))
+  const mayGo = isAll
+    ? beside.ofPort(gone.port)
+    : endpointsOf([gone], undefined).flatMap((endpoint) => beside.at(endpoint))
   for (const socket of mayGo) {
     if (isNeeded(socket.endpoint)) continue
     beside.delete(socket)

@@ -108,7 +108,8 @@ function Server (options, requestListener) {
   attach(this, options)
   this[kListener].isSecure = true
   this[kListener].created = created
-  this[kListener].tls = new ServerTls(this, this[kListener].offersHttp2(/** @type {HttpsServerOptions} */ (options ?? {})), this)
+  this[kListener].tls = new ServerTls(this, this[kListener].offersHttp2(
+    /** @type {HttpsServerOptions} */ (options ?? {})), this)
   if (sources !== null) this[kListener].useSources(sources)
   const [stockListener] = /** @type {((socket: import('node:net').Socket) => void)[]} */ (this.listeners('connection'))
   replaceListener(this, 'connection', stockListener, (socket) => {

@@ -22,7 +22,9 @@ function schemeOf (server) {
 function planForPort (server, address, port, flags) {
   const host = address && !isWildcard(address) ? address : undefined
   const text = `${schemeOf(server)}://${host === undefined ? '*' : host.includes(':') ? `[${host.split('%')[0]}]` : host}:${port}/`
-  const endpoint = { host: address || undefined, port, ipv6Only: (/** @type {number} */ (flags) & kBindIpv6Only) !== 0, reusePort: (/** @type {number} */ (flags) & kBindReusePort) !== 0 }
+  const bits = /** @type {number} */ (flags)
+  const ways = { ipv6Only: (bits & kBindIpv6Only) !== 0, reusePort: (bits & kBindReusePort) !== 0 }
+  const endpoint = { host: address || undefined, port, ...ways }
   return { endpoints: [endpoint], prefixes: [{ id: 0, port, text }], isPlain: true }
 }
 

@@ -99,7 +99,10 @@ function refuseIgnoredByListen ([first, ...others], isSecure) {
   for (const options of others) {
     if (typeof options !== 'object' || options === null) continue
     refuseIgnored('listen(port, …)', options, [])
-    const ofTls = standIn.isRegistered || isSecure ? undefined : namesGiven(options).find((name) => kTlsOptions.includes(name) && /** @type {Record<string, unknown>} */ (options)[name] !== undefined)
+    const given = /** @type {Record<string, unknown>} */ (options)
+    const ofTls = standIn.isRegistered || isSecure
+      ? undefined
+      : namesGiven(options).find((name) => kTlsOptions.includes(name) && given[name] !== undefined)
     if (ofTls !== undefined) throw new OptionError('listen(port, …) of a server without TLS', ofTls, undefined, 'it belongs to https.createServer()')
   }
 }
@@ -165,7 +168,8 @@ function planOf ({ texts, rest, mapping, isExclusive = false }) {
   const { options, callback } = readRest(rest, parsed)
   const { tls, others } = splitOptions(options)
   if (tls !== null && parsed.every(({ scheme }) => scheme === 'http')) refusePlain(parsed[0], Object.keys(tls))
-  const { ipv6Only, queueName, queueMode, exclusive, fd, stripPrefix, forwardedPrefix, ...how } = /** @type {GivenOptions} */ (others)
+  const { ipv6Only, queueName, queueMode, exclusive, fd, stripPrefix, forwardedPrefix, ...how } =
+    /** @type {GivenOptions} */ (others)
   if (fd !== undefined && !(Number.isInteger(fd) && fd >= 0)) throw new ListenArgsError('"fd" beside a prefix must be a number, 0 or above')
   if (fd !== undefined && ipv6Only !== undefined) throw new ListenArgsError('"fd" and "ipv6Only" exclude each other')
   const ways = readWays(places, { stripPrefix, forwardedPrefix }, mapping !== undefined)
@@ -178,7 +182,8 @@ function planOf ({ texts, rest, mapping, isExclusive = false }) {
     ...(mapping !== undefined && { mapping, isKnownToPrimary: cluster.isWorker && !isExclusive }),
     ...(ways.some((way) => way !== undefined) && { ways }),
     tls,
-    sharing: readSharing({ queueName, queueMode, exclusive }, { isShared: (cluster.isWorker || mapping !== undefined) && !isExclusive }),
+    sharing: readSharing({ queueName, queueMode, exclusive },
+      { isShared: (cluster.isWorker || mapping !== undefined) && !isExclusive }),
     callback
   }
 }

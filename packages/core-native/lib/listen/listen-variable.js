@@ -38,7 +38,8 @@ function problemOf (error) {
  */
 function readMapping (place, given, options) {
   const strips = given.map(([, text]) => typeof text === 'string' && text.startsWith(kStrip))
-  const prefixes = given.map(([where, text], at) => /** @type {[string, unknown]} */ ([where, strips[at] ? String(text).slice(kStrip.length) : text]))
+  const prefixes = given.map(([where, text], at) =>
+    /** @type {[string, unknown]} */ ([where, strips[at] ? String(text).slice(kStrip.length) : text]))
   for (const [where, text] of prefixes) {
     try {
       readPrefix(text)

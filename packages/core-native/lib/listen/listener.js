@@ -139,8 +139,10 @@ class Listener {
   constructor (server, options) {
     this.server = server
     // Cast: subclasses of the application lack our symbol fields until the first request adds them.
-    this.IncomingMessage = /** @type {EngineListener['IncomingMessage']} */ (/** @type {unknown} */ (options.IncomingMessage || EngineIncomingMessage))
-    this.ServerResponse = /** @type {EngineListener['ServerResponse']} */ (/** @type {unknown} */ (options.ServerResponse || EngineServerResponse))
+    this.IncomingMessage = /** @type {EngineListener['IncomingMessage']} */ (
+      /** @type {unknown} */ (options.IncomingMessage || EngineIncomingMessage))
+    this.ServerResponse = /** @type {EngineListener['ServerResponse']} */ (
+      /** @type {unknown} */ (options.ServerResponse || EngineServerResponse))
     /** Adapts prototypes to the application; null: the application gave its own classes, which are used as they are. @type {Alignment | null} */
     this.alignment = options.IncomingMessage || options.ServerResponse ? null : new Alignment(this)
     this.methods = kMethods
@@ -148,7 +150,8 @@ class Listener {
     this.responseOptions = { highWaterMark: 0, rejectNonStandardBodyWrites: false }
     this.own = takeEngineOptions(options)
     /** Options that were given. Defaults of some of the others apply only to servers with prefixes: Node has no such limits. */
-    this.given = new Set(Object.keys(kEntries).filter((name) => options[/** @type {keyof ServerOptions} */ (name)] !== undefined))
+    this.given = new Set(Object.keys(kEntries).filter((name) =>
+      options[/** @type {keyof ServerOptions} */ (name)] !== undefined))
     /** kSendRateMs, or less in tests. */
     this.sendRateMs = kSendRateMs
     this.http2 = takeHttp2(options.http2)
@@ -158,7 +161,9 @@ class Listener {
       throw new CapabilityError('createServer({ httpSys })', 'kernelOptions', loadBinding().capabilities.name)
     }
     /** Settings of the server's output cache; null: it has none. */
-    this.cache = takeCache(options.cache, { capabilities: loadBinding().capabilities, canonical: (text) => parseUrlPrefix(text).prefix })
+    this.cache = takeCache(options.cache, {
+      capabilities: loadBinding().capabilities, canonical: (text) => parseUrlPrefix(text).prefix
+    })
     /** The object `server.cache`, made when first read. @type {import('./output-cache').ServerCache | undefined} */
     this.cacheFace = undefined
     for (const [name, entry] of Object.entries(kEntries)) {
@@ -315,7 +320,8 @@ class Listener {
       own.follow(sources.options)
       own.settingsChanged(this.offersHttp2(options))
     } else {
-      this.tls = new ServerTls(/** @type {https.Server & PrivateTlsServer} */ (reader), this.offersHttp2(options), this.server)
+      this.tls = new ServerTls(/** @type {https.Server & PrivateTlsServer} */ (reader),
+        this.offersHttp2(options), this.server)
     }
     this.useSources(sources)
   }
@@ -358,7 +364,8 @@ class Listener {
   // Whether to offer h2 by ALPN: unless the application sets ALPNProtocols, ALPNCallback or `http2: false`.
   /** @param {GivenTlsOptions} options */
   offersHttp2 ({ ALPNProtocols, ALPNCallback }) {
-    return ALPNProtocols === undefined && ALPNCallback === undefined && this.http2.isWanted !== false && loadBinding().hasHttp2
+    return ALPNProtocols === undefined && ALPNCallback === undefined && this.http2.isWanted !== false &&
+      loadBinding().hasHttp2
   }
 
   // Whether the server speaks TLS on any of its ports.
@@ -444,7 +451,8 @@ class Listener {
   listen (handle, backlog, isForeign) {
     this.#useResource()
     const { native } = this.open()
-    const key = native.listen(this.id, /** @type {number} */ (handle.fd), backlog, !isForeign && this.isTls(addressOf(handle)))
+    const key = native.listen(this.id, /** @type {number} */ (handle.fd), backlog, !isForeign &&
+      this.isTls(addressOf(handle)))
     if (key < 0) return key
     this.listening++
     served.servers++

@@ -63,7 +63,8 @@ class Opening {
     const isPort = typeof fd !== 'number' && addressType !== -1
     // Pipes, sockets that another program has bound, and handles of a cluster's primary.
     if (handleOf(this.server) || !isPort) return this.onForeignHandle()
-    const plan = this.listener.plan ?? planForPort(this.server, this.bound.address, /** @type {number} */ (this.bound.port), this.bound.flags)
+    const plan = this.listener.plan ?? planForPort(
+      this.server, this.bound.address, /** @type {number} */ (this.bound.port), this.bound.flags)
     const refusal = refusalOf(plan, this.listener.sharing)
     if (refusal !== null) return this.refuse(refusal)
     if (loadBinding().capabilities.listensOnSockets) this.onSockets(plan)
@@ -181,7 +182,9 @@ function startChecking (server) {
     let { headersTimeout, requestTimeout } = server
     if (headersTimeout === 0 && requestTimeout === 0) return
     // createServer() refuses headersTimeout > requestTimeout. If the application sets them so later, swap the two, as Node does.
-    if (requestTimeout > 0 && headersTimeout > requestTimeout) [headersTimeout, requestTimeout] = [requestTimeout, headersTimeout]
+    if (requestTimeout > 0 && headersTimeout > requestTimeout) {
+      [headersTimeout, requestTimeout] = [requestTimeout, headersTimeout]
+    }
     theEngine().native.checkConnections(listener.id, headersTimeout, requestTimeout)
   }, checkingIntervalOf(server)).unref()
 }

@@ -88,7 +88,9 @@ function setCachePolicy (res, given) {
  */
 function idOf (server, what) {
   const listener = server[kListener]
-  if (listener !== undefined && listener.cache === null && loadBinding().capabilities.cacheRules) throw new CacheOffError(what)
+  if (listener !== undefined && listener.cache === null && loadBinding().capabilities.cacheRules) {
+    throw new CacheOffError(what)
+  }
   if (listener === undefined || listener.id === 0) throw Object.assign(new Error('Server is not running.'), { code: 'ERR_SERVER_NOT_RUNNING' })
   return listener.id
 }

@@ -394,7 +394,8 @@ function listenOnPrefixes (server, plan, Base) {
   const listener = server[kListener]
   listener.plan = {
     endpoints: plan.endpoints,
-    prefixes: plan.prefixes.map((parsed, at) => ({ id: listener.prefixes.add(parsed, plan.ways?.[at]), port: parsed.port, text: parsed.prefix })),
+    prefixes: plan.prefixes.map((parsed, at) =>
+      ({ id: listener.prefixes.add(parsed, plan.ways?.[at]), port: parsed.port, text: parsed.prefix })),
     isPlain: false,
     mapping: plan.mapping,
     isKnownToPrimary: plan.isKnownToPrimary,
@@ -452,7 +453,9 @@ function prefixesOf (server) {
 /** @param {ListenServer} server @param {import('../prefixes/url-prefix').UrlPrefix} parsed */
 function hasPrefix (server, parsed) {
   const { prefixes } = server[kListener]
-  return prefixes.isImplied ? prefixesOf(server).some((implied) => keyOf(implied) === keyOf(parsed)) : prefixes.has(parsed)
+  return prefixes.isImplied
+    ? prefixesOf(server).some((implied) => keyOf(implied) === keyOf(parsed))
+    : prefixes.has(parsed)
 }
 
 /** Lists the first kNamedMax prefixes for an error message. @param {string[]} prefixes */

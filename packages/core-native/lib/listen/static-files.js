@@ -41,7 +41,8 @@ function readPlace (server, where) {
     const prefix = readPrefix(where)
     const path = decodedPath(prefix.path)
     // A server that was given only a port has an implied prefix, which covers everything: a folder there is below all prefixes.
-    const isAll = server[kListener].prefixes.isImplied && server.prefixes.some((own) => keyOf(readPrefix(own)) === keyOf(prefix))
+    const isAll = server[kListener].prefixes.isImplied &&
+      server.prefixes.some((own) => keyOf(readPrefix(own)) === keyOf(prefix))
     return { prefix: isAll ? null : prefix, path }
   }
   return { prefix: null, path: decodedPath(parsePath(where)) }
@@ -93,7 +94,8 @@ function serveFiles (server, where, root, options) {
   const { prefix } = place
   // While listen() is under way the server's prefixes are not known yet: wait for 'listening'.
   if (prefix !== null && isListening(server) && !handleOf(server)) return once(server, 'listening').then(() => serveFiles(server, where, root, options))
-  const mount = { ...place, ownsPrefix: prefix !== null && !(handleOf(server) && prefixes.has(prefix)), root: folder, settings }
+  const ownsPrefix = prefix !== null && !(handleOf(server) && prefixes.has(prefix))
+  const mount = { ...place, ownsPrefix, root: folder, settings }
   statics.add(mount)
   if (mount.ownsPrefix) return openPrefix(server, /** @type {PrefixMount} */ (mount))
   configure(server)
@@ -134,7 +136,9 @@ async function removeFiles (server, where) {
   if (mount === undefined) throw new FilesError(`No folder is served at ${String(where)}`)
   const { ownsPrefix, prefix } = mount
   // removePrefix() removes the folder together with its prefix.
-  if (ownsPrefix && prefix !== null && handleOf(server) && prefixes.has(prefix)) return server.removePrefix(prefix.prefix)
+  if (ownsPrefix && prefix !== null && handleOf(server) && prefixes.has(prefix)) {
+    return server.removePrefix(prefix.prefix)
+  }
   statics.delete(mount)
   configure(server)
 }

@@ -59,7 +59,9 @@ class StaticMounts {
 
   /** Called by a new listen(): drops the folders at prefixes of an earlier listen(), except the one for which beginWith() listens. */
   prefixesCleared () {
-    for (const mount of [...this.#mounts.values()]) if (mount.prefix !== null && mount !== this.#beginning) this.delete(mount)
+    for (const mount of [...this.#mounts.values()]) {
+      if (mount.prefix !== null && mount !== this.#beginning) this.delete(mount)
+    }
   }
 
   /** Runs listen() for the prefix of a folder. @param {Mount} mount one of the server's @param {() => void} listen */

@@ -86,7 +86,8 @@ function openQueue (listener) {
   // Servers that HTTPSYS_LISTEN maps have an implied queue name; with HTTP.SYS each gets a queue of its own instead.
   const { queueName, queueMode } = sharing.isImplied ? { queueName: '', queueMode: 'create' } : sharing
   if (queueName !== '' && !capabilities.namedQueues) throw new CapabilityError('listen({ queueName })', 'namedQueues', capabilities.name)
-  const { status, property, isAttached } = listener.open().native.openQueue(listener.id, queueName, kQueueModes.indexOf(queueMode))
+  const { status, property, isAttached } = listener.open()
+    .native.openQueue(listener.id, queueName, kQueueModes.indexOf(queueMode))
   if (status === 0) return isAttached
   if (property === 'queueName') throw queueError(status, queueName)
   throw property === '' ? queueError(status) : optionError(status, property)

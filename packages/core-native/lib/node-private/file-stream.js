@@ -58,7 +58,8 @@ function findFileStreams (stream, prototype) {
   // With the permission model use Node's streams: our native open() would not check permissions.
   if (Reflect.get(process, 'permission') !== undefined) return null
   for (const method of [fsOpen, fsRead, fsClose]) if (!sourceOf(method).includes('FSReqCallback')) return null
-  const [construct, read, destroy] = kFileStreamMethods.map((name) => Object.hasOwn(prototype, name) ? Reflect.get(prototype, name) : undefined)
+  const [construct, read, destroy] = kFileStreamMethods.map(
+    (name) => Object.hasOwn(prototype, name) ? Reflect.get(prototype, name) : undefined)
   if (![construct, read].every((method) => sourceOf(method).includes('[kFs]')) || !sourceOf(destroy).includes('kIsPerformingIO')) return null
   const kFs = /** @type {FileStreams['kFs'] | undefined} */ (Object.getOwnPropertySymbols(stream).find(({ description }) => description === 'kFs'))
   const state = /** @type {Partial<PrivateFileStream>} */ (stream)._readableState

@@ -36,7 +36,8 @@ function findSymbol (holder, description, where) {
 
 /** @template {symbol} S as in findSymbol() @param {object} holder @param {string} description @returns {S | null} null in versions without it */
 function findOwnSymbol (holder, description) {
-  return /** @type {S | undefined} */ (Object.getOwnPropertySymbols(holder).find((s) => s.description === description)) ?? null
+  return /** @type {S | undefined} */ (Object.getOwnPropertySymbols(holder)
+    .find((s) => s.description === description)) ?? null
 }
 
 /**
@@ -167,7 +168,9 @@ function collect () {
     kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),
     kOptimizeEmptyRequests: findOwnSymbol(server, 'OptimizeEmptyRequestsOption'),
     kShapeMode: findOwnSymbol(response, 'shapeMode'),
-    isLenientHeaderValidation: /** @type {Partial<Pick<PrivateResponse, '_isLenientHeaderValidation'>>} */ (http.OutgoingMessage.prototype)._isLenientHeaderValidation ?? null,
+    isLenientHeaderValidation: /** @type {Partial<Pick<PrivateResponse, '_isLenientHeaderValidation'>>} */ (
+      http.OutgoingMessage.prototype
+    )._isLenientHeaderValidation ?? null,
     setHeader: findStock(http.OutgoingMessage.prototype, 'setHeader', /ERR_HTTP_HEADERS_SENT/),
     write: findStock(http.OutgoingMessage.prototype, 'write', /write_\(/),
     end: findStock(http.OutgoingMessage.prototype, 'end', /ERR_STREAM_WRITE_AFTER_END/),

@@ -102,7 +102,8 @@ function checkPrivateMembers (request, response, server) {
   checkMethods(net.Socket.prototype, kSocketMethods, 'net.Socket')
   checkFields(server, [...kServerFields, ...kPlainServerFields, ...kServerSwitches], 'http.Server')
   checkMethods(http.Server.prototype, kServerMethods, 'http.Server')
-  const { _readableState: readable, _writableState: writable } = /** @type {net.Socket & { _readableState: object, _writableState: object }} */ (new net.Socket())
+  const { _readableState: readable, _writableState: writable } =
+    /** @type {net.Socket & { _readableState: object, _writableState: object }} */ (new net.Socket())
   // checkFields() uses `in`, because `reading` is an accessor since Node 20.9.
   checkFields(readable, ['closed', 'closeEmitted', 'destroyed', 'ended', 'endEmitted', 'length', 'reading', 'resumeScheduled'], 'stream.Readable#_readableState')
   checkFields(writable, ['closed', 'closeEmitted', 'destroyed', 'ended', 'ending', 'finished'], 'stream.Writable#_writableState')
@@ -120,7 +121,8 @@ function checkConnection (socket) {
 
 /** All known private names that begin with an underscore. */
 const kPrivateNames = new Set([
-  ...kRequestFields, ...kRequestMethods, ...kResponseFields, ...kResponseMethods, ...kSocketFields, ...kSocketMethods, ...kServerFields, ...kServerMethods,
+  ...kRequestFields, ...kRequestMethods, ...kResponseFields, ...kResponseMethods, ...kSocketFields,
+  ...kSocketMethods, ...kServerFields, ...kServerMethods,
   ...kLate.map(([name]) => name), ...kConnectionFields.filter((name) => name.startsWith('_')), ...kTlsMembers, ...kContextMembers,
   ...kFileStreamMethods, ...kFunctions
 ])

@@ -48,12 +48,15 @@ module.exports = {
 
   /** @param {PrivateTlsServer} server @returns {SecureContextOptions} the options of its setSecureContext() */
   contextOptionsOf (server) {
-    return Object.fromEntries([...kContextFields, ...kOtherContextFields].map((name) => [name, Reflect.get(server, name)]))
+    return Object.fromEntries(
+      [...kContextFields, ...kOtherContextFields].map((name) => [name, Reflect.get(server, name)])
+    )
   },
 
   /** @param {PrivateTlsServer} server @returns {() => void} restores the server's present context and its options, after a failed setSecureContext() */
   keepContext (server) {
-    const kept = [...kContextFields, ...kOtherContextFields, kSharedContext].map((name) => /** @type {const} */ ([name, Reflect.get(server, name)]))
+    const kept = [...kContextFields, ...kOtherContextFields, kSharedContext].map((name) =>
+      /** @type {const} */ ([name, Reflect.get(server, name)]))
     return () => { for (const [name, value] of kept) Reflect.set(server, name, value) }
   },
 
@@ -70,7 +73,10 @@ module.exports = {
   /** Reads whether a server asks clients for certificates, and whether it refuses untrusted ones. @param {PrivateTlsServer} server */
   clientCheckOf (server) {
     const { requestCert, rejectUnauthorized } = server
-    return { requestCert: /** @type {boolean} */ (requestCert), rejectUnauthorized: /** @type {boolean} */ (rejectUnauthorized) }
+    return {
+      requestCert: /** @type {boolean} */ (requestCert),
+      rejectUnauthorized: /** @type {boolean} */ (rejectUnauthorized)
+    }
   },
 
   /** @param {PrivateTlsServer} server @returns {Uint8Array | undefined} protocols for ALPN, each preceded by its length */
@@ -82,7 +88,8 @@ module.exports = {
 
   /** @param {unknown} context a SecureContext, the handle in it, or any value that an application passed instead @returns {ContextHandle} `context` itself if it has no handle */
   handleIn (context) {
-    return /** @type {{ context?: ContextHandle } | null | undefined} */ (context)?.context ?? /** @type {ContextHandle} */ (context)
+    return /** @type {{ context?: ContextHandle } | null | undefined} */ (context)?.context ??
+    /** @type {ContextHandle} */ (context)
   },
 
   /** @param {ContextHandle} handle */

@@ -11,7 +11,8 @@
  */
 function namesGiven (options) {
   const names = new Set(Object.keys(options))
-  for (let from = Object.getPrototypeOf(options); from !== null && from !== Object.prototype; from = Object.getPrototypeOf(from)) {
+  const above = Object.getPrototypeOf
+  for (let from = above(options); from !== null && from !== Object.prototype; from = above(from)) {
     const isRoot = Object.getPrototypeOf(from) === null // Perhaps Object.prototype of another realm.
     for (const [name, { enumerable, get }] of Object.entries(Object.getOwnPropertyDescriptors(from))) {
       if (enumerable || (get !== undefined && !isRoot)) names.add(name)

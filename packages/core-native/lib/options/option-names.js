@@ -49,7 +49,10 @@ function refuseMisplaced (where, options, accepted) {
     if (accepted.includes(name)) continue
     const hint = kHintOf.get(name)
     const meant = hint !== undefined || kOthersWords.includes(name.toLowerCase()) ? undefined : misspelt(name, kOurs)
-    if ((hint === undefined && meant === undefined) || /** @type {Record<string, unknown>} */ (options)[name] === undefined) continue
+    if ((hint === undefined && meant === undefined) ||
+    /** @type {Record<string, unknown>} */ (options)[name] === undefined) {
+      continue
+    }
     throw new OptionError(where, name, meant, hint)
   }
 }
@@ -117,7 +120,9 @@ function refuseBehind (where, args) {
 function refuseMisspelt (where, options, known) {
   for (const name of namesGiven(options)) {
     const meant = known.includes(name) ? undefined : misspelt(name, known)
-    if (meant !== undefined && /** @type {Record<string, unknown>} */ (options)[name] !== undefined) throw new OptionError(where, name, meant)
+    if (meant !== undefined && /** @type {Record<string, unknown>} */ (options)[name] !== undefined) {
+      throw new OptionError(where, name, meant)
+    }
   }
 }
 
@@ -131,7 +136,9 @@ function refuseMisspelt (where, options, known) {
  */
 function refuseUnknown (where, options, known) {
   for (const name of namesGiven(options)) {
-    if (!known.includes(name) && /** @type {Record<string, unknown>} */ (options)[name] !== undefined) throw new OptionError(where, name, nearest(name, known), kHintOf.get(name))
+    if (!known.includes(name) && /** @type {Record<string, unknown>} */ (options)[name] !== undefined) {
+      throw new OptionError(where, name, nearest(name, known), kHintOf.get(name))
+    }
   }
 }
 

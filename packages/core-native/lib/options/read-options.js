@@ -24,7 +24,7 @@ const { refuseUnknown } = require('./option-names')
  */
 
 /**
- * The values of a table's options. Those of type 'special' are as they were given.
+ * The values of a table's options. Options of type 'special' keep the given value.
  *
  * @template T
  * @typedef {{ [Name in keyof T]: T[Name] extends { options: infer Nested } ? Taken<Nested> : T[Name] extends { default: infer Value } ? Value : unknown }} Taken

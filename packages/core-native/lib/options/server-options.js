@@ -23,7 +23,10 @@ function takeHttp2 (option) {
   const isObject = typeof option === 'object' && option !== null
   if (option !== undefined && typeof option !== 'boolean' && !isObject) throw wrongType('options.http2', 'of type boolean or an instance of Object', option)
   const { allowHTTP1, ...settings } = takeGroup(table.http2, isObject ? option : {}, 'http2')
-  return { isWanted: isObject ? true : option, settings: { isPlain: isObject || option === true, isAlone: !allowHTTP1, ...settings } }
+  return {
+    isWanted: isObject ? true : option,
+    settings: { isPlain: isObject || option === true, isAlone: !allowHTTP1, ...settings }
+  }
 }
 
 /** @param {ServerOptions} own @throws ERR_HTTPSYS_OPTION, ERR_OUT_OF_RANGE if the ceiling would have no effect */

@@ -1,6 +1,6 @@
 'use strict'
 
-// Reads the options of serveFiles(): those of serve-static 2, and our own. docs/static-files.md explains them.
+// Reads the options of serveFiles(): the options of serve-static 2, and our own. docs/static-files.md explains them.
 
 const { validateHeaderName, validateHeaderValue } = require('node:http')
 const { OptionError } = require('../base/errors')

@@ -1,6 +1,6 @@
 'use strict'
 
-// Names and kinds of TLS options: those of Node's https.createServer(), and our own.
+// Names and kinds of TLS options: the options of Node's https.createServer(), and our own.
 
 const { TlsOptionError } = require('../base/errors')
 const { withInherited } = require('./given-options')
@@ -93,7 +93,9 @@ function splitOptions (options) {
   const tls = {}
   /** @type {Record<string, unknown>} */
   const others = {}
-  for (const [name, value] of Object.entries(withInherited(options))) (kTlsOptions.includes(name) ? tls : others)[name] = value
+  for (const [name, value] of Object.entries(withInherited(options))) {
+    (kTlsOptions.includes(name) ? tls : others)[name] = value
+  }
   return { tls: Object.keys(tls).length === 0 ? null : tls, others }
 }
 

@@ -30,7 +30,9 @@ class Places {
   /** @param {UrlPrefix} parsed @returns {SpokenPlace | null} the prefix's place if no other prefix was there, otherwise null */
   add (parsed) {
     const { port, scheme } = parsed
-    const there = this.#ports.get(port) ?? { all: emptyCount(), wildcard: emptyCount(), loopback: emptyCount(), addresses: new Map() }
+    const there = this.#ports.get(port) ?? {
+      all: emptyCount(), wildcard: emptyCount(), loopback: emptyCount(), addresses: new Map()
+    }
     this.#ports.set(port, there)
     const count = countAt(there, parsed) ?? emptyCount()
     if (parsed.bind.host !== undefined) there.addresses.set(parsed.bind.host, count)
@@ -61,7 +63,9 @@ class Places {
     for (const [port, { all, wildcard, loopback, addresses }] of this.#ports) {
       if (all.http > 0) places.push({ port, isHttps: false, address: '', isThere: true })
       if (wildcard.https + loopback.https > 0) places.push({ port, isHttps: true, address: '', isThere: true })
-      for (const [address, { https }] of addresses) if (https > 0) places.push({ port, isHttps: true, address, isThere: true })
+      for (const [address, { https }] of addresses) {
+        if (https > 0) places.push({ port, isHttps: true, address, isThere: true })
+      }
     }
     return places
   }

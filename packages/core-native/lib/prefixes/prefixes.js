@@ -177,7 +177,9 @@ class Prefixes {
 
   /** @param {UrlPrefix} parsed @param {number} [way] bits of Way @returns {number} the prefix's id */
   add (parsed, way = this.#way) {
-    const id = this.#retired.length > kRetiredIdsKept ? /** @type {number} */ (this.#retired.shift()) : this.names.length
+    const id = this.#retired.length > kRetiredIdsKept
+      ? /** @type {number} */ (this.#retired.shift())
+      : this.names.length
     this.#set(id, parsed, way)
     return id
   }

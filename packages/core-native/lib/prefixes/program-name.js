@@ -21,7 +21,9 @@ let named = null
 /** @returns {string} 1 to kNameCharsMax characters, none of them a control character */
 function programName () {
   const file = mainFile()
-  if (named?.file !== file) named = { file, name: nameOfPm2(file) || nameOfUnit() || nameOfPackage(file) || nameOfFile(file) }
+  if (named?.file !== file) {
+    named = { file, name: nameOfPm2(file) || nameOfUnit() || nameOfPackage(file) || nameOfFile(file) }
+  }
   const name = process.env.HTTPSYS_APP || named.name
   return name.replace(/\p{Cc}/gu, '').trim().slice(0, kNameCharsMax) || 'node'
 }
@@ -60,7 +62,8 @@ function controlGroups () {
 /** @param {string} file @returns {string | undefined} name of the package whose script npm runs, if the file belongs to that package */
 function nameOfPackage (file) {
   const { npm_package_name: name, npm_package_json: description } = process.env
-  return name !== undefined && description !== undefined && rootOf(file) === path.dirname(description) ? name : undefined
+  const isOwn = description !== undefined && rootOf(file) === path.dirname(description)
+  return isOwn ? name : undefined
 }
 
 /** @param {string} file @returns {string} path of the file, from the name of its application's folder on */

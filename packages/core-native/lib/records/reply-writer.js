@@ -389,7 +389,8 @@ class ReplyWriter {
    * @returns {number | undefined} block id
    */
   frameBlock (slot, flags, data) {
-    const isAgain = data === this.lastData && flags === this.lastFlags && slot !== this.lastSlot && this.afterPublish === null
+    const isAgain = data === this.lastData && flags === this.lastFlags && slot !== this.lastSlot &&
+      this.afterPublish === null
     if (isAgain && this.broadcastSlots !== 0) {
       const id = this.segment.words[(this.offset >>> 2) + Word.kBroadcastBlockId] >>> 0
       this.#addSlot(slot)

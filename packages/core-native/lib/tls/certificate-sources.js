@@ -60,7 +60,8 @@ function findCertificates (given, prefixes) {
     named.push({ pattern, options: own })
   }
   hosts.push(...named)
-  const hasOwn = options.cert !== undefined || options.pfx !== undefined || options.SNICallback !== undefined || certificates.length > 0
+  const hasOwn = options.cert !== undefined || options.pfx !== undefined || options.SNICallback !== undefined ||
+    certificates.length > 0
   // A `default` certificate of the folder takes precedence over the one for development.
   if (devCert) Object.assign(options, options.cert === undefined ? devCertificate() : null)
   const usesBindings = !devCert && !hasOwn && certificateDirectory === null && prefixes.length > 0

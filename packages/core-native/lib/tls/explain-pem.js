@@ -34,7 +34,9 @@ function explained (options, make) {
 
 /** @param {string} name @param {unknown} value @returns {string | null} what is wrong with the option; null: it looks like PEM */
 function hintOf (name, value) {
-  if (Array.isArray(value)) return value.map((element) => hintOf(name, element?.pem ?? element)).find((hint) => hint !== null) ?? null
+  if (Array.isArray(value)) {
+    return value.map((element) => hintOf(name, element?.pem ?? element)).find((hint) => hint !== null) ?? null
+  }
   if (typeof value !== 'string' && !ArrayBuffer.isView(value)) return null
   const bytes = typeof value === 'string' ? Buffer.from(value) : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   const text = bytes.toString('latin1')

@@ -11,7 +11,8 @@ const { protocolName, verifyError } = require('./names')
 const { Mask, Shift, Word } = R
 /** Words of the record with the sizes of its texts, in the order of the texts. */
 const kTexts = [
-  Word.kSecureServernameBytes, Word.kSecureAlpnBytes, Word.kSecureCipherBytes, Word.kSecureCipherStandardBytes, Word.kSecureCipherVersionBytes
+  Word.kSecureServernameBytes, Word.kSecureAlpnBytes, Word.kSecureCipherBytes, Word.kSecureCipherStandardBytes,
+  Word.kSecureCipherVersionBytes
 ]
 
 class TlsFacts {

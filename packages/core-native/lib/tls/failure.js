@@ -9,7 +9,8 @@ const { systemError } = require('../base/system-error')
 const { ECONNRESET, EPROTO, ETIMEDOUT, ECANCELED } = os.constants.errno
 const { Word } = R
 /** Words of the record with the sizes of its texts, in the order of the texts. */
-const kTexts = [Word.kTlsFailureTextBytes, Word.kTlsFailureLibraryBytes, Word.kTlsFailureFunctionBytes, Word.kTlsFailureReasonBytes]
+const kTexts = [Word.kTlsFailureTextBytes, Word.kTlsFailureLibraryBytes, Word.kTlsFailureFunctionBytes,
+  Word.kTlsFailureReasonBytes]
 
 /** Errors of application callbacks, by the text that represents them in a record. @type {Map<string, Error>} */
 const callbackErrors = new Map()

@@ -31,7 +31,8 @@ class CreatedTls {
 
   /** @param {object} server @returns {boolean} whether createServer() or setSecureContext() was given a certificate with its key */
   isCertified (server) {
-    const context = contextOptions(/** @type {import('../../types/node-internals').PrivateTlsServer} */ (server), kCertificateFields)
+    const context = contextOptions(/** @type {import('../../types/node-internals').PrivateTlsServer} */ (server),
+      kCertificateFields)
     return this.hasCertificate || missingOf(context) === null
   }
 
@@ -54,13 +55,16 @@ class CreatedTls {
 /** @param {GivenTlsOptions} options */
 function namesCertificate (options) {
   const pairs = /** @type {readonly string[]} */ (kPairOptions)
-  return kCertificateOptions.some((name) => pairs.includes(name) ? !isBlank(options[name]) : options[name] !== undefined && options[name] !== false)
+  return kCertificateOptions.some((name) => pairs.includes(name)
+    ? !isBlank(options[name])
+    : options[name] !== undefined && options[name] !== false)
 }
 
 /** @param {GivenTlsOptions} options @returns {boolean} whether a server with only these options has a certificate */
 function bringsCertificate (options) {
   const { SNICallback, certificates, certificateDirectory, devCert } = options
-  return missingOf(options) === null || SNICallback !== undefined || !isBlank(certificates) || !isBlank(certificateDirectory) || devCert === true
+  return missingOf(options) === null || SNICallback !== undefined || !isBlank(certificates) ||
+    !isBlank(certificateDirectory) || devCert === true
 }
 
 /**

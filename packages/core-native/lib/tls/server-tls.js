@@ -30,7 +30,10 @@ const kHttp2First = Buffer.from('\x02h2\x08http/1.1', 'latin1')
 const kHandshakeMsMax = 0xffffffff
 
 /** The lanes' copies of contexts, by Node's context; separate copies for servers that log TLS secrets ('keylog'). */
-const kCopies = { quiet: /** @type {WeakMap<object, unknown>} */ (new WeakMap()), logging: /** @type {WeakMap<object, unknown>} */ (new WeakMap()) }
+const kCopies = {
+  quiet: /** @type {WeakMap<object, unknown>} */ (new WeakMap()),
+  logging: /** @type {WeakMap<object, unknown>} */ (new WeakMap())
+}
 
 /** Events of a tls.Server that change the lanes' handshakes while they have listeners: handshakes wait for them, or report secrets. */
 const kTlsEvents = ['newSession', 'resumeSession', 'OCSPRequest', 'keylog']
@@ -82,7 +85,8 @@ class ServerTls {
   /** Runs a change of settings. If it throws, restores all settings. @param {() => void} change */
   attempt (change) {
     const restore = keepContext(this.owner)
-    const own = /** @type {const} */ ([this.#context, this.#handle, this.#heard, this.#sources, this.#trust, this.#givenHosts, this.#hosts])
+    const own = /** @type {const} */ ([this.#context, this.#handle, this.#heard, this.#sources,
+      this.#trust, this.#givenHosts, this.#hosts])
     try {
       change()
     } catch (error) {
@@ -140,7 +144,8 @@ class ServerTls {
     const trust = contextOptions(this.owner, kTrustOptions)
     this.#sources = hosts
     this.#trust = trust
-    this.#givenHosts = hosts.map(({ pattern, options }) => ({ pattern, context: tls.createSecureContext(trustedBy(trust, options)) }))
+    this.#givenHosts = hosts.map(({ pattern, options }) =>
+      ({ pattern, context: tls.createSecureContext(trustedBy(trust, options)) }))
     this.#handle = null
   }
 
@@ -176,7 +181,8 @@ class ServerTls {
     const clientCheck = clientCheckOf(owner)
     const handle = loadBinding().createTlsContext({
       context: requireExternal(this.#context),
-      hosts: [...this.#givenHosts, ...this.#hosts].map(({ pattern, context }) => ({ pattern, host: hostOf(context, logsKeys) })),
+      hosts: [...this.#givenHosts, ...this.#hosts].map(({ pattern, context }) =>
+        ({ pattern, host: hostOf(context, logsKeys) })),
       ticketKeys: this.#ticketKeys,
       options: {
         sessionIdContext: contextIdOf(owner),

@@ -186,13 +186,15 @@ class WebSocketChannel {
         return
       }
       case kCloseFrame:
-        this.deliver(kCloseFrame, 0, words[w + Word.kCloseFrameCode], copyOf(bytes, text, words[w + Word.kCloseFrameBytes]))
+        this.deliver(kCloseFrame, 0, words[w + Word.kCloseFrameCode],
+          copyOf(bytes, text, words[w + Word.kCloseFrameBytes]))
         return
       case kFrameError: {
         const from = at + R.kFrameErrorTextAt
         const zlibText = bytes.toString('latin1', from, from + words[w + Word.kFrameErrorTextBytes])
         this.deliver(
-          kFrameError, 0, words[w + Word.kFrameErrorKind], words[w + Word.kFrameErrorDetail], words[w + Word.kFrameErrorZlibCode], zlibText
+          kFrameError, 0, words[w + Word.kFrameErrorKind], words[w + Word.kFrameErrorDetail],
+          words[w + Word.kFrameErrorZlibCode], zlibText
         )
       }
     }
@@ -210,8 +212,10 @@ class WebSocketChannel {
     const { handlers, owner } = this
     if (type === kMessage) handlers.message(owner, /** @type {Buffer} */ (a), /** @type {boolean} */ (b))
     else if (type === kCloseFrame) handlers.close(owner, /** @type {number} */ (a), /** @type {Buffer} */ (b))
-    else if (type === kFrameError) handlers.error(owner, /** @type {number} */ (a), /** @type {number} */ (b), /** @type {number} */ (c), /** @type {string} */ (d))
-    else if (type === kEof) handlers.end(owner)
+    else if (type === kFrameError) {
+      handlers.error(owner, /** @type {number} */ (a), /** @type {number} */ (b), /** @type {number} */ (c),
+        /** @type {string} */ (d))
+    } else if (type === kEof) handlers.end(owner)
     else if (a === kPingOpcode) handlers.ping(owner, /** @type {Buffer} */ (b))
     else handlers.pong(owner, /** @type {Buffer} */ (b))
   }

@@ -176,7 +176,7 @@ struct ServerPrefixes {
   bool is_everything = true;
   bool is_whole = true;  // True if `changes` has all prefixes, and `places` all places.
   std::vector<NumberedPrefix> changes;  // An empty text = the id is no longer in use.
-  // The places of the prefixes, including those of lost prefixes whose sockets the server keeps.
+  // The places of the prefixes, including lost prefixes whose sockets the server keeps.
   std::vector<SpokenPlace> places;
 
   HTTPSYS_FIELDS(is_everything, is_whole, changes, places);

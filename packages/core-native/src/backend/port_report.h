@@ -13,8 +13,7 @@
 
 namespace httpsys {
 
-// A prefix of a server of a member. The counters of its queue are those of all prefixes of the
-// server.
+// A prefix of a server of a member. The counters of its queue count for all prefixes of the server.
 struct RegistrationReport {
   static constexpr std::array kNames{"prefix", "queue"};
   static constexpr size_t kItemsMax = 0xffff;

@@ -102,8 +102,8 @@ inline constexpr size_t kFileWindowBytes = 256 * 1024;
 inline constexpr uint64_t kFileHotMs = 50;
 // Maximum bytes of a file that are encrypted at a time for TLS: four records.
 inline constexpr size_t kFileSealBytes = 64 * 1024;
-// Like kFileSealBytes, if the socket may not accept that much: one record, because encrypted bytes
-// that the socket does not accept stay in memory.
+// Like kFileSealBytes, if the socket might accept less: one record. Encrypted bytes that the socket
+// does not accept stay in memory.
 inline constexpr size_t kFileSealBytesMin = 16 * 1024;
 // Maximum number of blocks of kFileWindowBytes that a lane keeps for clients that have not received
 // them yet: 16 MiB. Bytes for further clients are dropped and read again later.

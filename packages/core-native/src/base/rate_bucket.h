@@ -42,7 +42,7 @@ class RateBucket {
   uint64_t rate_ = 0;         // Bytes per second of this owner's part.
   uint64_t burst_bytes_ = 0;  // Most bytes that are left after a pause.
   uint64_t turn_bytes_ = 0;   // Most bytes of one ticket.
-  // Totals since the bucket was made: bytes taken (including those of tickets) and bytes granted.
+  // Totals since the bucket was made: bytes taken (with and without tickets) and bytes granted.
   // While a taker waits, taken_ is above granted_.
   uint64_t taken_ = 0;
   uint64_t granted_ = 0;

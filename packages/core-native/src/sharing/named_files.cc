@@ -22,7 +22,7 @@ constexpr std::string_view kLockSuffix = ".lock";
 // Maximum number of attempts to lock a name. An attempt fails only if another process removes the
 // lock file between open() and flock().
 constexpr int kLockAttempts = 8;
-// Minimum age of lock files that are swept: younger ones may not be locked yet by their process.
+// Minimum age of lock files that are swept: younger ones might not be locked yet by their process.
 constexpr time_t kSweptAgeSeconds = 60;
 
 std::string FolderOf(const std::string& name) { return name.substr(0, name.rfind('/')); }

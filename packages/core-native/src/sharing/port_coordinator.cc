@@ -33,8 +33,8 @@ void PortCoordinator::Begin(const PortSuccession::Victory& victory, uint64_t now
   const bool is_newcomer = !std::exchange(record_->has_joined, true);
   const bool is_outdated = std::exchange(record_->is_outdated, false);
   may_miss_members_ = is_outdated || is_newcomer;
-  // This engine may not know all caches if it is new on the port; or if its state is outdated, and
-  // it has met another coordinator or the coordinator that it lost may still live.
+  // This engine might not know all caches if it is new on the port; or if its state is outdated,
+  // and it has met another coordinator or the coordinator that it lost may still live.
   may_miss_caches_ =
       is_newcomer ||
       (is_outdated && (record_->has_met_another || !effects_->IsGone(record_->lost.id)));

@@ -184,7 +184,7 @@ void PortMembership::OnFinding(PortSuccession::Finding finding, uint64_t now_ms)
       return;
     case Finding::kUnable: {
       // Inform every member of this user (empty list) until this member has joined: a newcomer does
-      // not know the members, and a member that was stopped may not know new ones.
+      // not know the members, and a member that was stopped might not know new ones.
       std::vector<uint64_t> members;
       for (const auto& [id, member] : record_->state.members()) {
         if (is_joined_ && id != record_->self.id) members.push_back(id);

@@ -97,7 +97,7 @@ std::vector<PortRecord::Change> PortRecord::RemoveEntries(uint64_t member,
   return changes;
 }
 
-// Returns removals that the present coordinator may not know: the last coordinator may have ended
+// Returns removals that the present coordinator might not know: the last coordinator may have ended
 // before any member knew of them. Later registrations must be sent after them.
 std::vector<PortRecord::Untold> PortRecord::TakeUntold(uint64_t now_ms) {
   std::vector<Untold> untold;

@@ -41,7 +41,7 @@ class ComparableName {
   size_t bytes_ = 0;
 };
 
-// A request's path, decoded and folded like those of entries, and cut to their maximum length.
+// A request's path, decoded and folded like the paths of entries, and cut to their maximum length.
 class ComparablePath {
  public:
   explicit ComparablePath(std::string_view path) {

@@ -55,7 +55,7 @@ bool ReadAcknowledged(int fd, Acknowledged* to);
 // would stay in this process. Returns true if the kernel does not say.
 bool MayTake(int socket, size_t bytes);
 
-// What the caller will do after one write.
+// The next step of the caller after one write.
 enum class AfterWrite : uint8_t {
   kUnknown,
   kMore,  // More bytes follow at once: the kernel may wait for them to fill a packet.

@@ -1,4 +1,4 @@
-// What the kernel says of a socket on Linux.
+// Facts of the kernel about a socket on Linux.
 
 #include <linux/sock_diag.h>
 #include <linux/tcp.h>  // Not <netinet/tcp.h>, whose tcp_info has no tcpi_bytes_acked.

@@ -1,4 +1,4 @@
-// What the kernel says of a socket on systems other than Linux.
+// Facts of the kernel about a socket on systems other than Linux.
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -236,7 +236,7 @@ class InputState {
   bool waits_for_segment_ : 1 = false;  // The connection is in the list of a MemoryQueue.
 };
 
-// What the members of a shared port have done with one connection or stream. The room peers writes
+// The steps of the members of a shared port with one connection or stream. The room peers writes
 // it, and Announcer is_shared().
 class SharingState {
  public:

@@ -551,7 +551,7 @@ void OutputPass::AddCredit(Connection* connection, size_t bytes) {
   // closed connection, which reports none.
   output.credit_bytes_ = is_due ? 0 : static_cast<uint32_t>(std::min<uint64_t>(credit, UINT32_MAX));
   if (!is_due) return;
-  // The client's socket has taken everything. What a stream has sent may still be queued at its
+  // The client's socket has taken everything. The output of a stream may still be queued at its
   // connection, so both queues must be empty.
   const bool is_taken =
       connection->output.queue_ == nullptr && connection->real()->output.queue_ == nullptr;

@@ -28,7 +28,7 @@ class PortMoves {
   using Outcome = RequestRouter::Outcome;
   // The result of PassOn().
   enum class FirstLook : uint8_t { kPassedOn, kStays, kTooEarly };
-  // What PassOn() has read of a connection that stays.
+  // The bytes of a connection that stays, as PassOn() has read them.
   struct FirstBytes {
     std::string_view bytes;
     // The parser of the request's head, if the head is complete.

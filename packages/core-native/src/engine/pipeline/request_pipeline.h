@@ -22,7 +22,7 @@ namespace httpsys::engine {
 // bytes, and do what Take() returns. Thread: the lane.
 class RequestPipeline {
  public:
-  // What the protocol must do next.
+  // The next step of the protocol.
   enum class Next : uint8_t {
     kDeliver,     // Give the request to JavaScript, by BeginRecord() and Deliver().
     kAnswered,    // Nothing: the lane has answered or reset the request.
