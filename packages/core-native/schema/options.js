@@ -58,6 +58,8 @@ const server = {
       'most connections of one client: an IPv4 address or a /64 network of IPv6. Excess connections are closed: [below](options.md#many-connections)'),
     maxConnectionsPerPrefix: option({ type: 'number', unit: 'connections', default: 0, zero: 'no limit', needs: 'listensOnSockets', passed: true },
       'most connections whose last request was for the same URL prefix. A request on a connection above the limit gets 503'),
+    maxUrlBytes: option({ type: 'number', unit: 'bytes', default: 0, most: kMost32, zero: 'no limit but `maxHeaderSize`', needs: 'listensOnSockets', passed: true },
+      'longest URL of a request, as the client sends it. A longer one gets 414 without running JavaScript'),
     stripPrefix: option({ type: 'boolean', default: false },
       'removes the matched URL prefix from `req.url`. `req.baseUrl` has the removed part, `req.originalUrl` the whole URL'),
     strictUrl: option({ type: 'boolean', default: false, passed: true },

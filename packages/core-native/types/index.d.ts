@@ -32,6 +32,11 @@ export interface EngineServerOptions {
    */
   maxConnectionsPerPrefix?: number
   /**
+   * Longest URL of a request, as the client sends it. A longer one gets 414 without running JavaScript. In bytes.
+   * Default: 0 = no limit but `maxHeaderSize`.
+   */
+  maxUrlBytes?: number
+  /**
    * Removes the matched URL prefix from `req.url`. `req.baseUrl` has the removed part, `req.originalUrl` the whole URL.
    * Default: false.
    */

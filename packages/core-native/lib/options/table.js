@@ -8,6 +8,7 @@ module.exports = {
     maxRequestBodySizeCeiling: { type: 'number', default: 0 },
     maxConnectionsPerAddress: { type: 'number', default: 0, passed: true, needs: 'listensOnSockets' },
     maxConnectionsPerPrefix: { type: 'number', default: 0, passed: true, needs: 'listensOnSockets' },
+    maxUrlBytes: { type: 'number', default: 0, most: 4294967295, passed: true, needs: 'listensOnSockets' },
     stripPrefix: { type: 'boolean', default: false },
     strictUrl: { type: 'boolean', default: false, passed: true },
     serverHeader: { type: 'boolean', default: true, passed: true },

@@ -209,6 +209,7 @@ struct ServerSettings {
   uint32_t max_requests_per_socket = 0;
   // True if URLs that HTTP.SYS refuses are refused: IsStrictTarget().
   bool strict_url = false;
+  uint32_t max_url_bytes = 0;                // 0 = no limit.
   uint32_t max_connections_per_address = 0;  // Maximum per client address; 0 = no limit.
   uint32_t max_connections_per_prefix = 0;   // Maximum per prefix; 0 = no limit.
   // Maximum number of requests that JavaScript has not begun; 0 = no limit.
@@ -240,10 +241,10 @@ struct ServerSettings {
   HTTPSYS_FIELDS(max_header_size, max_header_lines, max_request_body_size, pipelined_requests_max,
                  allow_half_open, wants_errors, hears_upgrades, hears_timeouts, requires_host,
                  ends_idle, is_opening, idle_ms, keep_alive_ms, max_requests_per_socket, strict_url,
-                 max_connections_per_address, max_connections_per_prefix, queue_limit,
-                 queue_timeout, http_503_verbosity, server_header, min_send_rate, send_rate_ms,
-                 max_bandwidth, no_delay, keep_alive, keep_alive_initial_delay, http2, prefixes,
-                 statics, keeps_statics, tls, listening, wants_tls_errors, cache, kernel);
+                 max_url_bytes, max_connections_per_address, max_connections_per_prefix,
+                 queue_limit, queue_timeout, http_503_verbosity, server_header, min_send_rate,
+                 send_rate_ms, max_bandwidth, no_delay, keep_alive, keep_alive_initial_delay, http2,
+                 prefixes, statics, keeps_statics, tls, listening, wants_tls_errors, cache, kernel);
 };
 
 // Flags for sharing a port with other servers (docs/port-sharing.md).

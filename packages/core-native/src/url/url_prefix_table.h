@@ -30,6 +30,7 @@ enum class RouteStatus : uint8_t {
   kQueueTimeout,  // The owner has not begun the request in time: 503.
   kMisdirected,   // Another server has the certificate for the host: 421.
   kBadUrl,        // The owner refuses such URLs: 400 "Invalid URL".
+  kLongUrl,       // The URL is longer than the owner allows: 414.
   // The request lacks a single valid Host, and the owner has prefixes: 400 "Invalid Hostname".
   kBadHost,
   kNoRelay,  // Too many requests are relayed to other members: 503.

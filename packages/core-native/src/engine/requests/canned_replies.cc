@@ -28,6 +28,8 @@ Page PageFor(RouteStatus status) {
       return {"421 Misdirected Request", "Misdirected Request"};
     case RouteStatus::kBadUrl:
       return {"400 Bad Request", "Bad Request - Invalid URL"};
+    case RouteStatus::kLongUrl:
+      return {"414 URI Too Long", "URI Too Long"};
     default:
       return {"404 Not Found", "Not Found"};
   }

@@ -8,9 +8,11 @@ namespace httpsys::engine {
 
 RouteStatus RequestGate::Admit(Connection* connection, std::string_view target,
                                uint32_t prefix_id) {
-  if (connection->server()->config->settings().strict_url && !IsStrictTarget(target)) {
-    return RouteStatus::kBadUrl;
+  const ServerSettings& settings = connection->server()->config->settings();
+  if (settings.max_url_bytes != 0 && target.size() > settings.max_url_bytes) {
+    return RouteStatus::kLongUrl;
   }
+  if (settings.strict_url && !IsStrictTarget(target)) return RouteStatus::kBadUrl;
   const bool may_ask = ConnectionLimits::MayAsk(connection, prefix_id);
   return may_ask ? RouteStatus::kMatch : RouteStatus::kTooManyConnections;
 }

@@ -84,6 +84,8 @@ std::string_view ReasonFor(RouteStatus status) {
       return "Hostname";
     case RouteStatus::kBadUrl:
       return "URL";
+    case RouteStatus::kLongUrl:
+      return "URL_Length";
     case RouteStatus::kNoRelay:
     case RouteStatus::kTooManyConnections:
       return "ConnLimit";
@@ -114,6 +116,8 @@ int StatusFor(RouteStatus status) {
       return 400;
     case RouteStatus::kNotFound:
       return 404;
+    case RouteStatus::kLongUrl:
+      return 414;
     case RouteStatus::kMisdirected:
       return 421;
     default:
