@@ -40,14 +40,9 @@ class PlayedRouter final : public RequestRouter {
   void Leave(Connection*) override {}
   bool MoveAway(Connection*) override { return false; }
   bool MustRoute(const Connection*) const override { return must_route; }
-  Outcome FindServer(Connection*, const http1::RequestHead&, std::string_view, size_t,
-                     Route* route) override {
-    *route = {status, 0};
+  Outcome FindServer(ArrivedRequest* request) override {
+    request->route = {status, 0};
     return outcome;
-  }
-  Outcome FindStreamServer(Connection*, const http1::RequestHead&, bool, Route*,
-                           uint64_t*) override {
-    return Outcome::kUnrouted;
   }
   bool CanRelay(const Connection*) const override { return true; }
   bool RelayStream(Connection*, uint64_t, std::string_view) override { return false; }
@@ -81,12 +76,14 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
     // No server here has a cache.
     cached_ = std::make_unique<CachedAnswers>(&cache_, &methods_, answers_.get(), nullptr, nullptr,
                                               nullptr, nullptr);
-    http2_ =
-        std::make_unique<Http2Session>(&loop_, &methods_, transport_.get(), input_.get(), &router_,
-                                       gate_.get(), answers_.get(), statics_.get(), cached_.get());
-    http1_ = std::make_unique<Http1Session>(
-        &methods_, transport_.get(), input_.get(), &router_, http2_.get(), gate_.get(),
-        answers_.get(), exchanges_.get(), statics_.get(), cached_.get(), &clock_);
+    pipeline_ =
+        std::make_unique<RequestPipeline>(&router_, output()->throttle(), gate_.get(),
+                                          answers_.get(), statics_.get(), cached_.get(), &clock_);
+    http2_ = std::make_unique<Http2Session>(&loop_, &methods_, transport_.get(), input_.get(),
+                                            &router_, answers_.get(), pipeline_.get());
+    http1_ = std::make_unique<Http1Session>(&methods_, transport_.get(), input_.get(), &router_,
+                                            http2_.get(), answers_.get(), exchanges_.get(),
+                                            pipeline_.get(), &clock_);
     for (size_t phase = 0; phase < kInputPhases; ++phase) {
       protocols_.Set(static_cast<InputPhase>(phase), http1_.get());
     }
@@ -234,6 +231,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   std::unique_ptr<StaticRequests> statics_;
   ProcessCache cache_;
   std::unique_ptr<CachedAnswers> cached_;
+  std::unique_ptr<RequestPipeline> pipeline_;
   std::unique_ptr<Http2Session> http2_;
   std::vector<Connection*> touched_;
   std::string unfinished_;

@@ -5,8 +5,8 @@ module.exports = [
   {
     name: 'secure-half-open',
     file: 'lib/http/secure-socket.js',
-    find: 'bits }) => (bits & State.kStream) !== 0 ||',
-    replace: 'bits }) => true ||',
+    find: '    (bits & State.kStream) !== 0 || (server',
+    replace: '    true || (server',
   },
   {
     name: 'light-resume',
