@@ -26,7 +26,7 @@ const { kQueueLimit, makeFiles } = require('./resources')
 /** @typedef {import('./clients').Answer} Answer */
 /** @typedef {import('./clients').Where} Where */
 
-const kSeed = Number(process.env.HTTPSYS_WAYS_SEED ?? Date.now() % 1_000_000_000)
+const kSeed = Number(process.env.HTTPSYS_WAYS_SEED ?? (kIsThorough ? Math.floor(Math.random() * 2 ** 31) : 43))
 const kRequests = Number(process.env.HTTPSYS_WAYS_REQUESTS ?? 10_000)
 /** All ways together take a twentieth of it. */
 const kTimeoutMs = 600_000
@@ -79,6 +79,9 @@ const kOwnParts = [
  * @typedef {{ request: Request, batch: import('./requests').Batch, way: Way, expected: Answer, actual: Answer, isSame: (left: Answer, right: Answer) => boolean }} Difference
  */
 
+/** @param {import('./requests').Batch} batch @returns {boolean} whether it has a malformed message */
+const endsConnection = ({ requests }) => requests.some(({ method }) => method === 'FOO')
+
 /** Differences that are right. @type {Record<string, (difference: Difference) => boolean>} */
 const kExceptions = {
   'RFC 9110, section 7.4: the certificate of the connection does not cover the host': ({ request, way, actual }) =>
@@ -87,8 +90,10 @@ const kExceptions = {
     way.isHttp2 === true && (request.host === null || expected.status === 400) && actual.status === 'reset',
   'a connection that is reset behind TLS or another member may seem to be closed': ({ way, expected, actual }) =>
     (way.isSecure === true || way.isShared === true) && expected.status === 'reset' && actual.status === 'closed',
+  'libuv reports an end, not a reset, to a client that gets answers and the reset at once': ({ way, expected, actual }) =>
+    way.isPipelined === true && expected.status === 'reset' && actual.status === 'closed',
   'as with node:http, a malformed message ends the connection and the answers before it': ({ way, batch, actual }) =>
-    way.isPipelined === true && batch.requests.some(({ method }) => method === 'FOO') && (actual.status === 400 || String(actual.status).startsWith('closed')),
+    way.isPipelined === true && endsConnection(batch) && (actual.status === 400 || String(actual.status).startsWith('closed')),
   'HTTP/1.1 refuses a malformed message in the words of node:http, without Server; HTTP/2 in its own words': ({ request, way, expected, actual, isSame }) =>
     way.isHttp2 === true && request.method === 'FOO' && actual.status === 400 &&
     isSame(expected, { ...actual, fields: actual.fields.filter(([name]) => name !== 'server') })
@@ -265,7 +270,8 @@ describe(`the same ${kRequests} requests (HTTPSYS_WAYS_SEED=${kSeed})`, { skip: 
         for (const request of batch.requests) {
           const [expected, actual] = [reference, { answers }].map((one) => /** @type {Answer} */ (one.answers.get(request.id)))
           count(actual)
-          if (again.has(request.id)) stale.add(request.target)
+          // A response whose connection is destroyed might not be stored, although the client has it.
+          if (again.has(request.id) || (way.isPipelined && endsConnection(batch))) stale.add(request.target)
           if (isSame(expected, actual)) continue
           excused.add(String(request.id))
           if (stale.has(request.target)) continue

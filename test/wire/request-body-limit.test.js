@@ -543,3 +543,40 @@ describe('maxRequestBodySizeCeiling', kOptions, () => {
     create({ maxRequestBodySize: 10, maxRequestBodySizeCeiling: 0 })()
   })
 })
+
+describe('maxRequestBodySize of a server', kOptions, () => {
+  const kTooLong = kChunkedHead + chunk('x'.repeat(20)) + chunk('')
+  /** @param {string} text */
+  const answersIn = (text) => text.split('HTTP/1.1 ').slice(1).map((answer) => `${answer.slice(0, 3)} ${answer.split('\r\n\r\n')[1]}`)
+
+  for (const [what, message] of Object.entries({ 'known before': 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\n\r\n', 'seen while it comes': kTooLong })) {
+    it(`sends 413 behind the answers to earlier requests, the length ${what}`, async (t) => {
+      const server = http.createServer({ maxRequestBodySize: 10 }, (req, res) => {
+        if (req.url === '/slow') setTimeout(() => res.end('slow'), 50)
+      })
+      const wire = await dial(t, await serve(t, server))
+      wire.write(get('/slow') + message)
+      assert.deepEqual(answersIn(await wire.untilClosed()), ['200 slow', '413 '])
+    })
+  }
+
+  it('sends no second answer to a request that is answered', async (t) => {
+    const server = http.createServer({ maxRequestBodySize: 10 }, (req, res) => {
+      if (req.url === '/slow') setTimeout(() => res.end('slow'), 50)
+      else res.end('early')
+    })
+    const port = await serve(t, server)
+    for (const [sent, wanted] of /** @type {[string[], string[]][]} */ ([
+      [[kTooLong + get()], ['200 early']],
+      [[kChunkedHead, chunk('x'.repeat(20))], ['200 early']],
+      [[get('/slow') + kTooLong], ['200 slow', '200 early']]
+    ])) {
+      const wire = await dial(t, port)
+      for (const piece of sent) {
+        wire.write(piece)
+        await sleep(20)
+      }
+      assert.deepEqual(answersIn(await wire.untilClosed()), wanted)
+    }
+  })
+})

@@ -256,9 +256,9 @@ Columns:
   PID          of the process; after a slash, the number of its worker thread
   PROGRAM      the name that PM2, systemd or npm has for it, else its folder and file
   QUEUE        the name of its request queue; processes that name the same share it
-  REQUESTS     since the prefix was registered, with those that I/O threads answered
+  REQUESTS     given to the application since the prefix was registered
   QUEUED       waiting now / how many may wait
-  REFUSED      answered with 503 because too many waited
+  REFUSED      answered with 503 because too many waited, or one waited too long
   CONNECTIONS  open now, each where its last request went; like the next column of the whole member
   HANDED OVER  connections given to the members that own the prefix asked for
 

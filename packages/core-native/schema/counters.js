@@ -56,7 +56,7 @@ module.exports = {
     says: 'Counters of a URL prefix of a server.',
     struct: true,
     counters: {
-      requests: ['requests', 'Requests for the prefix since its registration, with those that I/O threads answered.']
+      requests: ['requests', 'Requests given to JavaScript since the registration of the prefix.']
     }
   },
   QueueCounters: {
@@ -65,7 +65,7 @@ module.exports = {
     counters: {
       queued: ['requests', 'Requests that wait for JavaScript now.'],
       queueLimit: ['requests', 'How many may wait.'],
-      refused: ['requests', 'Requests refused with 503 because the queue was full.']
+      refused: ['requests', 'Requests answered with 503 because the queue was full or `queueTimeout` was over.']
     }
   },
   MemberCounters: {

@@ -9,13 +9,13 @@ export interface Registration {
   /** The name of its request queue; empty for one without a name. */
   queue: string
   // generated: registration counters, from schema/counters.js
-  /** Requests for the prefix since its registration, with those that I/O threads answered. */
+  /** Requests given to JavaScript since the registration of the prefix. */
   requests: number
   /** Requests that wait for JavaScript now. */
   queued: number
   /** How many may wait. */
   queueLimit: number
-  /** Requests refused with 503 because the queue was full. */
+  /** Requests answered with 503 because the queue was full or `queueTimeout` was over. */
   refused: number
   // end of registration counters
 }

@@ -177,11 +177,12 @@ function refuse (req, limit) {
     socket[kLane].writer.command(R.ReplyType.kRefuseBody, 0, socket[kSlot])
   }
   // Ends the connection later, outside this async context: the application is in the middle of a call of read().
-  onceAnswered(socket, req, () => nodeProcess.nextTick(runOutside, () => fail(socket, req)))
+  const error = new BodyTooLargeError(`req.${kName}`)
+  onceAnswered(socket, req, () => nodeProcess.nextTick(runOutside, () => fail(socket, req, error)))
 }
 
 /**
- * Runs `run` when the answers to earlier requests of the connection have been sent.
+ * Runs `run` when the answers to earlier requests of the connection have been sent, and that to `req` if it is complete.
  *
  * @param {EngineSocket} socket
  * @param {EngineRequest} req
@@ -190,22 +191,19 @@ function refuse (req, limit) {
 function onceAnswered (socket, req, run) {
   const waiting = socket[kOutgoing]?.find((res) => res.req === req)
   if (waiting === undefined) run()
-  else waiting.once('socket', run)
+  else waiting.once('socket', () => waiting.writableEnded ? waiting.once('finish', run) : run())
 }
 
 /** @param {EngineSocket} socket @param {EngineRequest} req whose body the lane has refused @param {Error} error */
 function endRefused (socket, req, error) {
-  onceAnswered(socket, req, () => {
-    if (!socket.destroyed) onSocketError.call(socket, error)
-  })
+  onceAnswered(socket, req, () => fail(socket, req, error))
 }
 
-/** @param {EngineSocket} socket @param {EngineRequest} req whose response is the next to be sent, or was sent */
-function fail (socket, req) {
+/** @param {EngineSocket} socket @param {EngineRequest} req whose response is the next to be sent, or was sent @param {Error} error */
+function fail (socket, req, error) {
   if (socket.destroyed) return
   if (isLight(socket)) materialise(socket)
-  const error = /** @type {import('./client-error').ParseError} */ (new BodyTooLargeError(`req.${kName}`))
-  socket[kRefusal] ??= error
+  socket[kRefusal] ??= /** @type {import('./client-error').ParseError} */ (error)
   if (ownMessage(socket)?.req === req) return onSocketError.call(socket, error)
   if (socket.server.listenerCount('clientError') === 0) logRefusedBody(socket, false)
   socket.destroy(error)

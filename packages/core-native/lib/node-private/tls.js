@@ -73,10 +73,7 @@ module.exports = {
   /** Reads whether a server asks clients for certificates, and whether it refuses untrusted ones. @param {PrivateTlsServer} server */
   clientCheckOf (server) {
     const { requestCert, rejectUnauthorized } = server
-    return {
-      requestCert: /** @type {boolean} */ (requestCert),
-      rejectUnauthorized: /** @type {boolean} */ (rejectUnauthorized)
-    }
+    return { requestCert: Boolean(requestCert), rejectUnauthorized: Boolean(rejectUnauthorized) }
   },
 
   /** @param {PrivateTlsServer} server @returns {Uint8Array | undefined} protocols for ALPN, each preceded by its length */

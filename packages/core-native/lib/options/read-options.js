@@ -38,7 +38,7 @@ const { refuseUnknown } = require('./option-names')
  */
 function readOption (name, { type, default: byDefault, least = 0, most, orZero, choices, options }, value) {
   if (options !== undefined) return takeGroup(options, value, name.slice('options.'.length))
-  if (value === undefined || type === 'special') return value ?? byDefault
+  if (value === undefined || type === 'special') return value === undefined ? byDefault : value
   if (type === 'number') return readInteger(name, value, least, most, orZero)
   if (type === 'boolean') return readBoolean(name, value)
   if (type === 'string') readString(name, value)

@@ -13,6 +13,11 @@
 
 namespace httpsys {
 
+// Longest texts of a report, which other processes send and a terminal shows. Prefixes and URLs of
+// cached entries have at most 8 KiB and a host.
+inline constexpr size_t kReportedUrlBytesMax = 16 * 1024;
+inline constexpr size_t kReportedNameBytesMax = 1024;
+
 // A prefix of a server of a member. The counters of its queue count for all prefixes of the server.
 struct RegistrationReport {
   static constexpr std::array kNames{"prefix", "queue"};
@@ -26,6 +31,7 @@ struct RegistrationReport {
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(prefix, queue, prefix_counters, queue_counters);
+    archive.Require(prefix.size() <= kReportedUrlBytesMax && queue.size() <= kReportedNameBytesMax);
   }
 };
 
@@ -77,7 +83,8 @@ struct MemberReport {
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(pid, id, thread, program, protocol, registrations, counters, cache);
-    archive.Require(pid != 0 && pid <= 0x7fffffff);
+    archive.Require(pid != 0 && pid <= 0x7fffffff && id.size() <= kReportedNameBytesMax &&
+                    program.size() <= kReportedNameBytesMax);
   }
 };
 
@@ -94,6 +101,9 @@ struct PortReport {
   void Fields(Archive& archive) {
     archive(port, protocol, coordinator, members, sockets);
     archive.Require(coordinator != 0 && coordinator <= 0x7fffffff);
+    for (const std::string& socket : sockets) {
+      archive.Require(socket.size() <= kReportedNameBytesMax);
+    }
   }
 };
 

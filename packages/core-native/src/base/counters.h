@@ -43,8 +43,7 @@ inline constexpr std::array kCacheCounterNames{
 template <typename Number>
 struct PrefixCounters {
   static constexpr std::array kNames{"requests"};
-  // Requests for the prefix since its registration, with those that I/O threads answered.
-  Number requests{0};
+  Number requests{0};  // Requests given to JavaScript since the registration of the prefix.
   PrefixCounters<uint64_t> Read() const { return {requests}; }
   template <typename Archive> void Fields(Archive& archive) { archive(requests); }
 };
@@ -55,7 +54,8 @@ struct QueueCounters {
   static constexpr std::array kNames{"queued", "queueLimit", "refused"};
   Number queued{0};  // Requests that wait for JavaScript now.
   Number queue_limit{0};  // How many may wait.
-  Number refused{0};  // Requests refused with 503 because the queue was full.
+  // Requests answered with 503 because the queue was full or `queueTimeout` was over.
+  Number refused{0};
   QueueCounters<uint64_t> Read() const { return {queued, queue_limit, refused}; }
   template <typename Archive> void Fields(Archive& archive) { archive(queued, queue_limit, refused); }
 };

@@ -44,6 +44,9 @@ inline constexpr size_t kReceiveExtraMax = 16;
 inline constexpr size_t kRawBytesMax = 64 * 1024;
 // Maximum number of unused parsers and decoders that a lane keeps for the next incomplete messages.
 inline constexpr size_t kSpareParsersMax = 64;
+// Most lines of a request head that stays parsed while the request waits. The views of a longer
+// head would take several times the memory of its bytes, so it is parsed again.
+inline constexpr size_t kKeptHeadLinesMax = 64;
 
 // Maximum bytes of free small blocks that a thread keeps: enough for a thousand streams.
 inline constexpr size_t kSmallBlocksKeptBytes = 2 * 1024 * 1024;

@@ -55,6 +55,10 @@ class RequestParser {
   // Continues to parse. `message` must have all bytes of the message received so far.
   [[nodiscard]] ParseStatus Parse(std::string_view message);
 
+  // True if the last Reset() had these limits.
+  bool HasLimits(size_t header_bytes_max, size_t lines_max) const {
+    return remembered_bytes_max_ == header_bytes_max && remembered_lines_max_ == lines_max;
+  }
   // Returns the result of the last Parse() again, after the bytes have moved to `message`. Must not
   // be called after kNeedMore.
   ParseStatus View(std::string_view message) {

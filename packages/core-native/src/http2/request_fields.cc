@@ -181,8 +181,12 @@ bool RequestFields::AddLine(const HeaderLine& line, bool* has_length) {
       break;
     }
     case KnownField::kExpect:
-      head_.expect = http1::ExpectsContinue(line.value) ? http1::Expectation::kContinue
-                                                        : http1::Expectation::kOther;
+      // As on HTTP/1.1, one of several lines is enough.
+      if (http1::ExpectsContinue(line.value)) {
+        head_.expect = http1::Expectation::kContinue;
+      } else if (head_.expect == http1::Expectation::kNone) {
+        head_.expect = http1::Expectation::kOther;
+      }
       break;
     case KnownField::kOther:
       if (line.name == "keep-alive" || line.name == "http2-settings") return false;

@@ -201,7 +201,8 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
         caches_.EndReunionIfAll([this](uint64_t id) { return HasReturned(id); });
       return caches_.OnWish(link, session.credentials.pid, frame.payload);
     case FrameType::kState:
-      return queries_.OnState(link, frame.payload, now_ms);
+      queries_.OnState(link, frame.payload, now_ms);
+      return true;
     default:
       // Ignore frame types of later protocol versions.
       return true;

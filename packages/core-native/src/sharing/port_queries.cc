@@ -91,18 +91,21 @@ void PortQueries::Begin(LinkId asking, std::string_view asked, const std::vector
   Finish(now_ms);
 }
 
-bool PortQueries::OnState(LinkId member, std::string_view payload, uint64_t now_ms) {
+void PortQueries::OnState(LinkId member, std::string_view payload, uint64_t now_ms) {
+  const bool is_awaited = std::any_of(queries_.begin(), queries_.end(), [=](const Query& query) {
+    return query.waiting.contains(member);
+  });
+  if (!is_awaited) return;
   MemberReport report;
-  if (!peer::Decode(payload, &report)) return false;
+  const bool is_sound = peer::Decode(payload, &report);
   for (Query& query : queries_) {
-    if (query.waiting.erase(member) == 0) continue;
+    if (query.waiting.erase(member) == 0 || !is_sound) continue;
     // A member that does not fit into the answer is left out.
     if (query.bytes + payload.size() > kMembersBytesMax) continue;
     query.bytes += payload.size();
     query.members.push_back(report);
   }
   Finish(now_ms);
-  return true;
 }
 
 void PortQueries::OnBroken(LinkId link, uint64_t now_ms) {

@@ -26,7 +26,7 @@ class PortQueries {
   void Begin(LinkId asking, std::string_view query, const std::vector<LinkId>& members,
              uint64_t now_ms);
   // Adds a member's answer. Returns false if it is no MemberReport.
-  [[nodiscard]] bool OnState(LinkId member, std::string_view payload, uint64_t now_ms);
+  void OnState(LinkId member, std::string_view payload, uint64_t now_ms);
   void OnBroken(LinkId link, uint64_t now_ms);
   // Sends the answers that are complete or have waited long enough.
   void Finish(uint64_t now_ms);

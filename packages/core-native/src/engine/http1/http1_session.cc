@@ -140,8 +140,12 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
   if (!connection->message.has_served() && BeginHttp2(connection, input, &begun)) return begun;
   ParseStatus status = ParseStatus::kDone;
   bool is_repeated = false;
-  if (is_waiting) {
+  if (is_waiting && parser->HasLimits(settings.max_header_size, settings.max_header_lines)) {
     status = parser->View(input);
+  } else if (is_waiting) {
+    // The connection has another server now.
+    parser->Reset(settings.max_header_size, settings.max_header_lines);
+    status = parser->Parse(input);
   } else if (is_begun) {
     status = parser->Parse(input);
   } else {
@@ -216,11 +220,14 @@ Protocol::Advance Http1Session::KeepHead(Connection* connection, std::string_vie
   return Advance::kWait;
 }
 
-// Pauses the input until `reason` is removed. The connection keeps the parsed head until then.
+// Pauses the input until `reason` is removed. The connection keeps the parsed head until then,
+// unless the head has so many lines that its views would take more memory than its bytes.
 void Http1Session::KeepParsed(Connection* connection, std::unique_ptr<http1::RequestParser> parser,
                               PauseReason reason) {
   SocketWatch::Pause(connection, reason);
   connection->message.StopTime();
+  const http1::RequestParser* parsed = parser == nullptr ? parser_.get() : parser.get();
+  if (parsed->head().lines.size() > limits::kKeptHeadLinesMax) return;
   if (parser == nullptr) {
     parser = std::move(parser_);
     parser_ = TakeParser();

@@ -152,7 +152,7 @@ void Http2Requests::Deliver(ArrivedRequest* request) {
   const bool has_trailers = !stream->request_trailers.empty();
   const uint64_t body_max = connection->server()->config->settings().max_request_body_size;
   const bool is_too_large = body_max != 0 && stream->body.size() > body_max && !head.upgrade;
-  if (is_too_large) stream->body.resize(body_max);
+  if (is_too_large) stream->body.clear();
   RecordWriter::Request record = pipeline_->BeginRecord(*request);
   record.parent_slot = parent->slot.number();
   record.flags |= records::kFlagStream;

@@ -152,15 +152,12 @@ PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, FirstBytes* 
   if (got <= 0) return FirstLook::kStays;
   first->bytes = {buffer_.data(), static_cast<size_t>(got)};
   const ServerSettings& settings = (*server)->config->settings();
-  first->parser = std::make_unique<http1::RequestParser>(methods_);
-  first->parser->Reset(settings.max_header_size, settings.max_header_lines);
-  if (first->parser->Parse(first->bytes) == http1::ParseStatus::kDone) {
-    if (HandOverNew(port, fd, local, *first)) return FirstLook::kPassedOn;
-  }
+  if (parser_ == nullptr) parser_ = std::make_unique<http1::RequestParser>(methods_);
+  parser_->Reset(settings.max_header_size, settings.max_header_lines);
   // Bytes that are no whole head of HTTP/1.1 may begin a connection of HTTP/2.
-  if (first->parser->status() != http1::ParseStatus::kDone || settings.http2.is_alone) {
-    first->parser.reset();
-  }
+  if (parser_->Parse(first->bytes) != http1::ParseStatus::kDone) return FirstLook::kStays;
+  if (HandOverNew(port, fd, local, first->bytes)) return FirstLook::kPassedOn;
+  if (!settings.http2.is_alone) first->parser = std::move(parser_);
   return FirstLook::kStays;
 }
 
@@ -190,15 +187,13 @@ PortMoves::FirstLook PortMoves::PassOnByAddress(Port* port, int fd, const LocalA
 }
 
 // Hands over a new connection with its first request. Returns false if more than that is needed.
-bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local,
-                            const FirstBytes& first) {
-  const http1::RequestHead& head = first.parser->head();
+bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes) {
+  const http1::RequestHead& head = parser_->head();
   const HostName host = http1::HostOf(head);
   const Route route = port->routes->Find(host.name, head.target, local);
-  const bool is_simple =
-      host.is_valid && route.status == RouteStatus::kMatch &&
-      !port->routes->target(route.id).owners.empty() &&
-      !PortAdmission::HasMore(head, first.bytes.size() - first.parser->head_bytes());
+  const bool is_simple = host.is_valid && route.status == RouteStatus::kMatch &&
+                         !port->routes->target(route.id).owners.empty() &&
+                         !PortAdmission::HasMore(head, bytes.size() - parser_->head_bytes());
   if (!is_simple) return false;
   const Routes::Target& target = port->routes->target(route.id);
   if (caches_->Has(head, target)) return false;
@@ -214,7 +209,7 @@ bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local,
   handed.hops = 1;
   handed.home = choice_->HomeOf(nullptr, owner->member);
   if (handed.home == self_) choice_->OnLent();
-  handed.bytes.assign(first.bytes);
+  handed.bytes.assign(bytes);
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
   links_->HandOver(owner->member, std::move(handed));
   return true;

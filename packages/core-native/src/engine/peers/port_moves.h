@@ -73,7 +73,7 @@ class PortMoves {
 
  private:
   FirstLook PassOnByAddress(Port* port, int fd, const LocalAddress& local, LaneServer** server);
-  bool HandOverNew(Port* port, int fd, const LocalAddress& local, const FirstBytes& first);
+  bool HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes);
   Connection* Adopt(HandedConnection connection);
 
   const uint64_t self_;
@@ -86,7 +86,9 @@ class PortMoves {
   Relays* relays_;
   const OwnerCaches* caches_;
   const http1::MethodTable* methods_;
-  std::vector<char> buffer_;  // For PassOn().
+  // The parser and the buffer of PassOn().
+  std::unique_ptr<http1::RequestParser> parser_;
+  std::vector<char> buffer_;
 };
 
 }  // namespace httpsys::engine

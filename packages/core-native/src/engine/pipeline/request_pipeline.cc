@@ -55,8 +55,8 @@ RequestPipeline::Next RequestPipeline::Take(ArrivedRequest* request) {
   if (refusal != RouteStatus::kMatch) return AnswerUnserved(request, refusal);
   AnswerOutcome outcome = statics_->Serve(*request);
   if (outcome == AnswerOutcome::kNone) outcome = cached_->Answer(*request);
-  if (outcome == AnswerOutcome::kGiven) return Next::kAnswered;
   if (outcome == AnswerOutcome::kLater) return Next::kWaitTurn;
+  if (outcome != AnswerOutcome::kNone) return Next::kAnswered;
   refusal = RequestGate::AdmitToQueue(connection);
   if (refusal != RouteStatus::kMatch) return AnswerUnserved(request, refusal);
   return gate_->Parks(connection, route) ? Next::kWaitMemory : Next::kDeliver;
