@@ -113,7 +113,8 @@ function explained (option) {
   })
   const value = shownDefault(option).replace(/^`(.*)`$/, '$1')
   const unit = option.type !== 'number' || !['bytes', 'bytes/s', 'ms'].includes(option.unit ?? '') ? '' : `In ${option.unit}. `
-  const all = `${text}. ${unit}${value === '' ? '' : `Default: ${value}.`}`.trim()
+  const where = option.needs === undefined ? '' : ' Not with HTTP.SYS.'
+  const all = `${text}. ${unit}${value === '' ? '' : `Default: ${value}.`}${where}`.trim()
   return (all[0].toUpperCase() + all.slice(1)).replaceAll('*/', '*\\/')
 }
 

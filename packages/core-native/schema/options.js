@@ -78,7 +78,7 @@ const server = {
       'slowest rate, averaged over 60 s or more, at which a client may read while output waits for it. A slower client is disconnected: [below](options.md#slow-clients)'),
     maxBandwidth: option({ type: 'number', unit: 'bytes/s', default: 0, least: kBandwidthMin, most: kRateMax, orZero: true, zero: 'no limit', passed: true },
       'most response data that each URL prefix of the server sends, to all its clients together, 1024 to 4294967294: [below](options.md#bandwidth)'),
-    cache: option({ type: 'special', ts: 'boolean | CacheOptions', unit: 'boolean, object', shown: 'none' },
+    cache: option({ type: 'special', ts: 'boolean | CacheOptions', unit: 'boolean, object', shown: 'as `HTTPSYS_CACHE` says, otherwise none' },
       'stores responses and answers later requests with them, without running JavaScript: [cache.md](cache.md#options), also for its timeouts `refreshTimeout` and `coalesceTimeout`'),
     httpSys: option({ type: 'special', ts: 'HttpSysOptions', unit: 'object', shown: 'none' },
       'settings of HTTP.SYS on Windows: [windows.md](windows.md#the-option-httpsys); on other systems `ERR_HTTPSYS_CAPABILITY`'),
@@ -140,7 +140,7 @@ const cache = {
       'only with `rfc9111`: a response without a lifetime gets a tenth of the time since its `Last-Modified`, at most a day'),
     ignoreReload: option({ type: 'boolean', default: false, rules: 'rfc9111' },
       'only with `rfc9111`: requests cannot demand a new response. Any client can send `no-cache`, as a browser does on reload'),
-    duration: option({ type: 'number', default: 0, most: kMost32, rules: 'httpsys' },
+    duration: option({ type: 'number', default: 0, shown: 'as `HTTPSYS_CACHE_DURATION` says, otherwise 0', most: kMost32, rules: 'httpsys' },
       'only with `httpsys`: lifetime in seconds of responses that name none, under the [conditions below](cache.md#the-default-lifetime)'),
     harmlessFields: option({ type: 'special', ts: 'string[]', shown: 'none', rules: 'httpsys' },
       'only with `httpsys` and `duration`: further request fields on which no response depends'),
@@ -247,7 +247,7 @@ const certificates = {
     certificates: option({ type: 'special', ts: kHostCertificates, shown: 'none' },
       '`[{ host, key, cert, … }]`: certificates of hosts (`*` stands for a label), or `prefix` in place of `host`. An element may have `key`, `cert`, `pfx`, `passphrase`, `ca`, `crl`, `allowPartialTrustChain` and the names of OpenSSL engines. TLS versions and ciphers always come from the server. `ca`, `crl` and `allowPartialTrustChain` come from the server if the element has none of the three'),
     certificateDirectory: option({ type: 'special', ts: 'string', shown: 'none' },
-      'a folder with `<host>.pem`, or `<host>.key` and `<host>.crt`, for each host; `_.example` stands for `*.example`, `default` for all remaining hosts. The folder is watched: changes apply from the next connection on. If a file in the folder cannot be used (an empty file, or a `.key` without its `.crt`), a warning says so, and the certificates in use stay'),
+      'a folder with `<host>.pem`, or `<host>.key` and `<host>.crt`, for each host; `_.example` stands for `*.example`, `default` for all remaining hosts. The folder is watched: changes apply from the next connection on. If a file in the folder cannot be used (an empty file, or a `.key` without its `.crt`), `listen()` fails with `ERR_HTTPSYS_SSLCERT`; later a warning says so, and the certificates in use stay'),
     devCert: option({ type: 'special', ts: 'boolean', default: false },
       'a self-signed certificate for `localhost` and this machine\'s name, for hosts without a certificate in `certificates` or `certificateDirectory`. It is kept for a year in `~/.config/httpsys/dev-certificate.pem`, readable for its user only. Refused together with `key`, `cert` and `pfx`')
   }
@@ -278,7 +278,7 @@ const listen = {
 const queue = {
   hint: 'it belongs to listen({ … })',
   options: {
-    queueName: option({ type: 'special', ts: 'string', shown: 'none' },
+    queueName: option({ type: 'special', ts: 'string', shown: 'none; in a worker of node:cluster one of the application' },
       'name of the server\'s request queue, 1 to 255 characters that do not begin with `httpsys:`. Servers with the same queue name share their requests'),
     queueMode: option({ type: 'choice', choices: ['create', 'createOrAttach', 'attach'], default: 'create', shown: '`create`' },
       'whether another process must not (`create`), may (`createOrAttach`) or must (`attach`) have opened the queue `queueName`')

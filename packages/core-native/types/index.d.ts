@@ -23,17 +23,18 @@ export interface EngineServerOptions {
   maxRequestBodySizeCeiling?: number
   /**
    * Most connections of one client: an IPv4 address or a /64 network of IPv6. Excess connections are closed
-   * (https://github.com/httpsys/httpsys/blob/main/docs/options.md#many-connections). Default: 0 = no limit.
+   * (https://github.com/httpsys/httpsys/blob/main/docs/options.md#many-connections). Default: 0 = no limit. Not with
+   * HTTP.SYS.
    */
   maxConnectionsPerAddress?: number
   /**
    * Most connections whose last request was for the same URL prefix. A request on a connection above the limit gets
-   * 503. Default: 0 = no limit.
+   * 503. Default: 0 = no limit. Not with HTTP.SYS.
    */
   maxConnectionsPerPrefix?: number
   /**
    * Longest URL of a request, as the client sends it. A longer one gets 414 without running JavaScript. In bytes.
-   * Default: 0 = no limit but `maxHeaderSize`.
+   * Default: 0 = no limit but `maxHeaderSize`. Not with HTTP.SYS.
    */
   maxUrlBytes?: number
   /**
@@ -89,7 +90,7 @@ export interface EngineServerOptions {
   /**
    * Stores responses and answers later requests with them, without running JavaScript
    * (https://github.com/httpsys/httpsys/blob/main/docs/cache.md#options), also for its timeouts `refreshTimeout` and
-   * `coalesceTimeout`. Default: none.
+   * `coalesceTimeout`. Default: as `HTTPSYS_CACHE` says, otherwise none.
    */
   cache?: boolean | CacheOptions
   /**
@@ -111,35 +112,39 @@ export interface CommonCacheOptions {
   // generated: CommonCacheOptions
   /**
    * Memory for stored responses of the whole process, 4 MiB to 4 GiB; below 8 MiB, popular responses are evicted with
-   * all others. The largest value of several servers counts. Default: 32 MiB.
+   * all others. The largest value of several servers counts. Default: 32 MiB. Not with HTTP.SYS.
    */
   cacheBytes?: number
   /**
    * Memory for stored responses of all processes that share a port; each gets its `cacheBytes` or a fair share. The
-   * smallest value of several servers and processes counts. Default: 256 MiB.
+   * smallest value of several servers and processes counts. Default: 256 MiB. Not with HTTP.SYS.
    */
   portCacheBytes?: number
   /**
    * A longer response, head and body together, is not stored; at most 1 MiB. Default: 1 MiB; 256 KiB with `httpsys`.
+   * Not with HTTP.SYS.
    */
   maxEntryBytes?: number
-  /** The URL prefixes of the server whose responses are stored, written as in `listen()`. Default: all. */
+  /**
+   * The URL prefixes of the server whose responses are stored, written as in `listen()`. Default: all. Not with
+   * HTTP.SYS.
+   */
   prefixes?: string[]
   /**
    * Adds `Cache-Status` (RFC 9211) to responses, streamed ones included; only a head that the application writes on the
-   * socket in pieces has none. With `'debug'` it says why a response was not stored. Default: false.
+   * socket in pieces has none. With `'debug'` it says why a response was not stored. Default: false. Not with HTTP.SYS.
    */
   status?: boolean | 'debug'
-  /** Ms, at least 1: how long JavaScript may work on a refresh request. Default: 60000. */
+  /** Ms, at least 1: how long JavaScript may work on a refresh request. Default: 60000. Not with HTTP.SYS. */
   refreshTimeout?: number
   /**
    * Ms: how long a request may wait for the response to another one before it goes to JavaScript; 0: no request waits.
-   * nginx has the same default (`proxy_cache_lock_timeout`). Default: 5000.
+   * nginx has the same default (`proxy_cache_lock_timeout`). Default: 5000. Not with HTTP.SYS.
    */
   coalesceTimeout?: number
   /**
    * Compresses stored responses that are requested again: `true`, or a list of `'br'`, `'zstd'`, `'gzip'`. Default:
-   * false.
+   * false. Not with HTTP.SYS.
    */
   compress?: boolean | ('br' | 'zstd' | 'gzip')[]
   // end of CommonCacheOptions
@@ -177,7 +182,8 @@ export interface HttpSysCacheOptions extends CommonCacheOptions {
   // generated: HttpSysCacheOptions
   /**
    * Only with `httpsys`: lifetime in seconds of responses that name none, under the conditions
-   * (https://github.com/httpsys/httpsys/blob/main/docs/cache.md#the-default-lifetime). Default: 0.
+   * (https://github.com/httpsys/httpsys/blob/main/docs/cache.md#the-default-lifetime). Default: as
+   * `HTTPSYS_CACHE_DURATION` says, otherwise 0.
    */
   duration?: number
   /** Only with `httpsys` and `duration`: further request fields on which no response depends. Default: none. */
@@ -388,8 +394,8 @@ export interface CertificateOptions {
   /**
    * A folder with `<host>.pem`, or `<host>.key` and `<host>.crt`, for each host; `_.example` stands for `*.example`,
    * `default` for all remaining hosts. The folder is watched: changes apply from the next connection on. If a file in
-   * the folder cannot be used (an empty file, or a `.key` without its `.crt`), a warning says so, and the certificates
-   * in use stay. Default: none.
+   * the folder cannot be used (an empty file, or a `.key` without its `.crt`), `listen()` fails with
+   * `ERR_HTTPSYS_SSLCERT`; later a warning says so, and the certificates in use stay. Default: none.
    */
   certificateDirectory?: string
   /**
@@ -424,7 +430,7 @@ export interface PrefixListenOptions extends CertificateOptions, Omit<TlsOptions
   forwardedPrefix?: boolean
   /**
    * Name of the server's request queue, 1 to 255 characters that do not begin with `httpsys:`. Servers with the same
-   * queue name share their requests. Default: none.
+   * queue name share their requests. Default: none; in a worker of node:cluster one of the application.
    */
   queueName?: string
   /**
