@@ -155,9 +155,9 @@ function takeCache (option, { capabilities, canonical, env = process.env }) {
   if (chosen === undefined || chosen === false) return null
   const given = /** @type {Record<string, unknown>} */ (chosen === true ? {} : chosen)
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrongType('options.cache', 'of type boolean or an instance of Object', chosen)
-  const { compress, harmlessFields, prefixes, status, ...others } = takeGroup(table.cache, given, 'cache')
-  const { rules } = others
+  const { rules } = takeGroup({ rules: table.cache.rules }, { rules: given.rules }, 'cache')
   refuseUnknown(`cache with the rules "${rules}"`, given, kNames.filter((name) => [undefined, rules].includes(kEntries[name].rules)))
+  const { compress, harmlessFields, prefixes, status, ...others } = takeGroup(table.cache, given, 'cache')
   const isHttpSys = rules === 'httpsys'
   const duration = given.duration === undefined && isHttpSys ? durationOf(env) ?? 0 : others.duration
   const settings = {
