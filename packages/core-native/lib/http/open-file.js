@@ -102,7 +102,7 @@ function openFile (at, flags, mode, engine, callback) {
     if (kept === kOwn) return callback(null, fd, kUnknown)
     const file = fileOf(kept)
     const number = descriptorOf()
-    // In a worker the engine keeps a copy. Node would close this number when the worker ends, even if another file has it by then.
+    // In a worker the engine keeps a copy, so `fd` is closed now. Node would close that number when the worker ends, even if another file has it by then.
     if (!isMainThread) fs.close(fd, () => {})
     callback(null, number, file)
   })

@@ -18,9 +18,9 @@ const { kData, kEnd, kShutdown } = R.ReplyType
 // A write waits for a credit if its connection has at least this many bytes accepted but unsent.
 // 256 KiB keeps a fast link busy across a thread hop and bounds what a slow reader costs.
 const kSendBytesMax = 256 * 1024
-// The same limit for an HTTP/1.1 connection with the extra credit: a few connections of a lane, whose clients read fast, may have more unsent
-// bytes, so that JavaScript makes one half while the lane sends the other (limits.h: kReplyBytesPerPass). With twice as many, copied bytes
-// would need more segments than those whose pages the lane keeps.
+// kSendBytesMax for the few HTTP/1.1 connections of a lane that have extra credit (kExtrasMax), because their clients read fast: JavaScript
+// makes one half of the bytes while the lane sends the other (limits.h: kReplyBytesPerPass). Not 2 MiB: copied bytes would then fill more
+// reply segments than stay in memory (kReplySegmentsKept), and cost page faults.
 const kSendBytesFastMax = 1024 * 1024
 // At most this many connections of a lane have the extra credit at a time: 12 MiB in all.
 const kExtrasMax = 16

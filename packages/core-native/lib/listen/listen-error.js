@@ -70,7 +70,7 @@ const kOfMachine = new Set([
  * Runs a step of listen().
  *
  * @param {() => void} step
- * @returns {Error | null} an error in kOfMachine, which the caller must emit, as Node emits EADDRINUSE
+ * @returns {Error | null} the error, if its code is in kOfMachine: the caller must emit it, as Node emits EADDRINUSE
  * @throws all other errors of the step
  */
 function failureOf (step) {

@@ -1,5 +1,6 @@
-// Threads on Linux: their names; other threads by their CPU clock and
-// /proc/self/task/<id>/stat (proc(5)); and the barrier membarrier(2), since 4.14.
+// The Linux part of thread.h: names threads, finds out how much CPU time another thread has used
+// (its CPU clock) and whether it runs or sleeps (/proc/self/task/<id>/stat, proc(5)), and makes all
+// threads pass a memory barrier (membarrier(2), Linux 4.14 and later).
 
 #include <fcntl.h>
 #include <linux/membarrier.h>

@@ -75,7 +75,9 @@ enum class FindResult : uint8_t {
 struct EveryStep {
   static constexpr bool kLooksAtSlotAgain = true;
   static constexpr bool kLooksAtGenerationAgain = true;
-  void AfterSlot() {}  // Between the slot and the generation.
+  // Called after the slot was read and before the generation is. Tests change the arena here.
+  void AfterSlot() {}
+  // Called when half of the entry is copied, also for tests.
   void WithinCopy() {}
 };
 

@@ -78,7 +78,8 @@ bool ArenaWriter::is_open(uint32_t segment) const {
 void ArenaWriter::OpenSegment(uint32_t segment) {
   HTTPSYS_CHECK(!is_open(segment) && chunks_[segment / kSegmentsPerChunk] != nullptr);
   used_[segment] = 0;
-  // No slot names an entry of this segment: new entries stay unreachable until a slot is set.
+  // Makes the generation even, so that readers may read the segment. No slot of the index refers to
+  // it yet, so they find nothing there until an entry is added.
   generation(segment).fetch_add(1, std::memory_order_release);
 }
 

@@ -478,10 +478,10 @@ struct CacheScope {
   }
 };
 
-// Types between lanes without a payload. kFree: the sender is not blocked any more, and takes back
-// the connections whose home it is. kHaste: the next frames have waited for blocked JavaScript of
-// the sender. kBlocked: the JavaScript of the sender is blocked. kBegun: it has begun a request
-// since. Receivers that do not know the last three ignore them.
+// Types of messages between lanes without a payload. kFree: the sender is not blocked any more, and
+// takes back the connections that it had passed on. kHaste: the next frames have waited for blocked
+// JavaScript of the sender. kBlocked: the JavaScript of the sender is blocked. kBegun: it has begun
+// a request since. Receivers that do not know the last three ignore them.
 
 // The payload of kTaken (acknowledges this hand-over and all earlier ones) and of kDeclined
 // (refuses this hand-over only).

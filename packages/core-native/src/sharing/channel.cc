@@ -203,7 +203,7 @@ bool Channel::ReadOnce() {
   }
   std::vector<int> fds;
   CollectFds(&message, &fds);
-  // MSG_CTRUNC: this process has no free descriptors; the frame is delivered without them.
+  // MSG_CTRUNC: this process has no free descriptors; the frame is delivered without its own.
   if (!fds.empty() || (message.msg_flags & MSG_CTRUNC) != 0) {
     received_fds_.push_back(std::move(fds));
   }

@@ -64,7 +64,8 @@ void PortCoordinator::StepDown() {
   // The successor will be informed of all removals again.
   for (auto& [token, removal] : record_->removals) removal.is_told = false;
   reunion_deadline_ms_ = 0;
-  // If the successor ends before it has sent its state, this engine may coordinate again.
+  // If the successor ends before it has sent its state, this engine may coordinate again. Other
+  // members may then know more than its record.
   record_->is_outdated = true;
   record_->has_met_another = true;
   has_unsynced_ = false;

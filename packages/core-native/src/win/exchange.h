@@ -144,8 +144,10 @@ class Exchange {
   bool is_malformed_ = false;
   bool is_aborted_ = false;
   bool is_sending_ = false;
-  http2::ResponseText text_;    // Removes the framing from a stream's output.
-  size_t uncredited_ = 0;       // Bytes of framing in a stream's output that were not credited yet.
+  http2::ResponseText text_;  // Removes the framing from a stream's output.
+  // Bytes of a stream's output, with the framing that text_ removes, which belong to no piece yet.
+  // The next piece of the body counts them, so that JavaScript gets its credit for them, too.
+  size_t uncredited_ = 0;
   std::vector<Piece> pieces_;   // Pieces that no call is sending.
   std::vector<Piece> sending_;  // Pieces of the outstanding call.
   std::vector<HTTP_DATA_CHUNK> chunks_;

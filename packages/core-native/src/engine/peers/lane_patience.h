@@ -27,8 +27,9 @@ class LanePatience {
   // Must be called when requests leave the blocked JavaScript of this member. kHaste informs other
   // members. All times are in ms, on the loop's clock.
   void OnBlocked(uint64_t now_ms);
-  // Must be called when requests may have to leave soon, or come from the blocked JavaScript of
-  // another member.
+  // Puts the lane in haste for limits::kHasteMs. Must be called when requests may soon have to move
+  // to another member because JavaScript here seems to be blocked, and when requests arrive that
+  // another member has passed on for that reason.
   void OnHaste(uint64_t now_ms);
   bool is_hasty() const { return hasty_until_ms_ != 0; }
   // Must be called in each turn of the loop: ends the haste when its time is over.

@@ -42,8 +42,9 @@ class ArenaLinks final : public sharing::Channel::Handler {
   // Must be called when a port has new routes. Forgets members that have left all ports, and ends
   // the scopes of killed processes for prefixes that have an owner again.
   void OnRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
-  // Must be called when a server of the lane has new settings. They matter only if another member
-  // owns a prefix of this engine by the present routes; OnRoutes() considers all servers anyway.
+  // Must be called when a server of the lane has new settings. Does nothing unless another member
+  // owns one of this engine's prefixes, too: if later routes add such an owner, OnRoutes() looks at
+  // all servers.
   void OnServer() {
     if (has_shared_) UpdateOwners();
   }
@@ -83,12 +84,12 @@ class ArenaLinks final : public sharing::Channel::Handler {
   bool is_closed_ = false;
   std::map<uint64_t, sharing::Channel*> links_;  // By member.
   std::map<sharing::Channel*, uint64_t> members_;
-  std::set<uint64_t> asked_;       // Members whose counters were requested.
-  uint64_t owners_version_ = 1;    // CoOwners::version() that was announced last.
-  bool has_shared_ = false;        // By the routes, other members own prefixes of this engine.
-  std::vector<uint64_t> missing_;  // Owners whose counters are not known.
-  uint64_t missing_since_ms_ = 0;  // Time of the last change of missing_ (ms, uv_now()).
-  bool has_former_ = false;        // CoOwners::Sweep() has more to do.
+  std::set<uint64_t> asked_;               // Members whose counters were requested.
+  uint64_t owners_version_ = 1;            // CoOwners::version() that was announced last.
+  bool has_shared_ = false;                // Other members own prefixes of this engine, too.
+  std::vector<uint64_t> missing_;          // Owners whose counters are not known.
+  uint64_t missing_since_ms_ = 0;          // Time of the last change of missing_ (ms, uv_now()).
+  bool has_former_ = false;                // CoOwners::Sweep() has more to do.
   std::map<uint64_t, uint64_t> given_up_;  // Members not to ask until this time (ms, uv_now()).
   std::set<uint64_t> orphaned_;            // Members whose process was killed.
   // Orphaned members whose name still exists, and when they will count as alive (ms, uv_now()).
