@@ -20,8 +20,8 @@ void Announcer::Tell(Connection* connection, uint32_t flags) {
   attachment.slots().Take(connection);
   if (connection->stream != nullptr) return;
   if (handler_ != nullptr) handler_->OnAnnounced(connection);
-  // The connection has kept its addresses until now. They are read again if it goes from one server
-  // to another.
+  // The connection has kept its addresses until now. If it was announced before, they must be read
+  // again.
   std::unique_ptr<Addresses> addresses = std::move(connection->announced.addresses_);
   if (addresses == nullptr) {
     addresses = std::make_unique<Addresses>(DescribeConnection(connection->fd, nullptr));

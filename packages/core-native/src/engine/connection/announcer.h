@@ -9,8 +9,8 @@
 
 namespace httpsys::engine {
 
-// Writes these records to the attachment of a connection's server, and assigns the connection its
-// slot there. Thread: the lane.
+// Writes the records by which JavaScript learns that a connection begins or ends, and assigns the
+// connection its slot. Thread: the lane.
 class Announcer {
  public:
   Announcer& operator=(Announcer&&) = delete;
@@ -28,18 +28,19 @@ class Announcer {
   // Gives the connection to a server and announces it. If it had another server, JavaScript sees a
   // new connection and the end of the old one.
   void Assign(Connection* connection, LaneServer* server);
-  // Counts bytes that pass without JavaScript, which TellUnseen() reports.
+  // Counts bytes that JavaScript does not see, until TellUnseen() reports the sums.
   static void CountUnseen(Connection* connection, size_t read, size_t written) {
     connection->unseen_read.bytes_ += static_cast<uint32_t>(read);
     connection->unseen_written.bytes_ += written;
   }
-  // Takes the last `read` bytes out of the count, because JavaScript sees them or they are read
-  // again.
+  // Subtracts `read` from the count of bytes read: JavaScript sees the last bytes after all, or the
+  // lane reads them again.
   static void UncountUnseen(Connection* connection, size_t read) {
     connection->unseen_read.bytes_ -= static_cast<uint32_t>(read);
   }
-  // Reports the bytes of CountUnseen() to JavaScript. Must be called before the next record about
-  // the connection. Does nothing if there are none. The connection must be announced.
+  // Reports to JavaScript, and resets, the sums of CountUnseen(); does nothing if they are 0. Must
+  // be called before the next record about the connection is written. The connection must be
+  // announced.
   static void TellUnseen(Connection* connection);
   // Reports to JavaScript the end of the connection and its cause: `error` is a positive errno or
   // 0. `is_told_late`: the record need not wake JavaScript. Does nothing if the connection is not

@@ -91,9 +91,9 @@ class Attachment {
     unread_.Settle(requests_.begun());
     if (told_backlog_ != 0) (void)LookWhetherFull();
   }
-  // True if the next request must be parked, not passed to JavaScript. The unbegun requests of this
-  // attachment then have queue_bytes_max bytes; once they exceed its segments, those of the whole
-  // process count. False if JavaScript has begun all its requests.
+  // True if the next request must be parked, not passed to JavaScript: the unbegun requests of this
+  // attachment have reached queue_bytes_max bytes. If they exceed its segments, the unbegun
+  // requests of the whole process count. False if JavaScript has begun all its requests.
   bool IsFull() { return requests_.appended() >= room_end_ && LookWhetherFull(); }
   ReceiveQueue& receiving() { return receiving_; }
 
@@ -113,7 +113,7 @@ class Attachment {
   bool IsTurnOpen() const {
     return control_[records::kTurnOpen].load(std::memory_order_seq_cst) == 1;
   }
-  // Makes the records so far visible to JavaScript, and wakes its thread if necessary.
+  // Makes the records written so far visible to JavaScript, and wakes its thread if necessary.
   void Publish() {
     if (requests_.Publish()) signal_->Raise();
   }
@@ -137,8 +137,8 @@ class Attachment {
   const ThreadWatch& thread() const { return thread_; }
   // The connections and streams that are not read until JavaScript catches up.
   MemoryQueue& waiting() { return waiting_; }
-  // True if the oldest entry of waiting() can be resumed. RecordPublisher may have missed the end
-  // of a stall between two looks at the queue.
+  // True if the oldest entry of waiting() can be resumed now: JavaScript may have caught up since
+  // RecordPublisher last looked.
   bool HasDueReaders() {
     if (waiting_.empty()) return false;
     return waiting_.is_next_parked() ? !IsFull() : !requests_.stalled();
@@ -146,8 +146,8 @@ class Attachment {
 
  private:
   bool LookWhetherFull();
-  // Adds this attachment's bytes of unbegun requests to the sum of the process, in place of the
-  // last number. 0 = they fit in its segments.
+  // Replaces this attachment's part of the process's sum of bytes of unbegun requests. 0 = the
+  // requests fit in the attachment's segments.
   void TellBacklog(uint64_t bytes);
 
   const ControlBlock control_;
@@ -164,7 +164,7 @@ class Attachment {
   ReceiveQueue receiving_{&requests_.receive_blocks()};
   MemoryQueue waiting_;
   const uint64_t queue_bytes_max_;
-  // The value of RequestQueue::appended() from which IsFull() must look again.
+  // IsFull() calls LookWhetherFull() only if RequestQueue::appended() has reached this position.
   uint64_t room_end_ = 0;
   uint64_t told_backlog_ = 0;  // The argument of the last TellBacklog().
   uint64_t begun_ = 0;         // RequestQueue::begun() at the last BlockedMs().

@@ -52,7 +52,7 @@ class EndState {
   AfterOutput after_output() const { return after_output_; }
   // True if the client has ended its sending direction.
   bool peer_ended() const { return peer_ended_; }
-  // True if the client sends nothing more, and the connection ends with its output.
+  // True if the client sends nothing more, and the connection ends once its output is sent.
   bool is_left() const { return peer_ended_ && after_output_ != AfterOutput::kNothing; }
   // True if the last request had been read to its end when it was answered.
   bool has_read_all() const { return has_read_all_; }
@@ -122,9 +122,8 @@ class IdleState {
   uint32_t active_ms_ = 0;
 };
 
-// Count of bytes of an HTTP/1 connection that JavaScript has not heard of: of requests that the
-// lane answered by itself (bytes read), or of these answers (bytes written). Only Announcer writes
-// it.
+// Counts bytes of an HTTP/1 connection that JavaScript does not know of: bytes read of requests
+// that the lane answered itself, or bytes written of these answers. Only Announcer writes it.
 template <typename Count>
 class UnseenState {
   friend class Announcer;
@@ -195,7 +194,8 @@ class InputState {
   // True if the connection waits in a ReceiveQueue.
   bool waits_for_blocks() const { return waits_for_blocks_; }
   void SetWaitsForBlocks(bool waits) { waits_for_blocks_ = waits; }
-  // The connection's turn in its ReceiveQueue: taken by its next read.
+  // Allows the next read of the connection to take blocks of its ReceiveQueue before others that
+  // wait. TakeReceiveTurn(), called by that read, ends the permission.
   void GiveReceiveTurn() { has_receive_turn_ = true; }
   bool TakeReceiveTurn() {
     const bool had = has_receive_turn_;
@@ -236,12 +236,12 @@ class InputState {
   bool waits_for_segment_ : 1 = false;  // The connection is in the list of a MemoryQueue.
 };
 
-// The steps of the members of a shared port with one connection or stream. The room peers writes
-// it, and Announcer is_shared().
+// The moves of one connection or stream between the members of a shared port, and the limits on
+// them. Written by src/engine/peers; is_shared() by Announcer.
 class SharingState {
  public:
   SharingState() = default;
-  // The state of a stream: `hops` is the number of moves of its connection.
+  // Makes the state of a stream: `hops` is the number of moves of its connection.
   explicit SharingState(uint8_t hops) : hops_(hops) {}
 
   // How many times the connection has moved to another member, or a relayed request has come back,
@@ -291,8 +291,8 @@ class SharingState {
 };
 
 // The requests of one connection or stream: the request that is being read, and the number of
-// requests without an answer. The protocol that reads the connection writes it, and where the
-// answer is not the protocol's, the class that answers or relays.
+// requests without an answer. Written by the protocol that reads the connection, and by the classes
+// that answer or relay its requests.
 class MessageState {
  public:
   // -- The message that is being read.
@@ -338,7 +338,7 @@ class MessageState {
 
   // True if a request has been read.
   bool has_served() const { return has_served_; }
-  // Records that the connection has had a request, without counting one.
+  // Records that the connection has had a request, but counts none as unanswered.
   void SetServed() { has_served_ = true; }
   // The number of requests that were read and have no whole answer yet.
   uint32_t unanswered() const { return unanswered_; }
@@ -349,7 +349,7 @@ class MessageState {
     is_last_ = is_last;
     ++unanswered_;
   }
-  // Counts `count` requests as answered, or as no longer this connection's to answer.
+  // Subtracts `count` requests that are answered, or that this connection no longer has to answer.
   void OnAnswered(uint32_t count) { unanswered_ -= std::min(unanswered_, count); }
 
  private:
@@ -402,7 +402,7 @@ class SlotState {
   bool is_announced_ = false;
 };
 
-// The part of a connection that JavaScript has yet to receive. Only Announcer writes it.
+// The facts about a connection that its kOpen record will report. Only Announcer writes it.
 class AnnouncedState {
  public:
   AnnouncedState() = default;
@@ -416,10 +416,10 @@ class AnnouncedState {
   std::unique_ptr<Addresses> addresses_;
 };
 
-// Thread: the lane. ConnectionList owns every Connection. TimerNode is the timer of an idle or
-// lingering connection. Each state names its writer; everybody reads it. The order of the members
-// and
-// [[no_unique_address]] put small states into the padding of larger ones.
+// Thread: the lane. ConnectionList owns every Connection. The base TimerNode is the timer of an
+// idle or lingering connection. Each state names the class that writes it; all classes may read it.
+// The order of the members and [[no_unique_address]] put small states into the padding of larger
+// ones.
 struct Connection : TimerNode, FromSmallBlocks {
  private:
   InputPhase phase_;
@@ -453,14 +453,14 @@ struct Connection : TimerNode, FromSmallBlocks {
   std::unique_ptr<UncommonState> uncommon_;
 
  public:
-  // A connection on a descriptor.
+  // Makes a connection on a descriptor.
   Connection(int socket, Addresses addresses)
       : phase_(InputPhase::kHead),
         fd(socket),
         local_port(addresses.local_port),
         local_ip(addresses.local_ip),
         announced(std::make_unique<Addresses>(std::move(addresses))) {}
-  // A stream of a connection.
+  // Makes a stream of `parent`.
   Connection(const Connection& parent, std::unique_ptr<Http2Stream> own)
       : phase_(InputPhase::kStream),
         local_port(parent.local_port),
@@ -491,7 +491,8 @@ struct Connection : TimerNode, FromSmallBlocks {
     return uncommon_ == nullptr ? nullptr : uncommon_->origin_.get();
   }
   void SetOrigin(std::unique_ptr<RelayOrigin> origin) { uncommon().origin_ = std::move(origin); }
-  // Counts bytes of answers that were given to the relay.
+  // Adds to the count of answer bytes that were given to the relay. Does nothing for a connection
+  // whose client is connected to this process.
   void CountRelayed(size_t bytes) {
     if (origin() != nullptr) uncommon_->origin_->sent_bytes += bytes;
   }
@@ -545,8 +546,8 @@ struct Connection : TimerNode, FromSmallBlocks {
   const Connection* real() const { return stream == nullptr ? this : stream->state->connection; }
   Connection* real() { return stream == nullptr ? this : stream->state->connection; }
   bool is_open() const { return list.life() == Life::kOpen; }
-  // True while the lane reads nothing from the client because JavaScript has given it no memory.
-  // The client cannot change that, so its timeouts do not run meanwhile.
+  // True while the lane reads nothing from the client because JavaScript has given the lane no
+  // memory. The client cannot change that, so its timeouts do not run meanwhile.
   bool IsHeldUp() const { return (real()->watch.pauses() & kPauseMemory) != 0; }
   // True between two requests, after the first one.
   bool IsIdle() const {

@@ -94,8 +94,8 @@ bool ConnectionLimits::MayAskLimited(Connection* connection, uint32_t prefix_id)
   Connection* real = connection->real();
   auto& counted = real->uncommon().counted;
   if (real->http2 == nullptr) {
-    // Stop counting the connection for a server or prefix that its last request had and this one
-    // has not.
+    // Stop counting the connection for a server or prefix of its last request that is not the
+    // server or prefix of this one.
     std::erase_if(counted.list_, [&](const auto& each) {
       const bool is_left = each.counts != server.counts ||
                            (!each.group.is_client && each.group.prefix_id != prefix_id);

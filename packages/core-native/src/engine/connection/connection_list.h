@@ -37,7 +37,7 @@ class ConnectionList {
   bool BeginTls(Connection* connection);
   // Gives a connection or stream to another server.
   static void SetServer(Connection* connection, LaneServer* server);
-  // Takes a connection or stream that is no longer open from its server and out of the counts.
+  // Removes a connection or stream that is no longer open from its server and from the counts.
   void Leave(Connection* connection);
   // Marks a connection that is no longer open as lingering.
   static void SetLingering(Connection* connection) { connection->list.life_ = Life::kLingering; }

@@ -18,7 +18,7 @@ constexpr size_t kDiscardBytes = 16 * 1024;
 
 }  // namespace
 
-// The connection is no longer open, and its sending direction is shut down.
+// Must be called when the connection is no longer open and its sending direction is shut down.
 void Endings::BeginLingering(Connection* connection) {
   ConnectionList::SetLingering(connection);
   if (connection->end.peer_ended()) {
@@ -45,7 +45,7 @@ void Endings::OnLingerDue(Connection* connection) {
 void Endings::OnLingerReadable(Connection* connection) {
   char buffer[kDiscardBytes];
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
-    // The bytes are discarded, encrypted or not.
+    // Read without TLS: the bytes are discarded, so they need not be decrypted.
     const ssize_t got = recv(connection->fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && IsWouldBlock(errno)) return;

@@ -29,7 +29,7 @@ class Endings {
 
   // -- After all output.
 
-  // Closes after all output a connection whose output is written by OutputPass::WriteNow().
+  // Closes the connection after all output. Only for output of OutputPass::WriteNow().
   void FinishNow(Connection* connection);
   // After all output, shuts down the sending direction (kShutdown) or closes the connection with
   // CloseLingering() (kClose). A weaker action does not replace a stronger one.
@@ -53,13 +53,13 @@ class Endings {
   // that the client can read the last reply. `is_told_late`: the record of the end need not wake
   // JavaScript, because the application has ended the connection itself.
   void CloseLingering(Connection* connection, bool is_told_late = false);
-  // Returns true if the upgrade is undecided (kUndecided) and the lane keeps as many bytes for it
-  // as it may.
+  // Returns true if the connection's upgrade is undecided (kUndecided), and the bytes that the lane
+  // keeps for it have reached their limit.
   static bool IsUndecidedFull(const Connection& connection);
   // Ends the connection if IsUndecidedFull() and the sending direction is shut down: the
   // application has refused the upgrade, so the lane would never read up to the client's end.
   void CloseIfRefusedUpgrade(Connection* connection);
-  // Closes the connection with a TCP reset; a stream as Close() does.
+  // Closes a connection with a TCP reset. Closes a stream as Close() does.
   void Reset(Connection* connection, int error);
   // Ends the connection without closing its descriptor. Returns the descriptor, which the caller
   // then owns.

@@ -66,8 +66,8 @@ class FileOutput {
   files::ReadAhead* ahead_;
   const Post post_;
   const std::function<void(Connection*)> on_ready_;
-  // The bytes of a file that were last found in memory. They are looked up before the head of a
-  // response is sent and need no second check right behind it.
+  // The range of a file that was last found in memory. It is looked up before the head of a
+  // response is sent, and sending the body right behind the head needs no second look.
   const files::OpenFile* found_in_ = nullptr;
   uint64_t found_at_ = 0;
   size_t found_bytes_ = 0;

@@ -146,7 +146,7 @@ void Input::EndUnread(Connection* connection) {
 
 Input::AtEnd Input::FindAtEnd(const Connection& connection) {
   const uint8_t pauses = connection.watch.pauses();
-  // JavaScript has the socket, or the request will soon have an owner; either will hear of the end.
+  // JavaScript, or the owner that the request will soon have, learns of the end by itself.
   if ((pauses & kPauseUpgrade) != 0 || connection.sharing.is_waiting()) return AtEnd::kGoOn;
   if ((pauses & kPauseOrder) != 0) {
     // The answers before this request, the disk, or the answer to another client may never come:

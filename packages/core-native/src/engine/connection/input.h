@@ -21,9 +21,9 @@ namespace httpsys::engine {
 
 // The receive windows of a lane: they limit how many unconsumed bytes of bodies and tunnels
 // JavaScript gets. Each connection has limits::kReceiveWindowBytes. A connection whose JavaScript
-// consumes its window at once borrows more, up to a total for the lane. Reading a socket until it
-// is empty costs a fraction per byte: for a socket that stays full, the kernel acknowledges each
-// piece and takes the client's next one in the reader's time. Thread: the lane.
+// consumes its window at once borrows more, up to a total for the lane: bytes cost less if each
+// read empties the socket. From a socket that stays full, each read makes the kernel acknowledge a
+// piece and accept the client's next one, in the reader's time. Thread: the lane.
 class ReceiveWindows {
  public:
   ReceiveWindows& operator=(ReceiveWindows&&) = delete;
@@ -40,7 +40,7 @@ class ReceiveWindows {
     connection->input.window_bytes_ = Most(connection->input);
   }
 
-  // `now_ms` is uv_now() of the loop.
+  // `now_ms` of all methods is uv_now() of the loop.
 
   // Must be called before the socket is read.
   void BeginRead(Connection* connection) {
@@ -53,8 +53,8 @@ class ReceiveWindows {
     return connection.input.has_extra_ || (connection.watch.pauses() & kPauseWindow) != 0;
   }
   void EndRead(Connection* connection, uint64_t now_ms);
-  // Called when JavaScript has consumed `bytes`. Returns true if the input waited for that and may
-  // be resumed.
+  // Called when JavaScript has consumed `bytes`. Returns true if the input waited for window and
+  // may now be resumed.
   bool Give(Connection* connection, uint32_t bytes, uint64_t now_ms);
   // True if the connection has the extra window.
   static bool HasExtra(const Connection& connection) { return connection.input.has_extra_; }
@@ -91,9 +91,8 @@ class Input {
 
   // Reads what the socket has, at most limits::kReadsPerEvent times, and delivers it.
   void OnReadable(Connection* connection);
-  // Called when the client ended its direction while the connection is not read. Treats this as the
-  // end of the input if no bytes are before it, or if the bytes before it wait too long for
-  // something else.
+  // Called when the client ended its direction while the connection is not read. Ends the input if
+  // no unread bytes precede the client's end, or if they wait too long for something else.
   void OnDisconnect(Connection* connection);
   // Called when the timer of the connection has fired. If the timer was for a client that has ended
   // its direction, ends the input and returns true; returns false otherwise.
@@ -122,7 +121,7 @@ class Input {
   bool ReadOnce(Connection* connection);
   ssize_t ReadMore(Connection* connection, Protocol* protocol, std::span<char> room, size_t* most);
   void OnReadFailed(Connection* connection, int error);
-  // The consequence of the client's end while the connection is not read.
+  // The effect of the client's end on a connection that is not read.
   enum class AtEnd : uint8_t {
     kGoOn,  // None: the end is found by reading, or follows from the output.
     kWait,  // The waiting request gets some time; then the input ends.

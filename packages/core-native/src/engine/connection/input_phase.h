@@ -19,7 +19,8 @@ enum class InputPhase : uint8_t {
   kSkipLength,
   // A chunked body whose request was answered without JavaScript; it is discarded.
   kSkipChunked,
-  // Unknown until JavaScript accepts an upgrade (kOpaque, kUndecided) or declines it.
+  // The next byte belongs to the tunnel if JavaScript accepts the upgrade (kOpaque, kUndecided),
+  // and to HTTP if JavaScript declines it.
   kAwaitUpgrade,
   // The connection was upgraded, but JavaScript has not yet named the protocol. The lane keeps the
   // bytes.
@@ -31,7 +32,8 @@ enum class InputPhase : uint8_t {
   kRelayLength,  // The body, of known length, of a request that another member answers.
   // The chunked body of a request that another member answers.
   kRelayChunked,
-  // Unknown until the other member accepts an upgrade (kRelayOpaque) or declines it.
+  // The next byte belongs to the tunnel if the other member accepts the upgrade (kRelayOpaque), and
+  // to HTTP if the member declines it.
   kRelayUpgrade,
   // A tunnel whose bytes another member reads.
   kRelayOpaque,

@@ -56,10 +56,10 @@ struct LaneServer {
   uint32_t connections = 0;
   // The server has stopped listening.
   bool is_unlistened = false;
-  // The JavaScript environment that made the server, and hears of its connections.
+  // The JavaScript environment that made the server, and receives its connections' records.
   Attachment* attachment = nullptr;
-  // Counters of the server, shared by all lanes: its requests that JavaScript has not begun, and
-  // the requests that were refused because these were too many.
+  // Counters of the server, shared by all lanes: the requests that JavaScript has not begun, and
+  // the requests that were refused because too many were not begun.
   std::atomic<uint64_t>* queued = nullptr;
   std::atomic<uint64_t>* refused = nullptr;
   // Counts of the server's connections per client and per prefix, shared by all lanes.
@@ -67,8 +67,8 @@ struct LaneServer {
   // This lane's counters of requests, by prefix id; nullptr until the first request.
   std::vector<std::atomic<uint64_t>*> requests;
   std::shared_ptr<const ServerConfig> config;
-  // The rate buckets of all lanes, for servers with a max_bandwidth. `buckets` has the ones that
-  // this lane has used since the settings changed, by prefix id.
+  // `bandwidths` has the rate buckets of all lanes, for servers with a max_bandwidth. `buckets`
+  // has, by prefix id, the buckets that this lane has used since the settings changed.
   Bandwidths* bandwidths = nullptr;
   std::vector<std::shared_ptr<RateBucket>> buckets;
 };

@@ -65,8 +65,8 @@ class OutputPass {
   // Sends a block that JavaScript has lent. It is returned, with a kBlockDone record, once it is
   // sent or dropped.
   void SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes);
-  // Sends a part of a file that is not empty: a short part at once, a longer one as the socket
-  // takes it. `block_id` is returned afterwards, as in SendBlock(), unless it is
+  // Sends a part of a file that is not empty: a short part at once, a longer one piece by piece
+  // when the socket has room. Afterwards, `block_id` is returned as in SendBlock(), unless it is
   // OutputQueue::kNoBlock. An error of the file ends the connection or stream.
   void SendFile(Connection* connection, uint32_t block_id,
                 std::shared_ptr<const files::FilePart> part);
@@ -94,10 +94,10 @@ class OutputPass {
   // StreamHandler::OnReleased() will be called; negative = an errno of a file, whose block was
   // returned.
   ssize_t ReadyBytes(Connection* stream, size_t want);
-  // Moves `bytes` of a stream's output, at most ReadyBytes(), to the end of `to`. Returns false,
-  // and returns the block, if a file had fewer.
+  // Moves `bytes` of a stream's output, at most ReadyBytes(), to the end of `to`. If a file has
+  // fewer bytes, returns its block and returns false.
   bool TakeOutput(Connection* stream, size_t bytes, std::string* to);
-  // Counts bytes of reply records as sent that HTTP/2 replaces by its own framing.
+  // Counts `bytes` of reply records as sent: HTTP/2 has replaced them by its own framing.
   void Credit(Connection* stream, size_t bytes) { AddCredit(stream, bytes); }
   // The unsent bytes of a stream, of this pass and of earlier ones.
   size_t OutputBytes(const Connection* stream) const;
@@ -142,8 +142,8 @@ class OutputPass {
   static SendRateWatch* RateOf(Connection* connection) {
     return &connection->output.queue_->rate();
   }
-  // Discards the count of sent payload that JavaScript has not heard of, when another server gets
-  // the connection.
+  // Discards the count of sent payload that was not reported to JavaScript, because another server
+  // gets the connection.
   static void ForgetCredit(Connection* connection) { connection->output.credit_bytes_ = 0; }
   // Drops all output that has not been sent, and returns its blocks with ECANCELED.
   void Drop(Connection* connection);

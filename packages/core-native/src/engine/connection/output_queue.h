@@ -37,7 +37,8 @@ class SendRateWatch {
   bool IsTooSlow(uint64_t now_ms, uint64_t taken, uint64_t rate, uint64_t average_ms, Ask ask) {
     const uint64_t step = taken - taken_;
     taken_ = taken;
-    // During a measurement one large step does not end it: no further bytes may follow.
+    // A large step does not end a measurement that has begun: the client might take nothing after
+    // it.
     const bool is_enough = step * 1000 >= rate * (average_ms / kLooks);
     if (is_enough && since_ms_ == 0) return false;
     if (since_ms_ != 0 && now_ms - since_ms_ < average_ms) return false;
@@ -94,8 +95,8 @@ class OutputQueue {
   // The bytes that were removed since the queue was made.
   uint64_t removed() const { return removed_; }
   SendRateWatch& rate() { return rate_; }
-  // Fills up to `count` vectors from the front; returns how many. None are filled from the first
-  // file on.
+  // Fills up to `count` vectors from the front, and stops at the first file. Returns how many
+  // vectors were filled.
   int Peek(iovec* vectors, int count) const;
   // A piece that is a part of a file; part = nullptr if it is not one.
   struct FilePiece {
@@ -113,7 +114,7 @@ class OutputQueue {
   uint32_t DropFront(uint64_t* sent);
   // Removes sent bytes from the front. Adds the ids of blocks that are sent completely to `done`.
   void Remove(size_t bytes, std::vector<uint32_t>* done);
-  // Sets a mark behind the bytes that are queued now.
+  // Sets a mark behind the queued bytes. marks() counts it until the bytes before it are sent.
   void Mark() { marks_.push_back(removed_ + bytes_); }
   // The number of marks with unsent bytes before them.
   size_t marks() const { return marks_.size(); }

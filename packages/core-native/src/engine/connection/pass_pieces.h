@@ -30,8 +30,8 @@ class Lender {
   ~Lender() = default;
 };
 
-// A piece has a number above 0, and the pieces of a connection form a list; 0 = none. Their bytes
-// stay in the caller's memory until Clear(). Thread: the lane.
+// The pieces of the current pass. A piece has a number above 0, and the pieces of a connection form
+// a list. The bytes stay in the caller's memory until Clear(). Thread: the lane.
 class PassPieces {
  public:
   struct Piece {
@@ -55,9 +55,10 @@ class PassPieces {
   PassPieces() : pieces_(1), owners_(1) {}
   PassPieces& operator=(PassPieces&&) = delete;
 
-  // Adds a piece of so many bytes behind the piece `last`. Returns its number.
+  // Adds a piece of `bytes` bytes behind the piece `last`; 0 = it begins a list. Returns its
+  // number.
   uint32_t Add(uint32_t last, size_t bytes);
-  // Valid until the next Add().
+  // Returns a piece. The reference is valid until the next Add().
   Piece& at(uint32_t piece) { return pieces_[piece]; }
   // Sets the object that keeps the bytes of the newest piece alive.
   void SetOwner(std::shared_ptr<const void> owner);
@@ -69,7 +70,7 @@ class PassPieces {
   void Release(uint32_t first);
   void Clear();
 
-  // The next methods work on the list from `first` on. `offset` bytes of its first piece are sent.
+  // -- Lists. `first` is the first piece of a list; `offset` bytes of that piece were sent.
 
   size_t BytesFrom(uint32_t first, size_t offset) const;
   // Fills vectors with the bytes of pieces up to the first file. Returns the number of vectors;

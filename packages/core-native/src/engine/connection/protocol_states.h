@@ -2,8 +2,6 @@
 // The states of protocols: of an HTTP/2 connection, of one of its streams, and of a WebSocket. A
 // stream is a Connection without a descriptor; its output goes through the nghttp2 session of the
 // connection that carries it.
-// The state of one HTTP/2 connection and of one of its streams. A stream is a Connection without a
-// descriptor; its output goes through the nghttp2 session of the connection that carries it.
 
 #include <cstdint>
 #include <memory>
@@ -88,8 +86,9 @@ struct Http2Stream : FromSmallBlocks {
   Connection* previous = nullptr;
   Connection* next = nullptr;
   int32_t id = 0;
-  // The request's fields and the body bytes received so far, until JavaScript gets the request. If
-  // another member answers the request, or could (is_movable), until the answer begins.
+  // The request's fields and the body bytes received so far. Kept until JavaScript gets the
+  // request; if another member answers the request or could answer it (is_movable), until the
+  // answer begins.
   std::unique_ptr<http2::RequestFields> fields;
   std::string body;
   std::string request_trailers;  // Trailer lines of a request that is waiting or relayed.
@@ -147,7 +146,7 @@ struct WebSocketState {
   std::unique_ptr<websocket::MessageReader> reader;
   websocket::ReaderOptions options;
   websocket::ZlibParameters parameters;  // The parameters for the deflater.
-  // Without context takeover, messages of fewer bytes are not compressed.
+  // Without context takeover, only messages of at least this many bytes are compressed.
   uint32_t threshold = 0;
   uint32_t pongs_max = 0;  // The number of pongs that may wait for the socket; 0 = no limit.
   // Outgoing messages may be compressed.

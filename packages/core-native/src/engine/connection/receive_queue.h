@@ -106,7 +106,7 @@ class MemoryQueue {
     return resumed_.connection == connection ? &resumed_ : nullptr;
   }
   void EndResume() { resumed_ = {}; }
-  // Must be called when a connection ends or gets another server. Takes it out if it waits here.
+  // Must be called when a connection ends or gets another server. Removes its entry, if any.
   void Remove(Connection* connection);
 
  private:

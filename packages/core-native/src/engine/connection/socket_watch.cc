@@ -31,7 +31,8 @@ bool IsHeldBack(const Connection& connection) {
 bool WantsEnd(const Connection& connection) {
   const WatchState& watch = connection.watch;
   if (watch.pauses() == 0 || watch.is_disconnect_told()) return false;
-  // With kPauseOver the end is known already, or follows the output unless that is held.
+  // With kPauseOver, the client's end is known, or the connection ends with its output, unless the
+  // output is held.
   return (watch.pauses() & kPauseOver) == 0 ||
          (connection.is_held() && !connection.end.peer_ended());
 }

@@ -45,7 +45,7 @@ class SocketWatch {
 
   void set_stream_handler(StreamHandler* handler) { streams_ = handler; }
 
-  // Adds a reason not to read. The watcher runs on until Update() or the next readiness.
+  // Adds a reason not to read. The watcher keeps running until Update() or the next readiness.
   static void Pause(Connection* connection, PauseReason reason) {
     connection->watch.pauses_ = static_cast<uint8_t>(connection->watch.pauses_ | reason);
   }

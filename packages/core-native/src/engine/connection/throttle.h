@@ -36,18 +36,16 @@ class Throttle {
     if (!is_limited && !connection->is_throttled()) return true;
     return Change(connection, BucketOf(*connection, prefix_id));
   }
-  // Stops counting the output, because another member answers or the connection ends. Returns bytes
-  // that were taken and not sent to the bucket.
+  // Stops counting the output, because another member answers or the connection ends. Returns to
+  // the bucket the bytes that were taken from it but not sent.
   void End(Connection* connection) {
     if (connection->is_throttled()) Leave(connection);
   }
 
-  // The next two methods must be called only for connections that are is_throttled().
-
-  // Returns how many bytes may be sent now, at most `want`, which must be above 0. Returns 0 if the
-  // output is held until on_released is called.
+  // Returns how many bytes of an is_throttled() connection may be sent now, at most `want`, which
+  // must be above 0. Returns 0 if the output is held until on_released is called.
   size_t Take(Connection* connection, size_t want);
-  // Must be called when bytes that Take() has allowed were sent.
+  // Must be called when an is_throttled() connection has sent bytes that Take() had allowed.
   static void Spend(Connection* connection, size_t bytes);
 
   // Returns true if the output is held, or has been held since the last call.

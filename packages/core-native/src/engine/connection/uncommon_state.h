@@ -39,8 +39,8 @@ struct RelayOrigin {
 // Base of Relay (peers/relays.h): the relay of a connection whose requests another member answers.
 struct RelayState {};
 
-// State that few connections need. Made on first use, and freed with the connection. Each part has
-// one class that writes it; Connection lets everybody read them.
+// State that few connections need. Made on first use, and freed with the connection. Each part is
+// written by one class only; all classes read the parts through Connection.
 struct UncommonState {
   class Relayed {
     friend struct Connection;

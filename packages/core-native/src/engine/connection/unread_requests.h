@@ -14,8 +14,8 @@
 
 namespace httpsys::engine {
 
-// The requests of one attachment, for all its servers. The counters are shared by all lanes.
-// Thread: the lane.
+// The requests of one attachment's servers that JavaScript has received but not begun. The counters
+// are shared by all lanes. Thread: the lane.
 class UnreadRequests {
  public:
   using Counter = std::atomic<uint64_t>;
@@ -41,8 +41,8 @@ class UnreadRequests {
     item.counter->fetch_add(1, std::memory_order_relaxed);
     if (item.deadline_ms != 0) next_deadline_ms_ = std::min(next_deadline_ms_, item.deadline_ms);
   }
-  // Adds a request that is_movable, with its bytes as received, so that it can be read again. Empty
-  // for a stream, which keeps its request itself.
+  // Adds a request that is_movable. `bytes` is the request as received, so that it can be read
+  // again; empty for a stream, which keeps its request itself.
   void AddMovable(const Item& item, std::string_view bytes) {
     Add(item);
     ++movable_;
