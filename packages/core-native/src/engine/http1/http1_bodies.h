@@ -33,7 +33,7 @@ class Http1Bodies {
   // a part of `shared`. If JavaScript must first consume bytes or lend blocks, pauses the
   // connection and returns an empty span.
   std::span<char> Room(Connection* connection, std::span<char> shared);
-  // Adds further blocks for the same read; see Protocol::MoreRoom().
+  // Fills `rooms` with further blocks for the same read; see Protocol::MoreRoom().
   static size_t MoreRoom(Connection* connection, std::span<iovec> rooms);
   // Gives JavaScript the bytes that were received into blocks.
   void OnReceived(Connection* connection, size_t bytes);

@@ -24,7 +24,7 @@ class Http1Replies {
         exchanges_(exchanges),
         router_(router) {}
 
-  // Returns false if another protocol handles this type of reply.
+  // Handles a reply. Returns false if another protocol must handle this type of reply.
   bool OnReply(Connection* connection, const ReplyRecord& reply);
 
  private:

@@ -143,7 +143,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
   if (is_waiting && parser->HasLimits(settings.max_header_size, settings.max_header_lines)) {
     status = parser->View(input);
   } else if (is_waiting) {
-    // The connection has another server now.
+    // The connection got a server with other limits after the head was parsed: parse it again.
     parser->Reset(settings.max_header_size, settings.max_header_lines);
     status = parser->Parse(input);
   } else if (is_begun) {

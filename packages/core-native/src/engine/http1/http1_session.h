@@ -47,7 +47,8 @@ class Http1Session final : public Protocol {
   void OnTimeout(Connection* connection) override { transport_->Close(connection, 0); }
   bool OnReply(Connection* connection, const ReplyRecord& reply) override;
 
-  // Refuses a message that began too long ago (nanoseconds; 0 = no limit).
+  // Refuses the message that is being read if it began too long ago: more than `headers_ns` for its
+  // head or `request_ns` for the whole (nanoseconds; 0 = no limit).
   void CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns,
                      uint64_t request_ns);
   // Resets a connection whose client reads more slowly than minSendRate. Bytes that the kernel
