@@ -107,7 +107,7 @@ class Http2Connections {
   bool is_receiving_ = false;
   std::vector<Http2State*> dirty_;
   std::string wire_;  // The frames of the session that is being flushed.
-  // If wire_ is at least as long, the next DATA frame waits for the next write.
+  // The length of wire_ from which on the next DATA frame waits for the next write.
   size_t wire_bytes_ = 0;
   bool is_wire_full_ = false;  // A DATA frame waits for the next write.
   std::vector<std::unique_ptr<http2::RequestFields>> spare_fields_;

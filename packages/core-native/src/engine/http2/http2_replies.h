@@ -23,7 +23,7 @@ class Http2Replies {
         responses_(responses),
         requests_(requests) {}
 
-  // Returns false if the protocol of the stream's bytes must handle the reply.
+  // Handles a reply. Returns false if the protocol of the stream's bytes must handle it instead.
   bool OnReply(Connection* connection, const ReplyRecord& reply);
 
  private:

@@ -91,7 +91,7 @@ void Http2Requests::OnRequestTrailers(Connection* connection) {
 void Http2Requests::Tell(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   std::unique_ptr<RequestFields> fields = std::move(stream->fields);
-  // A request that has waited keeps its head.
+  // A request that has waited was finished before, and its head is kept.
   FieldsStatus status = FieldsStatus::kDone;
   if (!std::exchange(stream->is_told, true))
     status = fields->Finish(*methods_, stream->is_bodiless);

@@ -47,8 +47,9 @@ class Http2Responses {
               bool is_framed);
   // Keeps the trailer lines for the end of the response.
   void OnTrailers(Connection* stream, std::string_view lines);
-  // Ends the response. `is_whole`: the caller knows that it is complete; otherwise the stream fails
-  // unless its framing says so. `closes`: the rest of the request's body is not needed.
+  // Ends the response. `is_whole`: the caller knows that the response is complete; otherwise the
+  // stream fails unless the response's framing shows it. `closes`: the rest of the request's body
+  // is not needed.
   void OnEnd(Connection* stream, bool is_whole, bool closes);
   // Called when JavaScript destroys the stream. Resets the stream unless the response is complete.
   void OnDestroy(Connection* stream);

@@ -9,10 +9,11 @@
 
 namespace httpsys::engine {
 
-// The receive windows of the streams of a lane. A stream has the window of the settings. If
-// JavaScript consumes its body at once, it gets limits::kReceiveExtraBytes more, so that the client
-// need not wait for JavaScript; at most limits::kReceiveExtraMax streams have that. A window cannot
-// be taken back from a client, so it stays until the body has ended. Thread: the lane.
+// The receive windows of the streams of a lane. A stream begins with the window of the settings. If
+// JavaScript consumes the body at once, the stream gets limits::kReceiveExtraBytes more, so that
+// the client need not wait for JavaScript; at most limits::kReceiveExtraMax streams have the larger
+// window. A window cannot be taken back from a client, so it stays until the body has ended.
+// Thread: the lane.
 class StreamWindows {
  public:
   StreamWindows& operator=(StreamWindows&&) = delete;
