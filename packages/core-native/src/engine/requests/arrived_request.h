@@ -12,7 +12,7 @@
 
 namespace httpsys::engine {
 
-// Its views are valid until the protocol reads on. Thread: the lane.
+// The views of this struct are valid until the protocol reads more input. Thread: the lane.
 struct ArrivedRequest {
   AnswerWriter* writer;    // Writes answers in the client's protocol.
   Connection* connection;  // The connection of HTTP/1.1, or the stream of HTTP/2.
@@ -20,10 +20,10 @@ struct ArrivedRequest {
   size_t head_bytes;
   // The received bytes, which begin with the head. Empty for a stream.
   std::string_view input = {};
-  // As RequestParser::number(); 0 = unknown.
+  // The number of the head as in RequestParser::number(); 0 = unknown.
   uint64_t head_number = 0;
 
-  // Set by RequestPipeline.
+  // -- Members that RequestPipeline sets.
 
   // The prefix that the request is for.
   Route route{RouteStatus::kMatch, 0};

@@ -18,8 +18,8 @@ std::string_view RefusalReply(records::ErrorKind kind);
 // Connection: close.
 std::string_view PlainHttpReply();
 
-// Appends HTTP.SYS' answer to a request that no server handles. Its body names `reason` unless that
-// is empty. Returns the size of its head, which has no field Connection.
+// Appends HTTP.SYS' answer to a request that no server handles. The body names `reason`, unless
+// `reason` is empty. Returns the size of the head, which has no Connection field.
 size_t AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
                         std::string* output);
 

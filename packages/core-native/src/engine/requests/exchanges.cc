@@ -88,8 +88,8 @@ void Exchanges::OnKeptRead(Connection* connection) {
   if (connection->server()->is_unlistened) LookWhetherIdle(connection);
 }
 
-// Has EndIdle() called after this pass, when the output has been given to the socket and the rest
-// of the input has been read.
+// Makes the lane call EndIdle() after this pass, when the output has been given to the socket and
+// the rest of the input has been read.
 void Exchanges::LookWhetherIdle(Connection* connection) {
   connection->input.ResumeSoon();
   output_->Touch(connection);

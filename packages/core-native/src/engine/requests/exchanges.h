@@ -30,8 +30,8 @@ class Exchanges {
   InputPhase BeginBody(Connection* connection, const http1::RequestHead& head);
   // Must be called when a request has been read to its end.
   void MessageDone(Connection* connection);
-  // Puts `count` requests that will get no answer back into the input, to be parsed again.
-  // `requests` are their bytes. The caller must resume the input. The phase must allow kHead.
+  // Puts `count` unanswered requests, whose bytes are `requests`, back into the input, where they
+  // are parsed again. The caller must resume the input. The phase must allow kHead.
   static void ReadAgain(Connection* connection, std::string_view requests, uint32_t count);
   // Must be called when the answer to a request is complete.
   void OnAnswered(Connection* connection);

@@ -24,8 +24,8 @@
 
 namespace httpsys::engine {
 
-// One answer. Its views must be valid until AnswerWriter::WriteAnswer() returns; bytes of pieces
-// with an owner for longer.
+// One answer. Its views must be valid until AnswerWriter::WriteAnswer() returns. Bytes with an
+// owner must be valid as long as the owner exists.
 struct NativeAnswer {
   // A piece of the body. If it has an `owner`, the bytes are not copied: the owner keeps them until
   // they have been sent. Otherwise the bytes that the socket does not take at once are kept by
@@ -77,8 +77,8 @@ class AnswerWriter {
   virtual bool IsTurn(const Connection& connection) const = 0;
   // Sends the answer behind all earlier output of the connection. May close the connection.
   virtual void WriteAnswer(Connection* connection, const NativeAnswer& answer) = 0;
-  // Resets the request instead of answering it. `may_retry`: no server has begun the request, and
-  // the client may be told so.
+  // Resets the request instead of answering it. `may_retry`: no server has begun the request, so
+  // the reset may say that the client can repeat it.
   virtual void ResetRequest(Connection* connection, bool may_retry) = 0;
 
  protected:
@@ -94,12 +94,13 @@ class NativeAnswers final : public ReadObserver {
   NativeAnswers(const NativeAnswers&) = delete;
   NativeAnswers& operator=(const NativeAnswers&) = delete;
 
-  // A request that is answered according to its route's status.
+  // A request that is answered according to its route's status. `closes`, `was_queued`,
+  // `was_relayed` and `may_retry` are as in NativeAnswer.
   struct Unserved {
     RouteStatus status;
     const http1::RequestHead* head = nullptr;  // nullptr = the head is no longer known.
     bool is_head_request = false;              // The method is HEAD. Valid if `head` is nullptr.
-    bool closes = false;                       // This and the next three are as in NativeAnswer.
+    bool closes = false;
     bool was_queued = false;
     bool was_relayed = false;
     bool may_retry = true;
@@ -116,7 +117,8 @@ class NativeAnswers final : public ReadObserver {
                      bool is_in_body);
   // Answers a client that speaks plain HTTP on a port that serves TLS.
   void AnswerPlainHttp(AnswerWriter* writer, Connection* connection);
-  // Counts, logs and writes an answer that the caller has made. kLater = it is not its turn.
+  // Counts, logs and writes an answer that the caller has made. Returns kLater if earlier requests
+  // of the connection have no answer yet.
   AnswerOutcome Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead* head,
                        const NativeAnswer& answer);
 
@@ -137,8 +139,9 @@ class NativeAnswers final : public ReadObserver {
   // Passes the appended answers to OutputPass, which does not write them yet. EndAnswer() must
   // follow.
   void Send(Connection* connection);
-  // Must be called after Append(). Writes the appended answers if `must_leave`, if they are as long
-  // as may wait, or if they have a large piece without an owner. May close the connection.
+  // Must be called after Append(). Writes the appended answers if `must_leave`, if they have
+  // reached the length that may wait, or if they have a large piece without an owner. May close the
+  // connection.
   void EndAnswer(Connection* connection, bool must_leave);
   // Writes the appended answers. May close the connection.
   void Flush(Connection* connection);
@@ -151,8 +154,8 @@ class NativeAnswers final : public ReadObserver {
   }
 
   const LaneCounters& counters() const { return counters_; }
-  // Passes the counts of refusals since the last call to RefusalNotice. Returns true if it, or
-  // ErrorLog, must report something in a later second.
+  // Reports the refusals counted since the last call of TakeUntold() to RefusalNotice. Returns true
+  // if RefusalNotice or ErrorLog must write something in a later second.
   bool TakeUntold();
 
  private:

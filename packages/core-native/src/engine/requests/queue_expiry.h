@@ -28,7 +28,7 @@ class QueueExpiry {
   QueueExpiry(const QueueExpiry&) = delete;
   QueueExpiry& operator=(const QueueExpiry&) = delete;
 
-  // Takes the requests that JavaScript has begun out of the queues.
+  // Removes from the queues the requests that JavaScript has begun.
   void BeginPass() {
     for (const auto& one : *attachments_) one->SettleUnread();
   }

@@ -32,8 +32,8 @@ class RequestRouter {
   // Gives a connection, before its TLS handshake begins, to the server or member that has the
   // certificate for this name. Returns false if the connection must no longer be read here.
   virtual bool RouteHello(Connection* connection, std::string_view servername) = 0;
-  // Handles a connection that JavaScript has not heard of and whose server has stopped listening:
-  // gives it to another server or member of the port, or ends it.
+  // Gives a connection that JavaScript does not know, and whose server has stopped listening, to
+  // another server or member of the port, or ends the connection.
   virtual void Leave(Connection* connection) = 0;
   // Gives an idle connection, whose server is ending, to another server or member of the port.
   // Returns false if there is none.
@@ -52,7 +52,7 @@ class RequestRouter {
   // Sends the head of a stream's request, as HTTP/1.1, to the member. Returns false if it cannot be
   // sent now.
   virtual bool RelayStream(Connection* stream, uint64_t member, std::string_view head) = 0;
-  // The bytes of the request that the member has not taken.
+  // Returns the number of bytes of the request that the member has not taken.
   virtual size_t UnsentBytes(const Connection* connection) const = 0;
   // Sends the bytes behind the head, as received. Does nothing if the relay has ended.
   virtual void RelayMore(Connection* connection, std::string_view bytes) = 0;
@@ -83,7 +83,7 @@ class RelayedStreams {
   // Sends the request's head, and its body so far, to the member. Returns false if no relay can be
   // opened.
   virtual bool BeginRelay(Connection* stream, uint64_t member, const http1::RequestHead& head) = 0;
-  // Bytes of the answer. The callee copies them.
+  // Handles bytes of the answer. The callee copies them.
   virtual void OnRelayedBytes(Connection* stream, std::string_view bytes) = 0;
   // The answer is complete. `closes`: the member takes nothing more of the request.
   virtual void OnRelayedAnswer(Connection* stream, bool closes) = 0;

@@ -27,7 +27,7 @@
 namespace httpsys::engine {
 
 // Thread: the lane. A request whose file is not known yet waits until a thread that may wait for a
-// disk has searched for it. Then it is handled again.
+// disk has searched for the file. Then the lane handles the request again.
 class StaticRequests {
  public:
   // `ahead` and `post` are as in FileOutput.
@@ -37,7 +37,7 @@ class StaticRequests {
   StaticRequests& operator=(const StaticRequests&) = delete;
 
   // Answers a request for a prefix of the connection's server if the path is in one of its static
-  // folders. With kLater it may wait for a search, and is resumed then.
+  // folders. Returns kLater also if the request waits for a search, whose end resumes the input.
   AnswerOutcome Serve(const ArrivedRequest& request) {
     if (!request.connection->server()->config->has_statics()) return AnswerOutcome::kNone;
     return ServeFile(request);

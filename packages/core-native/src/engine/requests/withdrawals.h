@@ -4,9 +4,9 @@
 
 namespace httpsys::engine {
 
-// Events of requests that the lane has claimed back from JavaScript. Requests that wait for the
-// answers to these (in the output cache) must stop waiting at once: otherwise a claimed request
-// that is read again would wait for itself. Thread: the lane.
+// Events of requests that the lane has claimed back from JavaScript. In the output cache, a request
+// may wait for the answer to a claimed request. That wait must end at once: otherwise a claimed
+// request that is read again would wait for itself. Thread: the lane.
 class Withdrawals {
  public:
   // The newest unanswered request of the connection or stream will be read again.
