@@ -24,8 +24,8 @@ class LanePatience {
 
   // Must be called when the first other member has come to the lane's ports, or the last has left.
   void SetShared(bool is_shared);
-  // Must be called when requests leave the blocked JavaScript of this member. kHaste informs other
-  // members. All times are in ms, on the loop's clock.
+  // Must be called when requests leave the blocked JavaScript of this member. Other members learn
+  // of that by kHaste. All times are in ms, on the loop's clock.
   void OnBlocked(uint64_t now_ms);
   // Puts the lane in haste for limits::kHasteMs. Must be called when requests may soon have to move
   // to another member because JavaScript here seems to be blocked, and when requests arrive that

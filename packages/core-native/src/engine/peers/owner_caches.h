@@ -15,8 +15,9 @@ namespace httpsys::engine {
 // Answers requests by the caches of their owners. Thread: the lane.
 class ForeignCache {
  public:
-  // Answers a request for this target. Names and certificates were checked before: the client may
-  // send the request to the owners. Asks owners whose cache is not known yet, for later requests.
+  // Answers a request for this target from the caches of its owners. Names and certificates were
+  // checked before: the client may send the request to the owners. Also requests unknown caches
+  // from their owners, for later requests.
   virtual AnswerOutcome Answer(const ArrivedRequest& request,
                                const sharing::PortRoutes::Target& target) = 0;
   // Answers a request whose owner was killed and has no successor.

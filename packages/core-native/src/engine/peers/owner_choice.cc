@@ -35,8 +35,8 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
   if (is_settled && !IsBusy()) return &*own;
   if (has_own && connection != nullptr && connection->origin() != nullptr) return &*own;
   if (is_settled && connection->sharing.hops() != 0) {
-    // Passed on again only if this member is blocked for longer than a request may wait here: the
-    // sender may have been blocked for a moment only.
+    // The connection was passed on to this member. It moves on only if this member is blocked for
+    // longer than a request may wait here: the sender may have been blocked for a moment only.
     const uint64_t blocked_ms = BlockedMs();
     if (blocked_ms < limits::kBlockedMs) return &*own;
     const bool is_worse = blocked_ms >= PatienceMs(MovesOf(connection));
@@ -51,7 +51,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
     if (table_->IsOpening(next)) continue;
     if (next.member != 0 ? !links_->IsBlocked(next.member) : !is_settled && !MustLeave())
       return &next;
-    // This member's turn has come; a blocked member lends the connection.
+    // It is this member's turn, but it is blocked: it lends the connection to the next free owner.
     if (next.member == 0) is_lending_ = true;
   }
   // All owners are blocked. Requests that JavaScript has not begun leave when another owner begins

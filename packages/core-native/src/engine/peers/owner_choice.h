@@ -32,10 +32,10 @@ class OwnerChoice {
   void Close();
 
   // Chooses the owner for a request: the connection's own server while its JavaScript is not
-  // blocked, otherwise the next owner in turn that has not said that it is blocked, too.
-  // `connection` nullptr = a connection that was just accepted. Returns nullptr if the request must
-  // wait, because JavaScript will soon be free, or because the request has moved too often.
-  // `has_waited`: the request has waited already.
+  // blocked, otherwise the next owner in turn that has not reported to be blocked. `connection`
+  // nullptr = a connection that was just accepted. Returns nullptr if the request must wait,
+  // because JavaScript will soon be free, or because the request has moved too often. `has_waited`:
+  // the request has waited already.
   const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id,
                               bool has_waited);
   // As Choose(), for a stream of HTTP/2, which stays in this process as long as an owner here is
@@ -64,10 +64,10 @@ class OwnerChoice {
   }
   // Notes that JavaScript is blocked, until it begins another request.
   void NoteBlocked(Attachment* attachment);
-  // True if other members were told that JavaScript is blocked, and it has begun a request since.
+  // True if OnBlocked() was called, and JavaScript has begun a request since.
   bool HasBegun() { return is_told_blocked_ && !IsBlocked(); }
-  // Must be called in each turn of the loop, and whenever JavaScript may have begun a request:
-  // informs the members that were told that JavaScript is blocked.
+  // Must be called in each turn of the loop, and whenever JavaScript may have begun a request. If
+  // JavaScript is not blocked any more, informs the members that got kBlocked.
   void BeginPass();
   // True if the target has another owner that can be given requests and has not said that it is
   // blocked.
@@ -91,17 +91,17 @@ class OwnerChoice {
   }
 
  private:
-  // Returns the owner that is here and whose listen() has called back, or nullptr.
+  // Returns the owner in this engine if its listen() has called back, otherwise nullptr.
   const Routes::Owner* OpenOwn(const Routes::Target& target) const;
   // True if JavaScript has not read everything that it was given.
   bool IsBusy() const { return attachments_->HasUnread(); }
-  // How long JavaScript has begun no request, although there were some (ms).
+  // Returns for how many ms JavaScript has begun no request although it had some.
   uint64_t BlockedMs();
-  // True if other owners should take new requests.
+  // True if JavaScript is blocked for so long that other owners should get new requests.
   bool IsBlocked() { return BlockedMs() >= limits::kBlockedMs; }
-  // As IsBlocked(), for a request that looks for its owner; if true, tells others by OnBlocked().
+  // As IsBlocked(), for a request that looks for its owner. If true, calls OnBlocked().
   bool MustLeave();
-  // Must be called when JavaScript was found blocked.
+  // Must be called when JavaScript was found blocked: informs members that get requests from here.
   void OnBlocked();
 
   // A connection that another member has passed on because it was blocked.

@@ -54,7 +54,7 @@ PeerLinks::State PeerLinks::Prepare(uint64_t member) {
 bool PeerLinks::IsFull(Link* link) {
   const bool is_full = link->sent.size() >= limits::kPeerUnackedMax ||
                        link->channel->unsent_bytes() > limits::kPeerUnsentBytesMax;
-  // Reading is switched on, so that the answer that makes room is noticed.
+  // Read the channel, so that the lane notices the answer that makes room.
   if (is_full) link->channel->set_is_reading(true);
   return is_full;
 }
@@ -84,7 +84,7 @@ PeerLinks::State PeerLinks::Connect(uint64_t member) {
   link.channel = channel;
   members_[channel] = member;
   if (!silent_until_ms_.contains(member)) return State::kReady;
-  // A connection without its descriptor is declined.
+  // Ask by a hand-over without a descriptor: a member that works declines it.
   link.is_silent = true;
   channel->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{}));
   return State::kGone;
@@ -453,7 +453,7 @@ bool PeerLinks::OnHandOver(Channel* channel, Received* received, const peer::Fra
   };
   std::vector<Item> items;
   peer::Reader reader(frame.payload);
-  // A silent member is asked by a frame without a descriptor, which has one item all the same.
+  // A frame without descriptors, by which a silent member is asked, has one item.
   const size_t count = std::max<size_t>(frame.fds, 1);
   while (items.size() < count && reader.is_good()) {
     Item& item = items.emplace_back();
@@ -550,9 +550,9 @@ void PeerLinks::TakeBatch(Channel* channel, Received* received) {
   }
 }
 
-// Returns true if no other process has a connection whose sender has died without an
-// acknowledgement. False if the sender has taken it back, because another member may have it; and
-// for a relay, whose client has gone with the sender.
+// Called for a connection whose sender has died without an acknowledgement: returns true if no
+// other process has the connection. Returns false if the sender had taken it back, because another
+// member may have it, and for a relay, whose client has gone with the sender.
 bool PeerLinks::IsOrphaned(uint64_t sender, const HandedConnection& connection) {
   return connection.origin == nullptr &&
          !WasTakenBack(connection.fd, HandOverNumber(sender, connection.sequence));

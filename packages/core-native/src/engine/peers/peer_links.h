@@ -30,8 +30,8 @@
 
 namespace httpsys::engine {
 
-// Remembers which members have said that their JavaScript is blocked, and which members this one
-// has told the same.
+// Remembers which members have reported that their JavaScript is blocked, and to which members this
+// one has reported it.
 // A blocked member passes its requests on. Without this knowledge the receiver, if it has no CPU
 // for a moment, would pass them back. So a blocked member sends kBlocked before the requests, and
 // kBegun over the same channel when its JavaScript has begun a request: the two cannot overtake
@@ -48,7 +48,8 @@ class BlockedPeers {
     for (Channel* channel : told_) channel->Send(peer::FrameType::kBegun, {});
     told_.clear();
   }
-  // Must be called before requests are passed on over the channel.
+  // Must be called before requests are passed on over the channel. If this member is blocked, sends
+  // kBlocked, once per channel.
   void Tell(Channel* channel) {
     if (is_blocked_ && told_.insert(channel).second) channel->Send(peer::FrameType::kBlocked, {});
   }
@@ -114,7 +115,7 @@ class PeerLinks final : public sharing::Channel::Handler {
     // Called when the JavaScript of a member is not blocked any more, or the member has gone.
     // `wants_back`: the member wants the connections back whose home it is.
     virtual void OnFree(uint64_t member, bool wants_back) = 0;
-    // Called when a link that was full, or to a silent member, may be ready.
+    // Called when a link may be ready again that was full, or whose member was silent.
     virtual void OnLinkFree() = 0;
 
    protected:
@@ -126,7 +127,7 @@ class PeerLinks final : public sharing::Channel::Handler {
    public:
     virtual void OnAnswered(const peer::Answered& answer) = 0;
     virtual void OnDecided(const peer::Decided& decision) = 0;
-    // `is_blocked`: the member is there, but its JavaScript is blocked (kUnbegun).
+    // `is_blocked`: the request comes back because the member's JavaScript is blocked (kUnbegun).
     virtual void OnReturned(const peer::Returned& returned, bool is_blocked) = 0;
     virtual void OnEnded(const peer::Ended& end) = 0;
     // Called when the link to a living member has ended, because the member is silent or broke the
@@ -179,12 +180,12 @@ class PeerLinks final : public sharing::Channel::Handler {
     const auto found = silent_until_ms_.find(member);
     return found != silent_until_ms_.end() && uv_now(loop_) < found->second;
   }
-  // Tells every member with a link that this member is free again.
+  // Informs every member with a link that this member is free again.
   void TellFree();
   // Must be called when the JavaScript of this member is blocked, and when it has begun a request
   // again.
   void SetBlocked(bool is_blocked) { blocked_.SetBlocked(is_blocked); }
-  // Tells one member that this one is blocked; for data that goes over another socket.
+  // Informs one member that this one is blocked, if data follows over another socket than the link.
   void TellBlocked(uint64_t member);
   // True if the member has said that its JavaScript is blocked.
   bool IsBlocked(uint64_t member) const { return blocked_.IsBlocked(member); }

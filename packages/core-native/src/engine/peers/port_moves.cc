@@ -148,7 +148,7 @@ PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, FirstBytes* 
     got = recv(fd, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
   } while (got < 0 && errno == EINTR);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return FirstLook::kTooEarly;
-  // When the connection is opened, its end or error is found again.
+  // Ignore the end or error: the lane finds it again when it has opened the connection.
   if (got <= 0) return FirstLook::kStays;
   first->bytes = {buffer_.data(), static_cast<size_t>(got)};
   const ServerSettings& settings = (*server)->config->settings();
@@ -186,7 +186,8 @@ PortMoves::FirstLook PortMoves::PassOnByAddress(Port* port, int fd, const LocalA
   return FirstLook::kPassedOn;
 }
 
-// Hands over a new connection with its first request. Returns false if more than that is needed.
+// Hands over a new connection with its first request. Returns false if a hand-over is not enough,
+// or not possible now.
 bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes) {
   const http1::RequestHead& head = parser_->head();
   const HostName host = http1::HostOf(head);
@@ -227,8 +228,8 @@ void PortMoves::OnHandedOver(HandedConnection connection) {
   (void)Adopt(std::move(connection));
 }
 
-// Takes back a connection. The member may have left the prefix before this one has heard of it: the
-// request looks for its owner a little later, up to kReturnsMax times.
+// Takes back a connection. Its member may have given up the prefix before this member knows it, so
+// the request looks for its owner a little later, up to kReturnsMax times.
 void PortMoves::OnTakenBack(HandedConnection handed) {
   if (handed.origin != nullptr) {
     close(handed.fd);

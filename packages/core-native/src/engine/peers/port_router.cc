@@ -96,8 +96,8 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
   PortTable::Port* port = table_.Find(connection->local_port);
   if (port == nullptr) return true;
   const Routes::HostOwner owner = port->routes->FindHost(servername, connection->local_ip);
-  // A connection that another member has handed over is not handed on: tables differ only while a
-  // change travels.
+  // Do not hand on a connection that another member has handed over: the members' routes differ
+  // only while a change is on its way.
   if (!owner.is_there || (owner.member != 0 && connection->sharing.hops() != 0)) return true;
   if (owner.member == 0) {
     LaneServer* server = table_.Server(owner.server_id);
@@ -196,7 +196,7 @@ RequestRouter::Outcome PortRouter::FindOwner(ArrivedRequest* request) {
   return own == nullptr ? outcome : ToServer(request, *own, target, host);
 }
 
-// Returns nullptr if no owner can take the request now.
+// Chooses the owner that gets the request. Returns nullptr if no owner can take the request now.
 const PortRouter::Routes::Owner* PortRouter::ChooseOwner(Port* port, const ArrivedRequest& request,
                                                          const Routes::Target& target) {
   const Connection* connection = request.connection;
@@ -303,7 +303,7 @@ RequestRouter::Outcome PortRouter::ToMember(Port* port, ArrivedRequest* request,
 // mean that this process has died.
 void PortRouter::OnOutputEnding(Connection* connection) {
   const RelayOrigin* origin = connection->origin();
-  // An answer that ends the connection has already told the relaying member.
+  // An answer that ends the connection has already informed the relaying member.
   if (origin == nullptr || origin->is_end_told || (origin->closes && !origin->is_stream)) return;
   connection->SetEndTold();
   links_.SendEnded(*origin, true);

@@ -254,7 +254,7 @@ void Relays::CheckAnswers(Relay* relay) {
       continue;
     }
     ConnectionTimers::LimitIdle(connection);
-    // The lane looks at further input when the output has left.
+    // Touch the connection: after its output is sent, the lane looks at further input.
     output_->Touch(connection);
     exchanges_->OnAnswered(connection);
     if (closes) {

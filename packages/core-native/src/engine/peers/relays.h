@@ -134,10 +134,10 @@ class Relays final : public PeerLinks::RelayOwner {
   // Sends bytes behind the head, or drops them if the relay has ended. Bytes of a connection's
   // request that were read together with its head are also sent together: see Flush().
   void SendMore(Connection* connection, std::string_view bytes);
-  // True if the member has taken enough to be sent more.
+  // True if the member has taken enough earlier bytes to be sent more.
   static bool CanSend(const Connection* connection);
   static size_t UnsentBytes(const Connection* connection);
-  // Tells the member that no more input follows. Returns false if no request is unanswered.
+  // Informs the member that no more input follows. Returns false if no request is unanswered.
   bool EndInput(Connection* connection);
   // True if all unanswered requests of the connection are at this member.
   static bool IsOnlyAt(const Connection* connection, uint64_t member);

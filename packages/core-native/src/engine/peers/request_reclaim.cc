@@ -51,14 +51,14 @@ void RequestReclaim::Run() {
     if (blocked_ms >= limits::kAsleepMs && IsBlocked(*one, blocked_ms)) {
       is_blocked = true;
       router_->choice().NoteBlocked(one.get());
-      // Full request segments do not prevent this: a head finds its owner without a segment.
+      // Requests can move even if all request segments are full: finding an owner needs no segment.
       if (is_news && TakeBack(one.get(), blocked_ms)) has_moved = true;
       if (is_news && ResumeParked(one.get(), blocked_ms)) has_moved = true;
     }
     has_more |= has_movable;
   }
   if (is_blocked && is_news && !has_moved) idle_at_ms_ = now_ms;
-  // Requests waited because JavaScript seemed to be free soon: they look for other owners now.
+  // Requests that waited because JavaScript seemed to be free soon must now look for other owners.
   if (is_blocked && !std::exchange(is_blocked_, is_blocked)) router_->waiting().Retry();
   is_blocked_ = is_blocked;
   if (!has_more || uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
@@ -77,7 +77,7 @@ void RequestReclaim::Look() {
     // IsRunnable() costs a few system calls.
     if (!is_restless || patience_->is_hasty() || looked_at_ms_ == now_ms) continue;
     looked_at_ms_ = now_ms;
-    // Some systems tell nothing about threads.
+    // On some systems nothing is known about other threads.
     if (one->thread().id != 0 && !IsRunnable(one->thread()))
       patience_->OnHaste(uv_now(timer_.loop));
   }
@@ -93,7 +93,7 @@ void RequestReclaim::TakeSamples() {
 // blocked.
 bool RequestReclaim::IsBlocked(const Attachment& attachment, uint64_t blocked_ms) {
   const bool is_busy = blocked_ms >= limits::kBusyMs;
-  // Some systems tell nothing about threads.
+  // On some systems nothing is known about other threads.
   if (attachment.thread().id == 0) return is_busy;
   if (blocked_ms >= limits::kStarvedMs || !IsRunnable(attachment.thread())) return true;
   if (!is_busy) return false;
@@ -135,8 +135,8 @@ bool RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
   return count != 0;
 }
 
-// Only requests that may move look for an owner: another one would lose its place in the queue, and
-// the time that it has waited.
+// Lets only requests that may move look for an owner: another request would lose its place in the
+// queue, and the time that it has waited.
 bool RequestReclaim::ResumeParked(Attachment* attachment, uint64_t blocked_ms) {
   if (!attachment->waiting().has_movable()) return false;
   // Requests relayed by another member stay, and so do requests behind unanswered ones.

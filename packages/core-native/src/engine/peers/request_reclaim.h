@@ -43,7 +43,7 @@ class RequestReclaim {
 
  private:
   using Item = UnreadRequests::Item;
-  // The CPU time of a JavaScript thread at some time.
+  // The CPU time that a JavaScript thread had used at one point in time.
   struct Sample {
     uint64_t at_ns = 0;
     uint64_t cpu_ns = 0;

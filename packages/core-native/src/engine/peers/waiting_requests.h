@@ -37,8 +37,8 @@ class WaitingRequests final : public Relays::Owner {
   // Makes all waiting requests look again in this turn: a blocked owner has begun a request.
   void RetrySoon() { has_due_ = true; }
   bool has_due() const { return has_due_; }
-  // True while a request looks again that has waited for longer than limits::kBlockedMs. If only
-  // busy JavaScript of this member keeps it, the request then goes to the queue of JavaScript,
+  // True while a request looks again that has waited for longer than limits::kBlockedMs. If the
+  // request waits only for busy JavaScript of this member, it then goes to the queue of JavaScript,
   // where it has a deadline and new requests do not overtake it.
   bool HasWaited(const Connection* connection) const {
     return connection == retried_ && uv_now(timer_.loop) - retried_since_ms_ > limits::kBlockedMs;
@@ -67,7 +67,8 @@ class WaitingRequests final : public Relays::Owner {
   Input* input_;
   uv_timer_t timer_;
   std::list<Waiting> waiting_;  // In the order in which they began to wait.
-  // The places in waiting_: many clients may leave while they wait, so none is searched for.
+  // The place of each connection in waiting_, so that removing one needs no search: many clients
+  // may leave while they wait.
   std::unordered_map<const Connection*, std::list<Waiting>::iterator> places_;
   bool is_retrying_ = false;
   const Connection* retried_ = nullptr;  // The connection whose request looks for its owner now.

@@ -39,7 +39,7 @@ RequestPipeline::Next RequestPipeline::Take(ArrivedRequest* request) {
       case RequestRouter::Outcome::kAnswered:
         return Next::kAnswered;
     }
-    // The connection may have another server now.
+    // Decide again: FindServer() may have given the connection to a server with other settings.
     request->closes = !MayKeepAlive(*request);
   } else {
     const ServerConfig& config = *connection->server()->config;

@@ -46,7 +46,8 @@ class RequestPipeline {
   RequestPipeline(const RequestPipeline&) = delete;
   RequestPipeline& operator=(const RequestPipeline&) = delete;
 
-  // Sets the request's route. A request that has waited passes here again.
+  // Decides the next step and sets the request's route. Also called again for a request that has
+  // waited.
   Next Take(ArrivedRequest* request);
   // Counts a request for which Take() has returned kDeliver, and returns its record without a body.
   // Deliver() must follow before the next Take().
