@@ -16,8 +16,8 @@ namespace httpsys::engine {
 class CommandQueue {
  public:
   // kConfig: settings and routes. kUnlisten, kAdopt: commands of these names. kUnordered: commands
-  // of other threads than JavaScript's, which have no order but among themselves. kOther:
-  // everything else.
+  // of other threads than JavaScript's, which need no order relative to JavaScript's commands.
+  // kOther: everything else.
   enum class Kind : uint8_t { kConfig, kUnlisten, kAdopt, kUnordered, kOther };
 
   struct Command {

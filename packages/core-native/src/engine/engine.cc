@@ -425,7 +425,7 @@ int OpenErrorLog(std::string* path) {
 }
 
 void TellRefusals(const std::string& page) {
-  // An error log says more: no notice then.
+  // The error log says more than the notice, so start no notice.
   if (engine::ErrorLog::Instance().is_on()) return;
   engine::RefusalNotice::Instance().Start(STDERR_FILENO, page);
 }

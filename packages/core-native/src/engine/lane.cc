@@ -98,7 +98,8 @@ void Lane::CloseHandles() {
   if (parts_->answers->TakeUntold()) ArmLogTimer();
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&log_timer_)) != 0) {
     ErrorLog::Instance().WriteDropped(true);
-    // If it is too early for a line, another lane or the end of the process writes it.
+    // If the last line is too recent, Tell() writes none; another lane, or the end of the process,
+    // writes it later.
     RefusalNotice::Instance().Tell(false);
   }
   for (uv_handle_t* handle :
@@ -177,8 +178,8 @@ void Lane::GiveWay() {
 
 void Lane::AfterPoll() {
   WakeUp();
-  // The flush comes before closed connections are freed, because none of them may stay in the list
-  // of touched ones.
+  // Flush before closed connections are freed: the list of touched connections must not name a
+  // freed one.
   FlushAndResume();
   for (const auto& one : attachments_) one->receiving().EndTurns();
   parts_->transport->FreeClosed();

@@ -23,10 +23,9 @@
 
 namespace httpsys::engine {
 
-// The ReadAhead must be closed before the lane is stopped. Steps of starting: 1. the loop and its
-// handles, 2. the thread. Steps of stopping: 1. a command closes connections and handles, 2. the
-// loop
-// ends, 3. the thread is joined, 4. the loop is closed.
+// An I/O thread. The ReadAhead must be closed before the lane is stopped. Steps of starting: 1. the
+// loop and its handles, 2. the thread. Steps of stopping: 1. a command closes connections and
+// handles, 2. the loop ends, 3. the thread is joined, 4. the loop is closed.
 class Lane final : public InputHandler {
  public:
   Lane(size_t index, const http1::MethodTable* methods, uint64_t member_id,

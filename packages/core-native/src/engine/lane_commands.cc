@@ -45,8 +45,8 @@ void LaneCommands::RunOrders() {
 
 void LaneCommands::Run(const std::vector<CommandQueue::Command>& commands) {
   for (const CommandQueue::Command& command : commands) {
-    // These two kinds of commands concern every connection that was accepted before: open them
-    // first.
+    // Commands of these two kinds concern every connection that was accepted before: open these
+    // connections first.
     if (command.kind == Kind::kOther || command.kind == Kind::kUnlisten) {
       connections_.OpenEarly();
       OpenAccepted(false);
@@ -144,8 +144,8 @@ void LaneCommands::EndOrMove(LaneServer* server) {
     }
     Transport* transport = parts_->transport.get();
     if (connection->http2 != nullptr) {
-      // Its streams may belong to other servers, which need the connection; the closed server waits
-      // for the connection's end.
+      // The streams of this connection may belong to other servers, which need the connection; the
+      // closed server waits for the connection's end.
       if (connection->http2->streams != 0) transport->Announce(connection, records::kFlagShared);
       return parts_->http2->Shutdown(connection);
     }

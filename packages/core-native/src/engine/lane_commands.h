@@ -40,7 +40,7 @@ class LaneCommands {
   void Unlisten(uint32_t server_id);
   // Gives the lane accepted connections. Takes the descriptors over.
   void Adopt(uint32_t server_id, const std::vector<int>& fds);
-  // Does the same without waking the lane.
+  // Does the same as Adopt(), but does not wake the lane.
   void AdoptLater(uint32_t server_id, const std::vector<int>& fds);
   // Refuses requests and closes connections that have exceeded a timeout; 0 = no limit.
   void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,

@@ -15,7 +15,7 @@ class NewConnections {
   NewConnections(LaneParts* parts, std::atomic<uint32_t>* load) : parts_(parts), load_(load) {}
   NewConnections& operator=(NewConnections&&) = delete;
 
-  // Takes the descriptors over.
+  // Adds accepted connections, and takes their descriptors over.
   void Add(uint32_t server_id, const std::vector<int>& fds);
   bool has_accepted() const { return !accepted_.empty(); }
   // True if connections wait for OpenEarly(): their clients had sent nothing at the first look.

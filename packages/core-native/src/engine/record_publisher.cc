@@ -57,8 +57,8 @@ void RecordPublisher::PublishNow(Attachment* attachment) {
     ReadWaiting(attachment);
     attachment->Publish();
   }
-  // Make JavaScript wake the lane when it next consumes records; with a backlog it does so anyway.
-  // The lane looks again before it sleeps.
+  // Make JavaScript wake the lane when it next consumes records; if JavaScript has a backlog, it
+  // does so anyway. The lane looks again before it sleeps.
   if (!attachment->waiting().empty()) attachment->requests().AskForWake();
 }
 
