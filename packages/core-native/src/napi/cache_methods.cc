@@ -16,7 +16,7 @@ void SetCacheBytes(EngineWrap& engine, const Napi::CallbackInfo& info) {
                                      port_bytes > 0 ? static_cast<uint64_t>(port_bytes) : 0);
 }
 
-// Returns the number of entries; -EINVAL if the text is no URL.
+// Implements flushCache(): returns the number of removed entries; -EINVAL if the text is no URL.
 Napi::Value FlushCache(EngineWrap& engine, const Napi::CallbackInfo& info) {
   if (engine.backend() == nullptr || !info[1].IsString()) return info.Env().Undefined();
   const int64_t flushed = engine.backend()->cache().Flush(

@@ -55,17 +55,17 @@ void ServiceState(const Napi::CallbackInfo& info);
 // -- tls_settings.cc: JavaScript's TLS options, its decisions in handshakes, and its questions.
 
 std::vector<EngineMethod> TlsMethods();
-// createTlsContext(settings), copyTlsHost(context), createTicketKeys(bytes): types/binding.d.ts.
+// Implement createTlsContext(settings), copyTlsHost(context) and createTicketKeys(bytes).
 Napi::Value CreateTlsContext(const Napi::CallbackInfo& info);
 Napi::Value CopyTlsHost(const Napi::CallbackInfo& info);
 Napi::Value CreateTicketKeys(const Napi::CallbackInfo& info);
-// makeDevCertificate(names, days)
+// Implements makeDevCertificate(names, days).
 Napi::Value MakeDevCertificate(const Napi::CallbackInfo& info);
 HelloReply ReadHelloReply(Napi::Object given);
 
 // -- signal_watch.cc.
 
-// JavaScript: watchSignal(signal number, callback). Returns a function that ends the watch, or
+// Implements watchSignal(signal number, callback). Returns a function that ends the watch, or
 // undefined if the system refuses. The callback runs on the environment's event loop, which the
 // watch does not keep alive. A watched signal has no default action.
 // `process.listenerCount(signal)` does not count the watch: programs use that number to decide

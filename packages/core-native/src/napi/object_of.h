@@ -44,7 +44,7 @@ class ObjectVisitor {
       if (!set.IsEmpty()) object_.Set(name, set);
     }
   }
-  // Returns an empty value for an optional one that is not there.
+  // Converts the value of a field. Returns an empty value for an optional field that is not set.
   template <typename Value>
   Napi::Value ValueOf(Value& value) {
     const Napi::Env env = object_.Env();

@@ -16,7 +16,7 @@
 
 namespace httpsys {
 
-// Ids of objects that JavaScript has as externals.
+// The types of ids whose objects JavaScript has as externals.
 template <typename T>
 concept HandleId =
     std::same_as<T, TlsContextId> || std::same_as<T, TlsHostId> || std::same_as<T, TicketKeysId>;
@@ -35,8 +35,8 @@ inline bool ReadValue(Napi::Value from, bool* to) {
   return true;
 }
 
-// Infinity, and every number that is too large, becomes the largest number (for 64 bits, the
-// largest up to which doubles are exact).
+// Reads a number. Infinity, and every number that is too large, becomes the largest number (for 64
+// bits, the largest up to which doubles are exact).
 template <std::unsigned_integral Number>
 bool ReadValue(Napi::Value from, Number* to) {
   if (!from.IsNumber()) return false;
@@ -61,7 +61,7 @@ bool ReadValue(Napi::Value from, Enum* to) {
   }
 }
 
-// A text, or bytes.
+// Reads a text, or bytes.
 inline bool ReadValue(Napi::Value from, std::string* to) {
   if (from.IsString()) {
     *to = from.As<Napi::String>();
@@ -73,7 +73,7 @@ inline bool ReadValue(Napi::Value from, std::string* to) {
   return true;
 }
 
-// An IP address as text; empty = none.
+// Reads an IP address from its text; empty = none.
 inline bool ReadValue(Napi::Value from, LocalAddress* to) {
   std::string text;
   if (!ReadValue(from, &text)) return false;
@@ -84,14 +84,15 @@ inline bool ReadValue(Napi::Value from, LocalAddress* to) {
 template <typename Item>
 bool ReadValue(Napi::Value from, std::vector<Item>* to);
 
-// The members of a struct, each from the property of its name. All must be there.
+// Reads all members of a struct, each from the property of its name. Returns false if one is
+// missing.
 template <typename Struct>
   requires requires { Struct::kFieldNames; }
 bool ReadValue(Napi::Value from, Struct* to) {
   if (!from.IsObject()) return false;
   const Napi::Object object = from.As<Napi::Object>();
   std::string_view names = Struct::kFieldNames;
-  // In C++ max_frame_size, in JavaScript maxFrameSize.
+  // Converts the name of a member: max_frame_size in C++ is maxFrameSize in JavaScript.
   const auto next_name = [&names] {
     std::string name;
     bool is_upper = false;

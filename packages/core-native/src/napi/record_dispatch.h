@@ -51,7 +51,7 @@ class RecordDispatch {
  private:
   enum class Dispatched : uint8_t { kAll, kSome, kStop };
 
-  // The handles outlive the object: they are freed after the loop has closed both.
+  // The handles outlive the object: this is freed after the loop has closed both handles.
   struct Wakeup {
     uv_async_t async;
     uv_prepare_t turn_end;  // Runs while a turn is open, and does not keep the loop alive.
