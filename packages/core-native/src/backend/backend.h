@@ -64,13 +64,12 @@ struct Http2Settings {
 // Settings for a kernel that serves HTTP by itself (KernelConfig of types/binding.d.ts). 0 = the
 // kernel's default.
 struct KernelSettings {
-  // Timeouts, in seconds, for these periods:
-  uint32_t keep_alive_timeout = 0;  // Between two requests.
-  uint32_t headers_timeout = 0;     // To receive a head.
-  uint32_t request_timeout = 0;     // Between two pieces of a body.
-  uint32_t drain_entity_body = 0;  // To receive the rest of a body after the answer to its request.
-  uint32_t request_queue = 0;      // In the request queue.
-  uint32_t min_send_rate = 0;      // Least bytes per second that a client must accept.
+  uint32_t keep_alive_timeout = 0;  // Most seconds between two requests.
+  uint32_t headers_timeout = 0;     // Most seconds to receive a head.
+  uint32_t request_timeout = 0;     // Most seconds between two pieces of a body.
+  uint32_t drain_entity_body = 0;   // Most seconds to receive the rest of a body after the answer.
+  uint32_t request_queue = 0;       // Most seconds in the request queue.
+  uint32_t min_send_rate = 0;       // Least bytes per second that a client must accept.
 
   uint32_t max_bandwidth = 0;  // Bytes per second.
   uint32_t max_connections = 0;
@@ -145,7 +144,7 @@ struct StaticMount {
 struct CacheSettings {
   uint32_t rules = 0;  // 0 = no cache; 1 = the rules of HTTP.SYS; 2 = RFC 9111.
   uint32_t max_entry_bytes = 1024 * 1024;
-  uint32_t duration = 0;  // Seconds, as the two times below.
+  uint32_t duration = 0;  // Seconds, as stale_while_revalidate and stale_if_error.
   uint32_t stale_while_revalidate = 0;
   uint32_t stale_if_error = 0;
   // Longest time (ms) that JavaScript may work on a request that the cache itself has made.
@@ -155,8 +154,8 @@ struct CacheSettings {
   uint32_t coalesce_timeout = 5'000;
   bool heuristics = false;     // Last-Modified gives a lifetime to responses that name none.
   bool ignore_reload = false;  // Requests cannot demand a new response.
-  bool status = false;         // Answers have Cache-Status,
-  bool says_why = false;       // which says why a response was not stored.
+  bool status = false;         // Answers have the field Cache-Status.
+  bool says_why = false;       // Cache-Status says why a response was not stored.
   // The codings in which stored answers are compressed: one bit per semantics' ContentCoding.
   uint32_t compress = 0;
   // Canonical prefixes whose answers are cached; empty = all prefixes of the server.
@@ -230,8 +229,8 @@ struct ServerSettings {
   ServerPrefixes prefixes;
   std::vector<StaticMount> statics;
   bool keeps_statics = false;  // True if the folders are unchanged; `statics` is then empty.
-  // kNone = no TLS. A server without prefixes uses TLS on all sockets, one with prefixes where a
-  // place says so.
+  // kNone = no TLS. A server without prefixes uses TLS on all its sockets; a server with prefixes
+  // uses TLS only at the places that say so.
   TlsContextId tls{};
   uint32_t listening = 0;         // Grows with each listen() after close(); see tls::Maker.
   bool wants_tls_errors = false;  // True if 'tlsClientError' has a listener.
@@ -360,7 +359,8 @@ enum class DrainGoal : uint8_t {
 struct LaneMemory {
   int32_t* control = nullptr;  // records::kControlWords words.
   std::vector<std::span<uint8_t>> segments;
-  // Bytes of requests of the process that JavaScript has not begun; beyond, requests are parked.
+  // Maximum bytes of requests of the process that JavaScript has not begun; further requests are
+  // parked.
   uint64_t queue_bytes_max = limits::kQueueBytesMax;
 };
 
@@ -444,7 +444,7 @@ class Backend {
 
 // A file that a backend keeps open.
 struct KeptFile {
-  uint32_t id = 0;  // 0 = there is none.
+  uint32_t id = 0;  // 0 = no file.
   // For messages to people only: the backend may close the file, and open it again.
   Descriptor number;
   uint64_t bytes = 0;
@@ -558,8 +558,8 @@ class SocketBackend : public Backend {
   // The first member of the port has it alone until it has contributed its last socket (`is_last`).
   // Returns 0 or a negative errno.
   virtual int Contribute(uint16_t port, uint32_t server_id, Descriptor fd, bool is_last) = 0;
-  // The server stops accepting from the socket. Other servers accept from it; if there are none, it
-  // is closed.
+  // Makes the server stop accepting from the socket. Other servers continue to accept from it; if
+  // there are none, the socket is closed.
   virtual void Withdraw(uint16_t port, Descriptor fd) = 0;
   // Returns the current sockets of the port's members; nothing if this engine is no member.
   virtual PortSockets Sockets(uint16_t port) = 0;
@@ -577,9 +577,9 @@ class SocketBackend : public Backend {
   virtual bool ChangeTerms(uint32_t server_id, TlsContextId context,
                            RegistrationResult* conflict) = 0;
   // Removes some of a server's prefixes, or all if `prefix_ids` is empty. Requests wait for a new
-  // owner for `wait_ms`. With a token, TakeResult() reports when all members know. With `stays`,
-  // the server continues to listen, even without any prefix. Returns true if other members are on
-  // the port.
+  // owner for `wait_ms`. With a token, TakeResult() reports when all members know of the removal.
+  // With `stays`, the server continues to listen, even without any prefix. Returns true if other
+  // members are on the port.
   virtual bool Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
                           uint32_t wait_ms, uint32_t token, bool stays) = 0;
   // Replaces the reserved prefixes (canonical). Requests for a reserved prefix that no server has

@@ -50,7 +50,7 @@ void Forget(TicketKeysId id);
 void Forget(TlsHostId id);
 void Forget(TlsContextId id);
 
-// Each returns nullptr for kNone and for ids that were forgotten.
+// Return the object with this id; nullptr for kNone and for ids that were forgotten.
 std::shared_ptr<const tls::HostContext> FindTlsHost(TlsHostId id);
 std::shared_ptr<const tls::ServerContext> FindTlsContext(TlsContextId id);
 
