@@ -22,7 +22,7 @@ class KernelQueue {
                                            QueueMode mode, uint32_t* error);
   KernelQueue(const KernelQueue&) = delete;
   KernelQueue& operator=(const KernelQueue&) = delete;
-  // All calls must have completed.
+  // Must not be called before all calls have completed.
   ~KernelQueue();
 
   HANDLE handle() const { return queue_; }

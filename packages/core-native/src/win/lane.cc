@@ -180,7 +180,7 @@ void Lane::AnswerDrains() {
 // Announces the lane's sleep to other threads, and returns its length; 0 if there is work.
 uint32_t Lane::WaitMs() {
   if (queue_.HasUnread() || signal_->is_draining()) {
-    // During this time JavaScript may publish replies without a wake-up.
+    // Look again soon: JavaScript may publish replies without waking the lane while it works.
     peek_ms_ =
         peek_ms_ == 0 ? limits::kPeekMs : std::min<uint32_t>(peek_ms_ * 2, limits::kPeekMsMax);
   } else {

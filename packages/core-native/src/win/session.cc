@@ -73,7 +73,8 @@ void Session::Leave(uint32_t server_id) {
 
 // -- Requests.
 
-// Checks the login of the request's user. Closes logins' handles, which belong to this process.
+// Returns true if the server admits no anonymous users and the request's user did not log in.
+// Closes the handles of logins, which belong to this process.
 bool Session::RefusesUnknownUser(const ServerSettings& settings,
                                  const HTTP_REQUEST& request) const {
   if (settings.kernel.auth_schemes == 0) return false;

@@ -23,12 +23,11 @@ class UrlGroup {
   // Removes the URL: after the destructor, other processes can register it.
   ~UrlGroup();
 
-  // Each of the following methods returns NO_ERROR or the system's error code.
-
-  // Applies the settings. Must be called before Add(). On failure, *property names the refused
-  // member of the option httpSys.
+  // Applies the settings. Must be called before Add(). Returns NO_ERROR or the system's error code;
+  // after an error, *property names the refused member of the option httpSys.
   uint32_t Apply(const KernelSettings& settings, const char** property);
-  // Registers `url` (UTF-8): requests below it arrive in the queue with this context.
+  // Registers `url` (UTF-8): requests below it arrive in the queue with this context. Returns
+  // NO_ERROR or the system's error code.
   uint32_t Add(const KernelQueue& queue, const std::string& url, HTTP_URL_CONTEXT context);
 
  private:
