@@ -21,7 +21,7 @@ bool ReadAcknowledged([[maybe_unused]] int fd, [[maybe_unused]] Acknowledged* to
 #endif
 }
 
-// These systems do not say how much of a socket's send buffer is free.
+// Systems other than Linux do not say how much of a socket's send buffer is free.
 bool MayTake(int /*socket*/, size_t /*bytes*/) { return true; }
 
 }  // namespace httpsys::engine

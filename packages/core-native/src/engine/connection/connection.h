@@ -70,7 +70,7 @@ class EndState {
 
 // The reasons not to read a connection's input.
 enum PauseReason : uint8_t {
-  kPauseWindow = 1 << 0,  // The receive window is used up: JavaScript must consume body or tunnel.
+  kPauseWindow = 1 << 0,  // The receive window is used up until JavaScript consumes body or tunnel.
   kPausePipeline = 1 << 1,  // The limit of unanswered requests (pipelinedRequestsMax) is reached.
   kPauseOrder = 1 << 2,     // The next request waits for earlier answers, or for its owner.
   // An upgrade waits for JavaScript, or another member, to accept or decline it.

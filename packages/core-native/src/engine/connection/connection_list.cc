@@ -25,7 +25,8 @@ void ConnectionList::SetServer(Connection* connection, LaneServer* server) {
   Attachment& before = connection->attachment();
   connection->list.server_ = server;
   if (&before == server->attachment || !connection->input.waits_for_segment()) return;
-  // The connection waits for memory of a JavaScript environment: let it wait for its new server's.
+  // The connection waits for memory of its old server's JavaScript environment: let it wait for
+  // that of its new server's.
   before.waiting().Remove(connection);
   server->attachment->waiting().Add(connection);
 }

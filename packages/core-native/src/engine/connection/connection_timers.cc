@@ -125,7 +125,7 @@ void SlowClients::Watch(const Connection& connection) {
 
 void SlowClients::OnTimer(uv_timer_t* timer) {
   auto* self = static_cast<SlowClients*>(timer->data);
-  // Closing a connection of HTTP/2 closes its streams, too.
+  // Collect the slow connections first: closing a connection of HTTP/2 also closes its streams.
   std::vector<Connection*> slow;
   self->for_each_([&](Connection* connection) {
     if (!connection->is_open() || connection->output.queue() == nullptr || connection->fd < 0) {

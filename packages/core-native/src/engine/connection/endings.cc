@@ -122,8 +122,8 @@ void Endings::OnOutputDone(Connection* connection) {
       }
       return;
     case AfterOutput::kClose:
-      // JavaScript may hear of the close late only while the server listens. A closed server waits
-      // for its last connections, so it hears of the close at once, as on Node.
+      // JavaScript may learn of the close late only while the server listens. A closed server waits
+      // for its last connections, so it must learn of the close at once, as on Node.
       CloseLingering(connection, connection->sharing.is_shared() &&
                                      connection->message.unanswered() == 0 &&
                                      !connection->server()->is_unlistened);

@@ -74,7 +74,7 @@ class FileOutput {
   std::unordered_map<uint64_t, Waiting> waiting_;  // Keyed by FileReading::wait.
   uint64_t last_wait_ = 0;
   size_t blocks_ = 0;  // Number of connections that have a block.
-  // Bytes of a file for TLS: limits::kFileSealBytes; made on first use.
+  // A buffer of limits::kFileSealBytes for bytes of a file that TLS seals; made on first use.
   std::unique_ptr<uint8_t[]> scratch_;
 };
 

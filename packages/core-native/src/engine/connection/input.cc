@@ -33,7 +33,8 @@ bool ReceiveWindows::Give(Connection* connection, uint32_t bytes, uint64_t now_m
   if (input.was_full_) {
     const uint32_t most_ms = input.keeps_up_ ? limits::kSlowMs : limits::kKeepsUpMs;
     const bool is_slow = static_cast<uint16_t>(now_ms - input.full_at_ms_) > most_ms;
-    // JavaScript may have consumed bytes that it has not acknowledged yet.
+    // Tolerate a missing quarter: JavaScript may have consumed bytes that it has not acknowledged
+    // yet.
     const bool is_consumed = input.window_bytes_ >= Most(input) - limits::kReceiveWindowBytes / 4;
     if (is_slow) {
       input.keeps_up_ = false;
@@ -146,7 +147,7 @@ void Input::EndUnread(Connection* connection) {
 
 Input::AtEnd Input::FindAtEnd(const Connection& connection) {
   const uint8_t pauses = connection.watch.pauses();
-  // JavaScript, or the owner that the request will soon have, learns of the end by itself.
+  // JavaScript has the socket, or the request will soon have an owner: both learn of the end later.
   if ((pauses & kPauseUpgrade) != 0 || connection.sharing.is_waiting()) return AtEnd::kGoOn;
   if ((pauses & kPauseOrder) != 0) {
     // The answers before this request, the disk, or the answer to another client may never come:
@@ -212,7 +213,7 @@ ssize_t Input::ReadMore(Connection* connection, Protocol* protocol, std::span<ch
   return Transport::ReceivePlain(connection, rooms);
 }
 
-// `error` 0 is the end of the client's data.
+// Handles a failed read; `error` 0 = the end of the client's data.
 void Input::OnReadFailed(Connection* connection, int error) {
   if (error == EAGAIN || error == EWOULDBLOCK) return;
   if (error != 0) {

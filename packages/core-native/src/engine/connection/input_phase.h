@@ -92,8 +92,7 @@ constexpr PhaseSet NextPhases(InputPhase phase) {
     case kRefused:
       return PhasesOf({kHead, kOver});
     case kOver:
-      // Either the client has ended within a message, which is refused then, or a member gives a
-      // request back.
+      // kRefused: the client has ended within a message. kHead: a member gives a request back.
       return PhasesOf({kHead, kRefused});
     case kOpaque:
     case kWebSocket:

@@ -171,7 +171,7 @@ void OutputPass::Flush(Connection* connection) {
     connection->output.last_piece_ = 0;
     if (piece != 0) EnqueuePieces(connection, piece, offset);
     // Native answers are flushed one by one, and a flood causes hundreds of thousands in one turn
-    // of the loop. So the pieces of each, and the bytes of its file, are released at once.
+    // of the loop. So the pieces of each answer, and the bytes of its file, are released at once.
     pieces_.Release(first);
     if (connection->tls != nullptr && connection->tls->has_unsent()) BeginQueue(connection);
     size_t payload_left = 0;
@@ -556,7 +556,7 @@ void OutputPass::AddCredit(Connection* connection, size_t bytes) {
   const bool is_taken =
       connection->output.queue_ == nullptr && connection->real()->output.queue_ == nullptr;
   const uint32_t flags = is_taken ? uint32_t{records::kFlagTaken} : 0;
-  // A block may be longer than a 32-bit word can say.
+  // The credit may exceed a record's 32-bit word if a block is long: report it in several records.
   for (; credit > UINT32_MAX; credit -= UINT32_MAX) {
     connection->attachment().records().Credit(connection->slot.number(), UINT32_MAX, flags);
   }

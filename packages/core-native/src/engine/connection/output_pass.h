@@ -99,7 +99,7 @@ class OutputPass {
   bool TakeOutput(Connection* stream, size_t bytes, std::string* to);
   // Counts `bytes` of reply records as sent: HTTP/2 has replaced them by its own framing.
   void Credit(Connection* stream, size_t bytes) { AddCredit(stream, bytes); }
-  // The unsent bytes of a stream, of this pass and of earlier ones.
+  // Returns the number of unsent bytes of a stream, from this pass and earlier ones.
   size_t OutputBytes(const Connection* stream) const;
   // The bytes that the connection has accepted and its socket has not taken: queued bytes, bytes
   // sealed by TLS, and the payload of the current pass.

@@ -147,7 +147,8 @@ void HeapTrim::OnDropped() {
   StartAfterMany();
 }
 
-// Drops while the timer runs do not postpone it. If they are many, another trim follows.
+// Starts the timer of the next trim after many drops. Drops while the timer runs do not postpone
+// it; if they are many, another trim follows.
 void HeapTrim::StartAfterMany() {
   if (dropped_ < limits::kTrimAfterDrops) return;
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;

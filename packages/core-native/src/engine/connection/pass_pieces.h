@@ -14,7 +14,7 @@
 
 namespace httpsys::engine {
 
-// Lends bytes for one pass. Thread: the lane.
+// Lends bytes for one pass. Keep() must save the bytes that are needed longer. Thread: the lane.
 class Lender {
  public:
   struct Kept {

@@ -83,7 +83,7 @@ class InputHandler {
   virtual void OnTooSlow(Connection* connection) = 0;
   // All output was given to the socket, and the sending direction is about to be shut down.
   virtual void OnOutputEnding(Connection* connection) = 0;
-  // JavaScript is about to hear of the connection, for the first time or again for another server.
+  // JavaScript is about to learn of the connection, for the first time or again for another server.
   virtual void OnAnnounced(Connection* connection) = 0;
   // The connection is no longer open.
   virtual void OnDetached(Connection* connection) = 0;

@@ -103,7 +103,7 @@ struct Http2Stream : FromSmallBlocks {
   bool is_declined = false;
   bool is_bodiless = false;  // END_STREAM came with the head.
   bool has_ended = false;    // The client has ended its direction.
-  // JavaScript must hear of the end of the tunnel's input once it has read the bytes before it.
+  // JavaScript must still learn of the end of the tunnel's input, after the bytes before the end.
   bool is_end_due = false;
   // JavaScript knows that nothing follows the bytes kept for an undecided upgrade.
   bool is_hinted = false;

@@ -59,7 +59,7 @@ class MemoryQueue {
  public:
   // The data of a parked request.
   struct Parked {
-    std::atomic<uint64_t>* counter = nullptr;  // Its server's count of unbegun requests.
+    std::atomic<uint64_t>* counter = nullptr;  // The server's count of unbegun requests.
     uint64_t now_ms = 0;
     uint32_t timeout_ms = 0;  // How long JavaScript may take to begin the request; 0 = no limit.
     uint32_t target_id = 0;   // The id of the target in the port's routes.

@@ -41,13 +41,13 @@ class Transport final : private OutputOwner, private WatchHandler {
   // -- Opening.
 
   // Opens a connection on a descriptor, which it takes over. `origin` is set for one end of a
-  // relay. JavaScript hears of the connection by Announce(), and nothing is read before Watch(). If
-  // there is no memory for TLS, closes the descriptor and returns nullptr.
+  // relay. JavaScript learns of the connection by Announce(), and nothing is read before Watch().
+  // If there is no memory for TLS, closes the descriptor and returns nullptr.
   Connection* Open(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin = nullptr);
   // Begins to watch the connection. Must be called after the bytes that came with it have been
   // handled.
   void Watch(Connection* connection);
-  // Opens a stream of `parent`. JavaScript hears of it with its request, after Announce().
+  // Opens a stream of `parent`. JavaScript learns of the stream by its request, after Announce().
   Connection* OpenStream(Connection* parent, LaneServer* server,
                          std::unique_ptr<Http2Stream> stream) {
     return connections_.MakeStream(parent, server, std::move(stream));

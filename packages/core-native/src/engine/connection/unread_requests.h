@@ -23,7 +23,7 @@ class UnreadRequests {
   struct Item {
     // Position behind the request's record (RequestQueue::appended()). Identifies the request.
     uint64_t end = 0;
-    // Its server's counter; nullptr = the request is no longer counted.
+    // The counter of the request's server; nullptr = the request is no longer counted.
     Counter* counter = nullptr;
     uint64_t deadline_ms = 0;  // When the request must be refused; 0 = never.
     uint32_t slot = 0;
