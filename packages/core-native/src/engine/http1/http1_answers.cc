@@ -50,7 +50,8 @@ void Http1Answers::Tell(Connection* connection, ErrorKind kind, std::string_view
   if (segment.empty()) segment = input;
   const size_t before = input.size() - std::min(input.size(), segment.size());
   prefix.append(input.substr(0, before));
-  // Split a larger read into reads of Node's size.
+  // Drop whole reads of Node's size (kRawBytesMax) before the fault: Node reports only the last
+  // one.
   size_t from = segment.size() - (input.size() - before);
   segment.remove_prefix(from - from % limits::kRawBytesMax);
   from %= limits::kRawBytesMax;

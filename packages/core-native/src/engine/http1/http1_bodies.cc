@@ -33,7 +33,7 @@ size_t WholeBlocks(uint64_t bytes) {
 
 std::span<char> Http1Bodies::Room(Connection* connection, std::span<char> shared) {
   if (connection->input.window_bytes() <= 0) {
-    // Keep watching the socket: JavaScript usually enlarges the window before the next poll.
+    // Do not stop the watcher: JavaScript usually enlarges the window before the next poll.
     SocketWatch::Pause(connection, kPauseWindow);
     return {};
   }

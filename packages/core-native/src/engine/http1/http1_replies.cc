@@ -86,7 +86,7 @@ void Http1Replies::BeginChunk(Connection* connection, size_t bytes) {
   *end++ = '\n';
   const std::string_view text(line, static_cast<size_t>(end - line));
   if (text.size() <= OutputPass::kCopyBytesMax) return output_->SendCopy(connection, text);
-  // Only a chunk of 1 TiB or more (a file) has a longer line.
+  // The line of a chunk (a file) of 1 TiB or more is too long for SendCopy().
   auto copy = std::make_shared<const std::string>(text);
   const std::string_view kept = *copy;
   output_->SendShared(connection, std::move(copy), kept, 0);

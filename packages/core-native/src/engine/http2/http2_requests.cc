@@ -253,7 +253,7 @@ void Http2Requests::OnPeerEnd(Connection* connection) {
   }
 }
 
-// Marks the end of a tunnel's input. JavaScript hears of the end after all bytes before it.
+// Marks the end of a tunnel's input. JavaScript learns of the end after all bytes before it.
 void Http2Requests::EndOfInput(Connection* connection) {
   connection->stream->is_end_due = true;
   OnPausesChanged(connection);

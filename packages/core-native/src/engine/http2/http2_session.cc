@@ -323,7 +323,7 @@ int Http2Session::OnStreamClose(Ng* session, int32_t stream_id, uint32_t code, v
   // Keep the stream while JavaScript has yet to read the tunnel's last bytes.
   const bool is_kept = stream->input.partial() != nullptr && !IsRelayed(stream->phase());
   if (stream->stream->is_end_due && is_kept) return 0;
-  // The answer is complete, so JavaScript can hear of the stream's end later.
+  // The answer is complete, so JavaScript can learn of the stream's end later.
   const bool is_patient = stream->stream->is_complete && stream->stream->has_ended;
   Of(state)->transport_->CloseStream(stream, is_patient);
   return 0;
