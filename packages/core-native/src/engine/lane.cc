@@ -159,7 +159,7 @@ void Lane::BeforePoll() {
       break;
     }
   }
-  // Send the TLS tickets that no answer has taken along before the lane waits.
+  // Before the lane waits, send the TLS tickets that no answer has taken along.
   if (parts_->handshakes->SendTickets()) SendLate();
   // Yield before polling: other processes that wait for this CPU will have produced more input to
   // read at once.
@@ -205,7 +205,8 @@ void Lane::FlushAndResume() {
   }
 }
 
-// Sends the output to other members, too; their relays may then take more input.
+// Sends all output, also to other members, until nothing is touched: relays that have sent may take
+// more input.
 void Lane::FlushAll() {
   do {
     FlushAndResume();

@@ -170,7 +170,8 @@ void LaneCommands::CheckConnections(uint32_t server_id, uint64_t headers_timeout
     parts_->transport->ForEach([&](Connection* connection) {
       if (!connection->is_open() || connection->server()->id != server_id) return;
       if (connection->IsHeldUp() && connection->message.start_ns() != 0) {
-        // The rest of the message may have come in time and wait in the lane: restart its time.
+        // The rest of the message may have come in time and wait in the lane: restart the message's
+        // time.
         return connection->message.Begin(now_ns);
       }
       const uint64_t headers_ns = headers_timeout_ms * kNsPerMs;

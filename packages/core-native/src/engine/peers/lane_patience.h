@@ -9,11 +9,11 @@
 namespace httpsys::engine {
 
 // A lane of a shared port is patient: it does not interrupt threads of other members, and lets them
-// run before it waits, so that requests and replies gather and are handled together. Each of these
-// turns may take as long as the scheduler lets another program work, some milliseconds. A request
-// that leaves blocked JavaScript waits for some ten such turns until another member has answered
-// it. So a lane is in haste while its JavaScript seems to be blocked, and while such requests come
-// from another member. Thread: the lane.
+// run before it waits, so that requests and replies gather and are handled together. Each such
+// pause takes as long as the scheduler lets another program work, up to some milliseconds. A
+// request that leaves blocked JavaScript meets some ten such pauses until another member has
+// answered it. So a lane is in haste while its JavaScript seems to be blocked, and while such
+// requests come from another member. Thread: the lane.
 class LanePatience {
  public:
   // `set_patient` makes the calling thread patient or not; `give_way` lets other threads run.

@@ -54,8 +54,8 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
     // It is this member's turn, but it is blocked: it lends the connection to the next free owner.
     if (next.member == 0) is_lending_ = true;
   }
-  // All owners are blocked. Requests that JavaScript has not begun leave when another owner begins
-  // one.
+  // All owners are blocked: prefer the owner here. Requests that JavaScript has not begun move when
+  // another owner begins one.
   return has_own ? &*own : &owners[++turn % owners.size()];
 }
 
@@ -198,7 +198,7 @@ uint64_t OwnerChoice::BlockedMs() {
     // A full queue counts as blocked: another owner gets the requests that would be parked here.
     if (one->IsFull()) longest_ms = std::max(longest_ms, limits::kBlockedMs);
   }
-  // Without unread records, JavaScript works on its last one: no further request begins.
+  // The block is over if JavaScript has begun a request, or has no unread record left to begin.
   const bool is_over = blocked_ != nullptr && (blocked_->requests().begun() != blocked_at_ ||
                                                !blocked_->requests().HasUnread());
   if (is_over) blocked_ = nullptr;

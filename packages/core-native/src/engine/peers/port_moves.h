@@ -63,10 +63,10 @@ class PortMoves {
   void HandOver(Port* port, Connection* connection, uint64_t member, HandedConnection handed);
   // Gives a relayed request back to the relaying member, which looks for another owner.
   Outcome Return(Connection* connection, bool is_blocked = false);
-  // As in RequestRouter.
+  // Implement the methods of RequestRouter with these names.
   bool MoveAway(Connection* connection);
   void Leave(Connection* connection);
-  // As in PeerLinks::Owner.
+  // Implement the methods of PeerLinks::Owner with these names.
   bool CanTake(uint16_t port) const;
   void OnHandedOver(HandedConnection connection);
   void OnTakenBack(HandedConnection connection);

@@ -189,7 +189,7 @@ RequestRouter::Outcome PortRouter::FindOwner(ArrivedRequest* request) {
   if (owner == nullptr) return waiting_.Wait(connection);
   if (owner->member == 0) return ToServer(request, *owner, target, host);
   const Outcome outcome = ToMember(port, request, owner->member);
-  // kNoRelay: too many requests are relayed. A request with an owner here goes to that owner.
+  // If too many requests are relayed (kNoRelay), a request with an owner here goes to that owner.
   const bool is_not_relayed =
       outcome == Outcome::kUnrouted && request->route.status == RouteStatus::kNoRelay;
   const Routes::Owner* own = is_not_relayed ? target.own() : nullptr;

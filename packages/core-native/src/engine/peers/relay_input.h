@@ -15,8 +15,8 @@
 
 namespace httpsys::engine {
 
-// Only looks for the end of each request: the answering member parses the bytes and finds errors in
-// them. Thread: the lane.
+// Finds the end of each relayed request in the input; the answering member parses the bytes and
+// finds errors in them. Thread: the lane.
 class RelayInput final : public Protocol {
  public:
   RelayInput(const http1::MethodTable* methods, Transport* transport, Input* input,

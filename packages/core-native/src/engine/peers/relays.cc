@@ -114,7 +114,7 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view head
   // The answering member limits the bandwidth, so the limit here ends.
   transport_->output()->throttle()->End(connection);
   ++relay->pending;
-  // A stream's request comes in one piece.
+  // Send the head of a stream's request at once: the whole request comes in one piece.
   if (connection->stream != nullptr) {
     SendMore(connection, head);
     return true;

@@ -81,7 +81,8 @@ struct Relay : RelayState {
   uint64_t received = 0;        // Bytes of answers that were received.
   uint64_t answered_bytes = 0;  // The position at which the last complete answer ended.
   uint32_t pending = 0;         // The number of requests without a complete answer.
-  // The bytes of these requests; empty for a stream, whose request its session keeps.
+  // The bytes of the requests without a complete answer; empty for a stream, whose session keeps
+  // them.
   KeptRequests kept;
   bool is_opaque = false;  // The connection is upgraded: the relay is a tunnel.
   bool is_ending = false;  // The client has ended its direction.

@@ -34,8 +34,8 @@ class RequestReclaim {
   // Must be called before the loop is closed.
   void Close();
 
-  // Must be called in each turn of the loop. Takes back the requests that can leave now, and makes
-  // the loop turn again if there may be more.
+  // Must be called in each turn of the loop. Takes back the requests that can now move to another
+  // owner, and makes the loop turn again if there may be more.
   void Run();
   // Must be called after the lane has let other threads run. Puts the lane in haste if JavaScript
   // seems to be blocked, so that the next Run() comes in time.
@@ -73,7 +73,7 @@ class RequestReclaim {
   UnbegunStreams* streams_;
   Withdrawals* withdrawals_;
   uv_timer_t timer_;
-  std::unordered_map<const Attachment*, Sample> samples_;  // Taken with the timer's start.
+  std::unordered_map<const Attachment*, Sample> samples_;  // Taken when the timer is started.
   uint64_t looked_at_ms_ = 0;  // When Look() asked last whether a thread sleeps.
   // When Run() last found nothing to move, so that it looks once per ms only.
   uint64_t idle_at_ms_ = 0;
