@@ -182,7 +182,7 @@ struct ServerPrefixes {
 };
 
 // Settings of one listening server; types/binding.d.ts says what each means. A setting that is an
-// option has its name.
+// option of the API has the option's name.
 struct ServerSettings {
   size_t max_header_size = 16 * 1024;
   size_t max_header_lines = SIZE_MAX;
@@ -530,7 +530,7 @@ class CacheBackend {
 // A backend that serves given sockets, and shares ports with other processes by our own protocol.
 class SocketBackend : public Backend {
  public:
-  // Both pointers are members of the derived object.
+  // `files` and `cache` point to members of the derived object.
   SocketBackend(FileBackend* files, CacheBackend* cache) : files_(files), cache_(cache) {}
 
   // Listens on a duplicate of a bound descriptor. Returns a key above 0, or a negative errno.
