@@ -25,7 +25,7 @@ class CommandQueue {
     Kind kind;
   };
 
-  // Thread: any.
+  // Adds a command. Thread: any.
   void Add(std::function<void()> run, Kind kind);
   // Adds a kConfig command before all others.
   void AddFirst(std::function<void()> run);

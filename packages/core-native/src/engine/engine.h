@@ -103,7 +103,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   std::shared_ptr<files::OpenFiles> open_files_;
   static_files::StaticSites sites_{open_files_};
   KeptFiles kept_files_{open_files_.get()};
-  // Keyed by server id.
+  // The configurations of the servers, by server id.
   std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;
   sharing::SharedPorts sharing_;
   ServerCaches caches_{&ProcessCache::Instance(), std::to_string(sharing_.id())};

@@ -47,7 +47,7 @@ class Lane final : public InputHandler {
 
   // -- Thread: any.
 
-  // Valid after Start().
+  // The commands that other threads give the lane. Valid after Start().
   LaneCommands& commands() { return *commands_; }
   // The number of connections that the lane has or was given.
   uint32_t load() const { return load_.load(std::memory_order_relaxed); }

@@ -68,7 +68,7 @@ class LaneCommands {
   void SetCacheRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
   // Calls a function on the lane's thread before the lane handles anything else.
   void RunFirst(std::function<void()> command);
-  // Calls `close` on the lane's thread, after Close().
+  // Makes the lane's thread call Close(), then `close`.
   void Stop(std::function<void()> close);
 
   // -- Running the commands.

@@ -38,7 +38,7 @@ void MarkTakenBack(int fd);
 // the mark names the new hand-over afterwards. The number of a hand-over must differ from those of
 // earlier hand-overs of the connection.
 void MarkHandedOver(int fd, uint64_t number);
-// Returns true if this hand-over was taken back.
+// Returns true if the hand-over with this number was taken back.
 bool WasTakenBack(int fd, uint64_t number);
 // Prevents SIGPIPE on systems whose send(2) has no flag for that.
 void SuppressSigpipe(int fd);

@@ -143,14 +143,14 @@ enum class Life : uint8_t {
 class ListState {
  public:
   Life life() const { return life_; }
-  // nullptr = the connection is not open any more.
+  // The server of the connection; nullptr = the connection is not open any more.
   LaneServer* server() const { return server_; }
 
  private:
   friend class ConnectionList;
 
   LaneServer* server_ = nullptr;
-  // The list of all connections of the lane.
+  // Neighbours in the list of all connections of the lane.
   Connection* previous_ = nullptr;
   Connection* next_ = nullptr;
   Life life_ = Life::kOpen;
@@ -530,7 +530,7 @@ struct Connection : TimerNode, FromSmallBlocks {
   const files::FileBlock* file_block() const {
     return uncommon_ == nullptr ? nullptr : uncommon_->file_reading.block.get();
   }
-  // Why the request was refused. Valid in phase kRefused.
+  // The reason for which the request was refused. Valid in phase kRefused.
   records::ErrorKind refusal() const {
     return uncommon_ == nullptr ? records::ErrorKind{} : uncommon_->refusal_;
   }
@@ -549,7 +549,7 @@ struct Connection : TimerNode, FromSmallBlocks {
   // True while the lane reads nothing from the client because JavaScript has given the lane no
   // memory. The client cannot change that, so its timeouts do not run meanwhile.
   bool IsHeldUp() const { return (real()->watch.pauses() & kPauseMemory) != 0; }
-  // True between two requests, after the first one.
+  // True while the connection waits for its next request, after at least one.
   bool IsIdle() const {
     return phase_ == InputPhase::kHead && message.has_served() && message.unanswered() == 0 &&
            message.start_ns() == 0 && input.partial() == nullptr;

@@ -150,7 +150,7 @@ bool SlowClients::IsTooSlow(Connection* connection) const {
   if (settings.min_send_rate == 0 || is_upgraded) return false;
   const bool was_throttled = Throttle::TakeHeld(connection);
   if (FileOutput::TakeHeld(connection) || was_throttled) {
-    // The server, not the client, has been slow.
+    // Measure anew: the server, not the client, has been slow.
     OutputPass::RateOf(connection)->Restart();
     return false;
   }

@@ -78,7 +78,7 @@ void Endings::FinishAfterOutput(Connection* connection, AfterOutput action) {
 }
 
 void Endings::WatchLeft(Connection* connection) {
-  // Connections of HTTP/2 have timers of their own.
+  // HTTP/2 has timers of its own for its connections and streams.
   const bool is_http2 = connection->http2 != nullptr || connection->stream != nullptr;
   if (is_http2 || !connection->end.is_left() ||
       connection->server()->config->settings().allow_half_open) {

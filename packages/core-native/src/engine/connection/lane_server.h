@@ -54,7 +54,7 @@ struct LaneServer {
   uint32_t id = 0;
   // The number of the server's connections and streams in this lane.
   uint32_t connections = 0;
-  // The server has stopped listening.
+  // True if the server has stopped listening.
   bool is_unlistened = false;
   // The JavaScript environment that made the server, and receives its connections' records.
   Attachment* attachment = nullptr;

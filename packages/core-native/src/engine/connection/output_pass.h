@@ -25,14 +25,14 @@ namespace httpsys::engine {
 // Events of output that OutputPass passes to the owner of the sockets. Thread: the lane.
 class OutputOwner {
  public:
-  // A write has failed: the connection must be closed. `error` is a positive errno, or 0 if the
-  // client has ended the connection.
+  // Called when a write has failed: must close the connection. `error` is a positive errno, or 0 if
+  // the client has ended the connection.
   virtual void OnWriteFailed(Connection* connection, int error) = 0;
-  // The connection has begun, or has ceased, to wait for room in its socket.
+  // Called when the connection has begun, or has ceased, to wait for room in its socket.
   virtual void UpdatePoll(Connection* connection) = 0;
-  // The socket did not take all output: the connection now has an OutputQueue.
+  // Called when the socket did not take all output: the connection now has an OutputQueue.
   virtual void OnQueueBegun(Connection* connection) = 0;
-  // All output has been given to the socket.
+  // Called when all output has been given to the socket.
   virtual void OnOutputDone(Connection* connection) = 0;
 
  protected:

@@ -62,9 +62,9 @@ class SendRateWatch {
  private:
   // When the averaging time began; 0 = no measurement, because the socket takes enough.
   uint64_t since_ms_ = 0;
-  // Acknowledged::bytes at since_ms_.
+  // The bytes that the client had acknowledged at since_ms_.
   uint64_t acknowledged_ = 0;
-  // `taken` at the last call of IsTooSlow().
+  // The argument `taken` of the last IsTooSlow().
   uint64_t taken_ = 0;
 };
 

@@ -45,9 +45,9 @@ class Protocol {
   virtual Advance OnReadable(Connection* connection, std::string_view input, size_t* used) = 0;
   // Called when all bytes that were kept back have been handled.
   virtual void OnKeptRead(Connection* connection) { (void)connection; }
-  // The client has ended its direction.
+  // Called when the client has ended its direction.
   virtual void OnEof(Connection* connection) = 0;
-  // The connection's timer has expired.
+  // Called when the connection's timer has expired.
   virtual void OnTimeout(Connection* connection) = 0;
   // Handles a reply record. Returns false if another protocol must handle this type of reply.
   virtual bool OnReply(Connection* connection, const ReplyRecord& reply) = 0;
@@ -73,19 +73,21 @@ class Protocols {
 // Events of connections that the transport passes to the lane. Thread: the lane.
 class InputHandler {
  public:
-  // There may be bytes to read.
+  // Called when there may be bytes to read.
   virtual void OnReadable(Connection* connection) = 0;
-  // The client ended its direction while the connection is not read (WatchHandler::OnDisconnect()).
+  // Called when the client ended its direction while the connection is not read, as in
+  // WatchHandler::OnDisconnect().
   virtual void OnDisconnect(Connection* connection) = 0;
-  // The connection's timer has expired.
+  // Called when the connection's timer has expired.
   virtual void OnTimeout(Connection* connection) = 0;
-  // The client reads more slowly than the server's minSendRate: the connection must be ended.
+  // Called when the client reads more slowly than the server's minSendRate: must end the
+  // connection.
   virtual void OnTooSlow(Connection* connection) = 0;
-  // All output was given to the socket, and the sending direction is about to be shut down.
+  // Called when all output was given to the socket, before the sending direction is shut down.
   virtual void OnOutputEnding(Connection* connection) = 0;
-  // JavaScript is about to learn of the connection, for the first time or again for another server.
+  // Called before JavaScript learns of the connection, for the first time or for another server.
   virtual void OnAnnounced(Connection* connection) = 0;
-  // The connection is no longer open.
+  // Called when the connection is no longer open.
   virtual void OnDetached(Connection* connection) = 0;
 
  protected:
@@ -96,21 +98,21 @@ class InputHandler {
 // and for streams. Thread: the lane.
 class StreamHandler {
  public:
-  // A stream, or a connection that carries streams, has something to send in this pass.
+  // Called when a stream, or a connection that carries streams, has something to send in this pass.
   virtual void OnTouched(Connection* connection) = 0;
   // Writes frames for all connections that OnTouched() has named.
   virtual void FlushSessions() = 0;
-  // The socket has taken all output of a connection that carries streams.
+  // Called when the socket has taken all output of a connection that carries streams.
   virtual void OnOutputDone(Connection* connection) = 0;
-  // The reasons to pause a stream's input have changed.
+  // Called when the reasons to pause a stream's input have changed.
   virtual void OnPausesChanged(Connection* stream) = 0;
-  // The connection or stream is about to close. JavaScript does not know it yet.
+  // Called before the connection or stream closes, and before JavaScript learns of that.
   virtual void OnDetach(Connection* connection) = 0;
-  // The timer of a connection that carries streams, or of a stream, has expired.
+  // Called when the timer of a connection that carries streams, or of a stream, has expired.
   virtual void OnTimer(Connection* connection) = 0;
-  // Output of the stream was queued, because its window or the socket had no room.
+  // Called when output of the stream was queued, because its window or the socket had no room.
   virtual void OnBehind(Connection* stream) = 0;
-  // The stream's output is no longer held (Connection::is_held()).
+  // Called when the stream's output is no longer held (Connection::is_held()).
   virtual void OnReleased(Connection* stream) = 0;
 
  protected:

@@ -58,7 +58,7 @@ struct Http2State {
   // The bytes of response heads of streams that ended with an error while frames were read. The
   // heads may still wait for the socket.
   size_t abandoned_bytes = 0;
-  // When bytes were received last, in loop time.
+  // The time at which bytes were received last, on the loop's clock.
   uint64_t received_ms = 0;
   // Budgets against floods of the client: resets, frames without effect, errors.
   Allowance resets;
@@ -149,7 +149,7 @@ struct WebSocketState {
   // Without context takeover, only messages of at least this many bytes are compressed.
   uint32_t threshold = 0;
   uint32_t pongs_max = 0;  // The number of pongs that may wait for the socket; 0 = no limit.
-  // Outgoing messages may be compressed.
+  // True if outgoing messages may be compressed.
   bool deflates : 1 = false;
   bool stands_alone : 1 = false;  // server_no_context_takeover was negotiated.
   bool answers_pings : 1 = false;

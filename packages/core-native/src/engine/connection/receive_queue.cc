@@ -64,7 +64,7 @@ Connection* MemoryQueue::NextOverdue(uint64_t now_ms) {
   next_deadline_ms_ = UINT64_MAX;
   for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
     if (at->deadline_ms() <= now_ms) {
-      // Other requests may be overdue, too.
+      // Look again at the next call: other requests may be overdue, too.
       next_deadline_ms_ = now_ms;
       return Take(at, RouteStatus::kQueueTimeout);
     }

@@ -55,13 +55,13 @@ class Transport final : private OutputOwner, private WatchHandler {
   // Gives a TLS connection, of which no byte has been read, to another server, which makes the
   // handshake. Returns false if out of memory.
   bool RestartTls(Connection* connection, LaneServer* server);
-  // See ConnectionList.
+  // Forwarded to ConnectionList.
   void CountLoad() { connections_.CountLoad(); }
   template <typename Function>
   void ForEach(Function function) {
     connections_.ForEach(function);
   }
-  // See Announcer.
+  // Forwarded to Announcer.
   void Announce(Connection* connection, uint32_t flags) { announcer_.Announce(connection, flags); }
   void AnnounceAnew(Connection* connection, uint32_t flags) {
     announcer_.AnnounceAnew(connection, flags);

@@ -206,7 +206,7 @@ void Http1Bodies::RefuseChunked(Connection* connection, std::string_view input, 
   std::string prefix = Position(*connection);
   const std::string_view trailers = connection->message.decoder()->trailer_text();
   if (trailers.size() > position) {
-    // The trailers began in an earlier read.
+    // A part of the trailers came in an earlier read: it belongs to the prefix.
     prefix.append(trailers.substr(0, trailers.size() - position));
     position = 0;
   } else {

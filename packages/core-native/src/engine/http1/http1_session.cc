@@ -408,7 +408,7 @@ void Http1Session::OnRefuseBody(Connection* connection, const ReplyRecord& reply
   connection->message.StopTime();
   transport_->StopTimer(connection);
   connection->Refuse(ErrorKind::kBodyTooLarge);
-  // JavaScript acknowledges no bytes of a refused body.
+  // Do not wait for the window: JavaScript acknowledges no bytes of a refused body.
   input_->Resume(connection, kPauseWindow);
 }
 

@@ -41,7 +41,7 @@ class PortStatistics {
   std::mutex mutex_;
   std::map<uint16_t, std::unique_ptr<Port>> ports_;
   std::map<uint32_t, std::unique_ptr<Server>> servers_;
-  // By server, prefix and lane.
+  // Counters of requests, by server, prefix and lane.
   std::map<std::tuple<uint32_t, uint32_t, const void*>, std::unique_ptr<Counter>> requests_;
 };
 

@@ -74,7 +74,7 @@ void RequestReclaim::Look() {
     if (!one->unread().has_movable()) continue;
     const uint64_t now_ms = uv_hrtime() / 1'000'000;
     const bool is_restless = one->BlockedMs(now_ms) >= limits::kRestlessMs;
-    // IsRunnable() costs a few system calls.
+    // Ask at most once per ms, because IsRunnable() costs a few system calls.
     if (!is_restless || patience_->is_hasty() || looked_at_ms_ == now_ms) continue;
     looked_at_ms_ = now_ms;
     // On some systems nothing is known about other threads.

@@ -85,19 +85,20 @@ class RelayedStreams {
   virtual bool BeginRelay(Connection* stream, uint64_t member, const http1::RequestHead& head) = 0;
   // Handles bytes of the answer. The callee copies them.
   virtual void OnRelayedBytes(Connection* stream, std::string_view bytes) = 0;
-  // The answer is complete. `closes`: the member takes nothing more of the request.
+  // Called when the answer is complete. `closes`: the member takes nothing more of the request.
   virtual void OnRelayedAnswer(Connection* stream, bool closes) = 0;
-  // The member has ended its direction of a tunnel, after all bytes.
+  // Called when the member has ended its direction of a tunnel, after all bytes.
   virtual void OnRelayedEnd(Connection* stream) = 0;
   virtual void OnRelayedUpgrade(Connection* stream, bool is_accepted) = 0;
-  // The member has closed a relay that is not a tunnel. `is_answer_due`: the answer is not
-  // complete.
+  // Called when the member has closed a relay that is not a tunnel. `is_answer_due`: the answer is
+  // not complete.
   virtual void OnRelayEnded(Connection* stream, bool is_answer_due) = 0;
-  // The member has closed a relay that is a tunnel.
+  // Called when the member has closed a relay that is a tunnel.
   virtual void OnRelayClosed(Connection* stream) = 0;
-  // The member has died or violated the protocol. `is_begun`: part of the answer has arrived.
+  // Called when the member has died or violated the protocol. `is_begun`: part of the answer has
+  // arrived.
   virtual void OnRelayFailed(Connection* stream, bool is_begun) = 0;
-  // The member has taken bytes of the request: the client's window may grow.
+  // Called when the member has taken bytes of the request: the client's window may grow.
   virtual void OnRelayDrained(Connection* stream) = 0;
   // True while the whole request is kept here, so that another member can get it.
   virtual bool CanTakeBack(const Connection* stream) const = 0;

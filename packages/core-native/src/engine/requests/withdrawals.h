@@ -9,9 +9,9 @@ namespace httpsys::engine {
 // request that is read again would wait for itself. Thread: the lane.
 class Withdrawals {
  public:
-  // The newest unanswered request of the connection or stream will be read again.
+  // Called when the newest unanswered request of the connection or stream will be read again.
   virtual void OnTakenBack(const Connection* connection) = 0;
-  // The lane answers the oldest unanswered request, and the requests behind it get no answer.
+  // Called when the lane answers the oldest unanswered request: requests behind it get no answer.
   virtual void OnRefused(const Connection* connection) = 0;
 
  protected:
