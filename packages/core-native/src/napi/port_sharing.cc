@@ -35,7 +35,7 @@ uint32_t NumberOf(Napi::Object from, const char* name) {
   return value.IsNumber() ? value.As<Napi::Number>().Uint32Value() : 0;
 }
 
-// Names of conflicts. lib/listen/registrations.js turns them into error messages.
+// Returns the name of a conflict. lib/listen/registrations.js turns it into an error message.
 const char* NameOf(ConflictReason reason) {
   switch (reason) {
     case ConflictReason::kNone:

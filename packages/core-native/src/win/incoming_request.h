@@ -24,7 +24,7 @@ class IncomingRequest {
   const http1::RequestHead& head() const { return head_; }
   std::string_view method() const { return method_; }
   std::string_view body() const { return body_; }
-  // records::RequestFlags.
+  // The request's records::RequestFlags.
   uint32_t flags() const { return flags_; }
   // The length of the head as Node counts it for maxHeaderSize: target, names and values.
   size_t head_bytes() const { return head_bytes_; }

@@ -48,7 +48,7 @@ class Lane {
   LentMemory& lent() { return lent_; }
   SentFiles& files() { return files_; }
 
-  // Thread: any.
+  // Wake the lane's thread. Thread: any.
   void Wake();
   void WakeIfSleeping();
 

@@ -13,7 +13,7 @@ enum class OperationKind : uint8_t { kReceive, kReceiveBody, kSend, kDisconnect,
 struct Operation : OVERLAPPED {
   explicit Operation(OperationKind kind) : OVERLAPPED{}, kind(kind) {}
 
-  // Must be called before each use.
+  // Clears the OVERLAPPED. Must be called before each use.
   OVERLAPPED* Reset() {
     static_cast<OVERLAPPED&>(*this) = OVERLAPPED{};
     return this;

@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, HttpHeaderResponseMaximum> kResponseNames
     "vary",
     "www-authenticate"};
 
-// The length of a line must fit a USHORT.
+// Maximum length of a name, value or reason, and number of lines: each must fit a USHORT.
 constexpr size_t kTextBytesMax = 0xffff;
 
 size_t FindKnown(std::string_view name) {
