@@ -244,8 +244,8 @@ class SharingState {
   // Makes the state of a stream: `hops` is the number of moves of its connection.
   explicit SharingState(uint8_t hops) : hops_(hops) {}
 
-  // How many times the connection has moved to another member, or a relayed request has come back,
-  // since the last answer.
+  // How many times, since the last answer, the connection has moved to another member or a relayed
+  // request has come back.
   uint8_t hops() const { return hops_; }
   // Records that the connection has come from another member, after `hops` moves.
   void OnReceived(uint8_t hops) { hops_ = hops; }
@@ -303,8 +303,8 @@ class MessageState {
   void Begin(uint64_t now_ns) { start_ns_ = now_ns; }
   // Stops the timeouts of messages: the message was read or refused, or no message is expected yet.
   void StopTime() { start_ns_ = 0; }
-  // For a body of known length: its bytes that are still to come. For a chunked body: its bytes
-  // that have come.
+  // The number of bytes of a body of known length that are still to come. For a chunked body, the
+  // number of bytes that have come.
   uint64_t body_bytes() const { return body_bytes_; }
   void SetBodyBytes(uint64_t bytes) { body_bytes_ = bytes; }
   // Must be called when bytes of a body of known length were read.
@@ -378,7 +378,7 @@ class OutputState {
   // The first and last piece of the connection in the current reply pass; 0 = none.
   uint32_t first_piece_ = 0;
   uint32_t last_piece_ = 0;
-  size_t pass_payload_bytes_ = 0;  // The payload of these pieces, as JavaScript counts it.
+  size_t pass_payload_bytes_ = 0;  // The payload of this pass's pieces, as JavaScript counts it.
   // The payload in the queue, as JavaScript counts it.
   size_t queue_payload_bytes_ = 0;
   std::unique_ptr<OutputQueue> queue_;
@@ -447,7 +447,7 @@ struct Connection : TimerNode, FromSmallBlocks {
   std::unique_ptr<tls::Session> tls;          // nullptr = no TLS.
   std::unique_ptr<WebSocketState> websocket;  // Not nullptr from phase kWebSocket on.
   std::unique_ptr<Http2State> http2;          // Not nullptr from phase kHttp2 on.
-  const std::unique_ptr<Http2Stream> stream;  // Not nullptr for a stream.
+  const std::unique_ptr<Http2Stream> stream;  // nullptr = not a stream.
 
  private:
   std::unique_ptr<UncommonState> uncommon_;

@@ -23,8 +23,9 @@ class ConnectionCounts {
   // A group of connections with one count: the connections of a client, or those for a prefix.
   struct Group {
     bool is_client = false;
-    std::array<uint8_t, 16> client{};  // The client's address, of IPv6 the first 64 bits.
-    uint32_t prefix_id = 0;            // Valid if is_client is false.
+    // The client's address; of an IPv6 address, the first 64 bits.
+    std::array<uint8_t, 16> client{};
+    uint32_t prefix_id = 0;  // Valid if is_client is false.
 
     auto operator<=>(const Group&) const = default;
   };

@@ -86,8 +86,8 @@ class OutputPass {
   // there is no other output and the socket takes all. May close the connection.
   void SendNow(Connection* connection, std::string_view bytes);
   // Writes bytes at once and queues those that the socket does not take. Only for HTTP/2
-  // connections, which do not use the methods above. Returns false if the connection was closed by
-  // an error.
+  // connections, which do not use Send() and its variants. Returns false if the connection was
+  // closed by an error.
   bool WriteNow(Connection* connection, std::string_view bytes);
   // Returns how many bytes of a stream's output TakeOutput() may take now, at most `want`, which
   // must be above 0 and at most OutputBytes(). 0 = the output is held, and
@@ -137,8 +137,8 @@ class OutputPass {
   void BeginQueue(Connection* connection);
   // Marks the end of the queued output. The connection must have a queue.
   static void MarkQueue(Connection* connection) { connection->output.queue_->Mark(); }
-  // The measurement of how fast the client takes the queued output. The connection must have a
-  // queue.
+  // Returns the measurement of how fast the client takes the queued output. The connection must
+  // have a queue.
   static SendRateWatch* RateOf(Connection* connection) {
     return &connection->output.queue_->rate();
   }

@@ -126,7 +126,7 @@ class OutputQueue {
     uint32_t block_id = kNoBlock;
     bool is_file = false;
     std::string own;
-    std::shared_ptr<const void> owner;  // The FilePart of a file.
+    std::shared_ptr<const void> owner;  // Keeps the bytes alive. For a file: the FilePart.
     std::string_view lent;
     size_t offset = 0;
 

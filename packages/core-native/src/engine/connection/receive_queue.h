@@ -17,9 +17,9 @@ namespace httpsys::engine {
 struct Connection;
 
 // The memory that one JavaScript environment lends to a lane for request bodies, and the
-// connections that wait for it in turn. JavaScript lends a new block for each one that it gets
-// back, even if the application does not consume the body. So a connection waits for JavaScript's
-// thread, never for another client. Thread: the lane.
+// connections that wait for such memory in turn. JavaScript lends a new block for each block that
+// it gets back, even if the application does not consume the body. So a connection waits for
+// JavaScript's thread, never for another client. Thread: the lane.
 class ReceiveQueue {
  public:
   explicit ReceiveQueue(ReceiveBlocks* blocks) : blocks_(blocks) {}

@@ -78,8 +78,8 @@ class SocketWatch {
   // Returns true if descriptors were low lately. The lane then wakes for clients that end, to free
   // their descriptors.
   bool AreDescriptorsLow() const { return uv_now(loop_) < low_until_ms_; }
-  // Must be called with the descriptor of each new connection. If few are left, the lane looks at
-  // all connections that were left alone before it waits again.
+  // Must be called with the descriptor of each new connection. If few descriptors are left, the
+  // lane looks at all connections that were left alone before it waits again.
   void NoteDescriptor(int fd) {
     if (fd >= first_spared_) NoteSpared(fd);
   }

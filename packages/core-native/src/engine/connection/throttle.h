@@ -54,7 +54,7 @@ class Throttle {
  private:
   struct Line {
     std::shared_ptr<RateBucket> bucket;
-    std::map<uint64_t, Connection*> waiting;  // By ticket.
+    std::map<uint64_t, Connection*> waiting;  // The waiting connections, by ticket.
   };
 
   static std::shared_ptr<RateBucket> BucketOf(const Connection& connection, uint32_t prefix_id);

@@ -64,7 +64,7 @@ struct UncommonState {
     std::shared_ptr<RateBucket> bucket;  // nullptr = no limit.
     uint64_t ticket = 0;    // The output waits for this ticket of the bucket; 0 = it does not wait.
     size_t allowance = 0;   // Bytes that were taken from the bucket, or that the ticket will allow.
-    bool was_held = false;  // The output has waited since Throttle::TakeHeld().
+    bool was_held = false;  // The output has waited since the last Throttle::TakeHeld().
   };
   // The file whose bytes are the next output of a connection or stream.
   class FileReading {
@@ -73,7 +73,7 @@ struct UncommonState {
     bool is_used = false;   // A member below may differ from its default.
     uint64_t wait = 0;      // Key in FileOutput::waiting_; 0 = the output does not wait for a file.
     uint64_t since_ms = 0;  // When the wait began, by the clock of the loop.
-    bool was_held = false;  // The output has waited since FileOutput::TakeHeld().
+    bool was_held = false;  // The output has waited since the last FileOutput::TakeHeld().
     int error = 0;          // The errno of the last read; 0 = none.
     // The range of the file that was read ahead; empty if both are equal.
     uint64_t from = 0;
@@ -90,7 +90,7 @@ struct UncommonState {
  private:
   friend struct Connection;
   std::unique_ptr<RelayOrigin> origin_;  // nullptr = the client is connected to this process.
-  records::ErrorKind refusal_{};         // Why the request was refused. Valid in phase kRefused.
+  records::ErrorKind refusal_{};         // The reason for the refusal. Valid in phase kRefused.
 };
 
 }  // namespace httpsys::engine

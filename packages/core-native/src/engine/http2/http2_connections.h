@@ -33,8 +33,8 @@ class Http2Connections {
   // True while nghttp2 reads frames: it must not be asked for output meanwhile.
   void set_receiving(bool is_receiving) { is_receiving_ = is_receiving; }
   bool is_receiving() const { return is_receiving_; }
-  // Includes the connection in the next flush. Must be called outside of FlushSessions();
-  // AddDirty() is for calls within.
+  // Includes the connection in the next flush. Must not be called within FlushSessions(), where
+  // AddDirty() is called instead.
   void MarkDirty(Http2State* state);
   // Adds the session to the list that FlushSessions() handles.
   void AddDirty(Http2State* state);

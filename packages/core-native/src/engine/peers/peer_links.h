@@ -183,7 +183,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   // Informs every member with a link that this member is free again.
   void TellFree();
   // Must be called when the JavaScript of this member is blocked, and when it has begun a request
-  // again.
+  // again. See BlockedPeers.
   void SetBlocked(bool is_blocked) { blocked_.SetBlocked(is_blocked); }
   // Informs one member that this one is blocked, if data follows over another socket than the link.
   void TellBlocked(uint64_t member);

@@ -271,8 +271,8 @@ void Relays::CheckAnswers(Relay* relay) {
 void Relays::End(Relay* relay) {
   Connection* connection = relay->connection;
   if (connection->stream != nullptr) return EndOfStream(relay);
-  // Unread messages of the link may say where answers end, whether an upgrade was accepted, and why
-  // the pair has ended.
+  // Read the link first: its messages may say where answers end, whether an upgrade was accepted,
+  // and why the pair has ended.
   if (relay->pending != 0) links_->ReadNow(relay->member);
   if (relay->connection == nullptr) return;
   if (relay->is_opaque) {

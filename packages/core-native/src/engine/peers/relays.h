@@ -90,10 +90,11 @@ struct Relay : RelayState {
   // The member returns all requests without an answer; handled when the bytes of its earlier
   // answers have come.
   bool is_returned = false;
-  bool is_blocked = false;  // Valid with is_returned: because the member's JavaScript is blocked.
-  bool is_cut = false;      // The link has ended: only answers in `answers` will be complete.
-  bool is_told = false;     // The member has said that it closes its end.
-  bool is_whole = false;    // The member has said that all bytes of a stream's tunnel were sent.
+  // Valid with is_returned: the reason is that the member's JavaScript is blocked.
+  bool is_blocked = false;
+  bool is_cut = false;    // The link has ended: only answers in `answers` will be complete.
+  bool is_told = false;   // The member has said that it closes its end.
+  bool is_whole = false;  // The member has said that all bytes of a stream's tunnel were sent.
   // Ends of answers whose bytes have not all come; at most limits::kRelayAnswersMax. A vector,
   // because every relayed stream has one and a deque of one item takes 4 KiB with libc++.
   std::vector<peer::Answered> answers;

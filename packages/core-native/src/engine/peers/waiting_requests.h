@@ -55,7 +55,7 @@ class WaitingRequests final : public Relays::Owner {
  private:
   struct Waiting {
     Connection* connection = nullptr;
-    uint64_t due_ms = 0;    // On the loop's clock.
+    uint64_t due_ms = 0;    // When the request looks for its owner again, on the loop's clock.
     uint64_t since_ms = 0;  // When the request began to wait.
   };
 
@@ -66,7 +66,7 @@ class WaitingRequests final : public Relays::Owner {
 
   Input* input_;
   uv_timer_t timer_;
-  std::list<Waiting> waiting_;  // In the order in which they began to wait.
+  std::list<Waiting> waiting_;  // The waiting requests, in the order in which their wait began.
   // The place of each connection in waiting_, so that removing one needs no search: many clients
   // may leave while they wait.
   std::unordered_map<const Connection*, std::list<Waiting>::iterator> places_;
