@@ -41,9 +41,9 @@ enum class TicketKeysId : uint32_t { kNone = 0 };
 
 // How much information a client gets with a 503, as in HTTP.SYS's HttpServer503VerbosityProperty.
 enum class Http503Verbosity : uint8_t {
-  kBasic,    // Nothing: the connection is reset.
-  kLimited,  // The status.
-  kFull,     // The status and its reason.
+  kBasic,    // The client gets nothing: its connection is reset.
+  kLimited,  // The client gets the status only.
+  kFull,     // The client gets the status and its reason.
 };
 
 // The HTTP/2 settings of one server.
@@ -261,7 +261,7 @@ struct RegistrationFlags {
 enum class QueueMode : uint8_t { kCreate = 0, kCreateOrAttach = 1, kAttach = 2 };
 
 struct Registration {
-  uint32_t token = 0;  // Identifies the result.
+  uint32_t token = 0;  // Identifies the result of this registration.
   uint32_t server_id = 0;
   uint16_t port = 0;
   RegistrationFlags flags;
@@ -357,7 +357,7 @@ enum class DrainGoal : uint8_t {
 };
 
 struct LaneMemory {
-  int32_t* control = nullptr;  // records::kControlWords words.
+  int32_t* control = nullptr;  // The control block, of records::kControlWords words.
   std::vector<std::span<uint8_t>> segments;
   // Maximum bytes of requests of the process that JavaScript has not begun; further requests are
   // parked.
@@ -477,7 +477,7 @@ struct CacheEntry {
                                      "hits", "headBytes", "bodyBytes", "varies"};
   static constexpr size_t kItemsMax = 0xffff;  // Limit of a list in a frame of peer/codec.h.
 
-  std::string url;  // With the Host of the request, as received.
+  std::string url;  // The URL, with the request's Host as received.
   uint32_t status = 0;
   uint32_t policy = 0;     // 0 = RFC 9111; otherwise records::CachePolicy.
   uint64_t created_s = 0;  // Time of its creation, in seconds since 1970.
@@ -485,7 +485,7 @@ struct CacheEntry {
   uint32_t hits = 0;       // The hits that eviction counts, up to 3.
   uint32_t head_bytes = 0;
   uint32_t body_bytes = 0;
-  bool varies = false;  // True if it is one of several variants.
+  bool varies = false;  // True if the entry is one of several variants.
 
   HTTPSYS_FIELDS(url, status, policy, created_s, seconds, hits, head_bytes, body_bytes, varies);
 };

@@ -31,7 +31,7 @@ class Exchange {
   // A piece of output, waiting or being sent.
   struct Piece {
     std::string copy;
-    const uint8_t* block = nullptr;  // Lent memory. Used instead of `copy`, like a file.
+    const uint8_t* block = nullptr;  // Lent memory that is sent instead of `copy`.
     std::unique_ptr<SentFile> file;
     uint32_t block_id = 0;
     bool has_block() const { return block != nullptr || file != nullptr; }
