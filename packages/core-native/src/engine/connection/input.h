@@ -123,7 +123,7 @@ class Input {
   void OnReadFailed(Connection* connection, int error);
   // The effect of the client's end on a connection that is not read.
   enum class AtEnd : uint8_t {
-    kGoOn,  // Nothing yet: the lane finds the end by reading, or when output is written.
+    kGoOn,  // Nothing yet: the lane finds the end by reading, or once the output is sent.
     kWait,  // The waiting request gets some time; then the input ends.
     kEnd,   // The input has ended.
   };
