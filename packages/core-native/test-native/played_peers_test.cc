@@ -440,7 +440,6 @@ TEST_F(PlayedPeersTest, AMemberWhoseReportCannotBeReadIsLeftOut) {
   std::thread asking([&] { status = QueryState(port_, 2000, &state); });
   EXPECT_TRUE(visitor.Next(FrameType::kStateQuery).has_value());
   visitor.SendBytes(FrameType::kState, "x");
-  EXPECT_TRUE(visitor.IsEnded());
   asking.join();
   EXPECT_EQ(status, 0);
   EXPECT_EQ(state.members.size(), 1u);
