@@ -1,7 +1,7 @@
 'use strict'
 
-// Makes the classes of our errors, with their messages; docs/errors.md explains them. Errors for which Node has a code keep
-// Node's (`EADDRINUSE`, `ERR_INVALID_ARG_TYPE`, …).
+// Makes the classes of our errors, with their messages; docs/errors.md explains them. An error for which Node has a code has
+// that code (`EADDRINUSE`, `ERR_INVALID_ARG_TYPE`, …).
 
 const { pageUrl } = require('./pages')
 

@@ -44,7 +44,7 @@ function findBreak (text) {
   }
 }
 
-/** @param {string} text @returns {string | null} where and why it is not JSON; null when it is */
+/** @param {string} text @returns {string | null} the first place that is not JSON, and what is expected there; null: the text is JSON */
 function explainJsonError (text) {
   const found = findBreak(text)
   if (found === null) return null

@@ -5,24 +5,25 @@
 /** nearest() suggests a name if at most this share of its letters differs. The given name is refused in any case. */
 const kShareOfSuggestion = 1 / 3
 
-// Name lengths from which misspelt() accepts one error, or two. Short names are often close to an unrelated one: `http2` is not `https`.
+// misspelt() accepts one error in names of kLettersForOneError letters or more, and two from kLettersForTwoErrors on. It accepts none in
+// shorter names, because these are often close to an unrelated one: `http2` is not `https`.
 const kLettersForOneError = 6
 const kLettersForTwoErrors = 11
 
 /**
- * The name that comes nearest, for an error message.
+ * Finds the candidate that is most like a word, for an error message.
  *
  * @param {string} word
  * @param {readonly string[]} candidates
- * @returns {string | undefined}
+ * @returns {string | undefined} undefined: none is near enough
  */
 function nearest (word, candidates) {
   return closest(word, candidates, (name) => Math.max(1, name.length * kShareOfSuggestion))
 }
 
 /**
- * The name that a word misspells. Case never counts. Names below 6 letters have to be right otherwise, those below 11 may have
- * one error, others two: a letter too many, too few, another one, or two that have changed places.
+ * Finds the candidate of which a word is a misspelling. Ignores case. Errors are a letter too many, a missing letter, a wrong letter, and
+ * two letters that have changed places; names of up to 5 letters may have none, names of up to 10 letters one, longer names two.
  *
  * @param {string} word
  * @param {readonly string[]} candidates

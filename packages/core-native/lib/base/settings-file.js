@@ -1,8 +1,8 @@
 'use strict'
 
-// Settings files, which commands write and running servers read. A read is bounded and never blocks. A write replaces the
-// whole file by rename, under a lock, and only if the caller is allowed to choose the file. docs/reservations.md has the rules
-// for users.
+// Reads and writes settings files: commands write them, and running servers read them. A read is bounded and never blocks. A write
+// replaces the whole file by rename, under a lock, and only if the caller is allowed to choose the file. docs/reservations.md has the
+// rules for users.
 
 const fs = require('node:fs')
 const os = require('node:os')
@@ -10,11 +10,12 @@ const path = require('node:path')
 const { threadId } = require('node:worker_threads')
 const { variableMustBe } = require('./errors')
 
-// A lock file older than this was left behind by a writer that died; a living one needs milliseconds.
+// A lock file older than this (ms) counts as left behind by a writer that died: a living writer needs a few milliseconds.
 const kLockStaleMs = 10_000
 const kLockWaitMs = 2_000
 const kLockRetryMs = 20
-// Attempts of rewriteFile(). One fails only if this process stood still for kLockStaleMs, so that another writer removed its lock.
+// Number of attempts of rewriteFile(). An attempt fails only if this process stood still for kLockStaleMs and another writer therefore
+// removed its lock.
 const kAttempts = 3
 
 /** @typedef {new (file: string, problem: string, cure: string, cause?: unknown) => Error} FileError */
@@ -30,7 +31,7 @@ function configFile (name) {
 }
 
 /**
- * @param {string} variable that names another file
+ * @param {string} variable environment variable that names another file
  * @param {string} name as for configFile()
  * @returns {string | null} null: this user has no home directory
  * @throws ERR_HTTPSYS_ENVIRONMENT
@@ -140,7 +141,7 @@ function busy (lock, FileError) {
 function targetOf (file, FileError) {
   const link = fs.lstatSync(file, { throwIfNoEntry: false })
   const found = link?.isSymbolicLink() ? fs.statSync(file, { throwIfNoEntry: false }) : undefined
-  // A link to a missing file is itself replaced.
+  // If there is no link, or it leads to no file, `file` itself is written.
   if (link === undefined || found === undefined) return file
   if (![0, process.geteuid?.(), found.uid].includes(link.uid)) {
     throw new FileError(file, `it is a symbolic link of user ${link.uid} to a file of user ${found.uid}`,
@@ -149,7 +150,7 @@ function targetOf (file, FileError) {
   return fs.realpathSync(file)
 }
 
-/** @param {number} fd @param {string} name @returns {boolean} whether the file has that name */
+/** @param {number} fd @param {string} name @returns {boolean} whether the open file has that name */
 function isAt (fd, name) {
   const own = fs.fstatSync(fd, { bigint: true })
   const there = fs.lstatSync(name, { bigint: true, throwIfNoEntry: false })

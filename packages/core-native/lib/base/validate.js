@@ -22,7 +22,7 @@ function wrongValue (name, wanted, value) {
   return coded(new TypeError(`The ${kindOf(name)} '${name}' must be ${wanted}. Received ${JSON.stringify(value)}`), 'ERR_INVALID_ARG_VALUE')
 }
 
-/** @param {string} name @param {string[]} known values @param {unknown} value @param {string} [meant] the one that the value resembles */
+/** @param {string} name @param {string[]} known values @param {unknown} value @param {string} [meant] the known value that the given one resembles */
 function wrongChoice (name, known, value, meant = typeof value === 'string' ? nearest(value, known) : undefined) {
   const error = wrongValue(name, `one of: '${known.join("', '")}'`, value)
   if (meant !== undefined) error.message += `; did you mean '${meant}'?`
