@@ -16,7 +16,7 @@ const { throwOn } = require('../node-private/throw-on')
 const { kPad, kIntern, kOversize } = R.RequestType
 const { Mask, Word } = R
 
-// Four segments let a lane fill one while JavaScript reads another and two more are on their way.
+// Number of segments for a lane's request records: the lane fills one while JavaScript reads another, and two wait in between.
 const kSegmentsPerLane = 4
 const kSegmentBytes = 256 * 1024
 // One call of dispatch() ends after this time (ms): timers and other handles of the event loop must run, too.
@@ -72,7 +72,7 @@ class Engine {
     process.on('exit', () => this.#drainToTheEnd())
   }
 
-  /** Keeps the event loop alive until unref() has been called as often as ref(). */
+  /** Keeps the event loop alive until unref() was called as often as ref(). */
   ref () {
     if (this.refs++ === 0) this.native.ref()
   }
@@ -107,8 +107,8 @@ class Engine {
     return this.native.drain(timeoutMs, until)
   }
 
-  // Sends all replies at exit. The application's exit listeners run later and may still answer requests; no code runs after
-  // them, so from here on each published record blocks until it is sent.
+  // Sends all replies at exit. The application's exit listeners run later and may still answer requests, but no code runs after these
+  // listeners to send the replies. So from here on the publication of a record blocks until it is sent.
   #drainToTheEnd () {
     const deadline = performance.now() + kExitDrainMs
     const drain = () => this.drain(Math.max(0, deadline - performance.now()))
@@ -242,7 +242,7 @@ function withLimit (start) {
   }
 }
 
-/** @param {number} most maximum of the backend */
+/** @param {number} most lanes that the backend can have */
 function laneCount (most) {
   const text = process.env.HTTPSYS_IO_THREADS
   // Default: half the cores, at most four, because one I/O thread handles more requests than a JavaScript thread can answer.

@@ -48,7 +48,7 @@ function holderOf (address, port, { tables = ['/proc/net/tcp', '/proc/net/tcp6']
 /** @param {string} table @param {number} deadline ms of performance.now() @returns {string} */
 function contentOf (table, deadline) {
   try {
-    // The kernel lists the sockets that listen first.
+    // The kernel lists all listening sockets first: the rest of the table need not be read.
     return readStart(table, (piece) => performance.now() > deadline || kOtherState.test(piece))
   } catch {
     return '' // Other systems, and sandboxes without /proc, have no such table.
