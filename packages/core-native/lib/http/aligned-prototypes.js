@@ -97,7 +97,7 @@ class AlignedPrototypes {
     this.#removals = removals
   }
 
-  /** Does the same as install(), but until unregister(). Idempotent. */
+  /** Inserts the plain prototypes as install() does, and keeps them there until unregister(). Idempotent. */
   pin () {
     const { request, response } = this.pair
     pinPrototype(request, this.#plain.IncomingMessage.prototype, http.IncomingMessage.prototype)

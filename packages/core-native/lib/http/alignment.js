@@ -10,7 +10,7 @@ const { EngineIncomingMessage } = require('./incoming')
 const { watchPinning } = require('./insert-prototype')
 const { EngineServerResponse } = require('./outgoing')
 
-// New requests get the prototypes that the listener has set on this number of requests in a row; fewer might be chance. Each of these
+// New requests get the prototypes that the listener has set on this number of requests in a row; fewer might be chance. Each of these requests
 // leaves hidden classes in V8's caches for good: after 16, all later requests cost a tenth more.
 const kRequestsDefault = 8
 const kVariable = 'HTTPSYS_ALIGN_AFTER'
@@ -59,7 +59,7 @@ class Alignment {
     this.#listener = listener
   }
 
-  /** Decides again. Must be called when the server's 'request' listeners may have changed. @param {unknown[]} listeners of 'request' */
+  /** Decides again which prototypes are used. Must be called when the server's 'request' listeners may have changed. @param {unknown[]} listeners of 'request' */
   look (listeners) {
     this.looks++
     this.#construct(null)
@@ -74,7 +74,8 @@ class Alignment {
     if (pair !== null) this.#construct(pair)
   }
 
-  // Checks `request.app`, too: a function around an application may have copied the application's properties.
+  // Returns the prototypes of the only listener if it is an application, otherwise null. Checks `request.app`, too: a function around an
+  // application may have copied the application's properties.
   #ownPair () {
     const pair = AlignedPrototypes.pairOf(this.#only)
     return pair !== null && appOf(pair.request) === this.#only ? pair : null

@@ -39,7 +39,7 @@ class BodyLimit {
     this.read = read
   }
 
-  /** Whether the limit is lower. @param {number} bytes of a body, or NaN */
+  /** Whether a body of this size is too long. @param {number} bytes NaN: unknown, so not too long */
   isBelow (bytes) {
     return this.bytes !== 0 && bytes > this.bytes
   }
@@ -147,7 +147,7 @@ function begin (req, limit) {
 function mayHave (socket, req, bytes) {
   if ((socket[kState] & State.kBodyLimited) === 0) return true
   const limit = req[kBodyLimit]
-  if (limit === undefined) return true // State.kBodyLimited is due to another request of the connection.
+  if (limit === undefined) return true // Another request of the connection has the limit, for which the bit is set.
   if (limit.isRefused) return false
   limit.received += bytes
   // A stream that flows may give a piece to its listeners without read().
@@ -182,7 +182,7 @@ function refuse (req, limit) {
 }
 
 /**
- * Runs `run` when the answers to earlier requests of the connection have been sent, and that to `req` if it is complete.
+ * Runs `run` when earlier requests of the connection are answered, and `req`, too, if the application has ended its response by then.
  *
  * @param {EngineSocket} socket
  * @param {EngineRequest} req

@@ -69,7 +69,7 @@ function tellCachePolicy (socket, res) {
   res[kCachePolicy] = null
   if (told === null) return
   const { writer } = socket[kLane]
-  // HTTP.SYS stores nothing without a policy. The engine's cache decides by header and default without one: a lifetime of 0 forbids storing.
+  // Without a policy HTTP.SYS stores nothing. The engine's cache would decide by header and default, so a lifetime of 0 forbids storing.
   if (told.policy !== R.kCacheNothing) {
     writer.command(R.ReplyType.kCachePolicy, 0, socket[kSlot], told.policy, told.seconds)
   } else if (loadBinding().capabilities.cacheRules) {

@@ -16,9 +16,9 @@ const { Server: StockServer } = http
 
 /** @import { EngineServer, EngineSocket } from '../../types/internal' */
 
-// Stands for a message whose body ended early, if the lane has none of its bytes. The error does not depend on them.
+// Stands for a message whose body ended early, if the lane has none of its bytes. Node's error does not depend on these bytes.
 const kUnfinishedBody = Buffer.from('POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n')
-// Goes before bytes that follow a request with `Connection: close`: by themselves Node's parser would accept them.
+// Node's parser gets this before bytes that follow a request with `Connection: close`: without it, the parser would accept them.
 const kClosingRequest = Buffer.from('GET / HTTP/1.1\r\nConnection: close\r\n\r\n')
 
 const kFallback = new Map([

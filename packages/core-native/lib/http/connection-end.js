@@ -62,7 +62,7 @@ function flushHeldEnd (req) {
   req.push(null)
 }
 
-// Makes a stream's response that of its HTTP/2 connection, too: shutdown helpers (http-terminator, http-graceful-shutdown) destroy
+// Makes the response of a stream the `_httpMessage` of its HTTP/2 connection, too: shutdown helpers (http-terminator, http-graceful-shutdown) destroy
 // connections without a response. The newest unfinished response is used, because its head is the least likely to have been sent.
 /** @param {EngineSocket} connection @param {EngineResponse} res of one of its streams */
 function answerBegins (connection, res) {

@@ -99,7 +99,7 @@ function onRecord (lane, words, bytes, at) {
       }
       return
   }
-  // A WebSocket whose socket is unused has its channel here.
+  // For a WebSocket whose socket is unused, `entry` is the channel.
   const socket = entry[kChannel] === undefined
     ? /** @type {EngineSocket} */ (entry)
     : /** @type {SocketChannel} */ (entry[kChannel]).keepSocket()
@@ -166,7 +166,8 @@ function onOpen (lane, slot, words, bytes, at) {
   // listen yet, or was closed and the other processes have not heard of it.
   const isShared = (flags & R.kFlagShared) !== 0
   const isPending = (flags & R.kFlagPending) !== 0
-  // The server was closed before kOpen: reset, as the kernel does before accept(). TLS connections were accepted before their handshake.
+  // The server was closed before kOpen: reset the connection, as the kernel resets connections that were not accepted. A closed server
+  // still serves connections with TLS: they were accepted before their handshake.
   if (server === undefined || (!server.listening && !isShared && !isSecure)) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kReset)
@@ -207,7 +208,8 @@ function isFull (server) {
 }
 
 /**
- * State.kHasPolicies for a server whose every response may have a policy. With the rules of RFC 9111 only setCachePolicy() sets one.
+ * Returns State.kHasPolicies for a server any of whose responses may have a policy, otherwise 0. With the rules of RFC 9111 a response gets a
+ * policy only from setCachePolicy(), which sets the bit itself.
  *
  * @param {EngineServer} server
  */
@@ -216,7 +218,7 @@ function policiesBit (server) {
   return cache !== null && cache.rules !== 'rfc9111' ? State.kHasPolicies : 0
 }
 
-// The bit kHasPolicies of a new stream: its connection's if both have the same server.
+// Returns the bit kHasPolicies of a new stream: its connection's bit if both have the same server.
 /** @param {EngineSocket} parent @param {EngineServer | undefined} server */
 function streamsPoliciesBit (parent, server) {
   if (server === parent.server) return parent[kState] & State.kHasPolicies
@@ -488,7 +490,7 @@ function onBlockDone (lane, words, w) {
 function endReadable (socket) {
   socket[kState] |= State.kPeerEnded
   socket.push(null)
-  socket.read(0) // 'end' also for a socket that nobody reads.
+  socket.read(0) // Emits 'end' even if nothing reads the socket.
 }
 
 // Accepts an undecided upgrade as plain bytes when the client has ended its direction. Otherwise the end would never be reported,

@@ -39,7 +39,7 @@ const {
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
 const { Claim, Mask, Shift, Word } = R
 
-// Most entries of rawHeaders (names and values) that become headers, if maxHeadersCount is not set. As in Node.
+// At most this many entries of rawHeaders (names and values) become headers if maxHeadersCount is not set. As in Node.
 const kHeaderPairsDefault = 2000
 // rawHeaders ends at the limit, rounded up to a multiple of this number of entries, as Node's parser delivers them.
 const kRawHeadersStep = 62
@@ -65,7 +65,7 @@ let thrownIn = null
 /** The domain of node:domain in which an exception was thrown. @type {import('node:domain').Domain | null} */
 let thrownDomain = null
 
-/** True while ticks run within a record: an exception comes from a tick then. */
+/** True while ticks of a record run: an exception then comes from a tick. */
 let isOfTick = false
 
 // Must be called before an exception leaves an async scope: remembers the current context, which ends with the scope.
@@ -91,7 +91,7 @@ function onThrown (report, isTick) {
   })
 }
 
-/** Must be called before a record that may belong to no request. */
+/** Forgets the request of the previous record. Must be called before a record that may belong to no request. */
 function forgetContext () {
   current = null
 }
@@ -144,7 +144,7 @@ function onRequest (lane, socket, words, bytes, at) {
   const { server } = socket
   const listener = server[kListener]
   socket[kState] = (socket[kState] | State.kServed) & ~State.kIdleCounted
-  // The request was there before the idle connection was to be closed, so it stays open.
+  // The request had arrived before the lane could close the idle connection, so the connection stays open.
   if (socket[kEndsIn] !== null) socket[kEndsIn] = null
   served.requests++
   socket[kRead] += words[w + Word.kRequestWireBytes] + bodyBytes
@@ -420,7 +420,7 @@ function upgrade (server, socket, req, head) {
   socket[kState] = (socket[kState] | State.kUpgraded | (isUndecided ? State.kUndecided : 0)) & ~State.kReadPaused
   if (!isLight(socket)) removeListeners(socket)
   server[kListener].sockets.delete(socket)
-  endResource(req) // As Node frees its parser here.
+  endResource(req) // Node frees its parser here.
   if (server.listenerCount(event) === 0) {
     socket.destroy()
     return

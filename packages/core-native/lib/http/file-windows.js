@@ -25,7 +25,7 @@ const kWindowBytes = 1024 * 1024
 const kTimedWindowBytes = 64 * 1024
 /** At most this many windows are out: the lane sends one while JavaScript handles the report of the one before. */
 const kWindowsMax = 2
-/** Up to this size (bytes) a whole response is read at once if the file is in memory, and sent with its head in one record. As kFileReadBytesMax. */
+/** Up to this size (bytes) a whole response is read at once if the file is in memory, and sent with its head in one record. Equal to kFileReadBytesMax. */
 const kShortBytes = 8 * 1024
 const kNothing = Buffer.alloc(0)
 const short = Buffer.alloc(kShortBytes)
@@ -72,7 +72,7 @@ class FileWindows {
    * @type {number[] | null}
    */
   #dropped = null
-  /** The socket's kWritten as long as only these windows are written; see isAlone. */
+  /** Value of the socket's kWritten if nothing but these windows was written; see isAlone. */
   #written = 0
 
   /**

@@ -100,8 +100,8 @@ function restartDifferent (socket) {
 }
 
 /**
- * The timeout that the socket would have on Node now. There, an answer that the lane gives here without JavaScript would set the socket's
- * timeout to keepAliveTimeout, and the next request would set it back.
+ * Returns the timeout that the socket would have on Node now. On Node each answer sets the socket's timeout to keepAliveTimeout, and the next
+ * request sets it back; here JavaScript does not see the answers that the lane gives itself.
  *
  * @param {EngineSocket} socket
  * @param {number} flags of kSilence

@@ -8,8 +8,8 @@ const { addHeaderLine: stockAddHeaderLine } = require('../node-private/node-inte
 require('./body-limit')
 const { kResource, kResourceEnded, kEndHeld, kStripped } = require('./symbols')
 
-// Most field names that get a rule. Applications meet some dozens; if a client invents names, names
-// without a rule take Node's own way.
+// At most this many field names get a rule. Applications meet some dozens. If a client invents more, names without a rule
+// take Node's own way.
 const kRulesMax = 512
 // Longest field name (characters) that is worth a rule.
 const kRuleNameMax = 64

@@ -88,7 +88,7 @@ function engineOf ({ req }) {
  * @param {(error: Error | null, fd?: number, file?: OpenedFile) => void} callback
  */
 function openFile (at, flags, mode, engine, callback) {
-  // fs.open() handles these, and refuses a path with NUL.
+  // These cases are left to fs.open(), which refuses a path with NUL.
   if (engine === null || typeof at !== 'string' || at.includes('\0')) {
     fs.open(at, flags, mode, (error, fd) => callback(error, fd, kUnknown))
     return
@@ -102,7 +102,8 @@ function openFile (at, flags, mode, engine, callback) {
     if (kept === kOwn) return callback(null, fd, kUnknown)
     const file = fileOf(kept)
     const number = descriptorOf()
-    // In a worker the engine keeps a copy, so `fd` is closed now. Node would close that number when the worker ends, even if another file has it by then.
+    // In a worker the engine keeps a copy, so `fd` is closed now. Node would close that number when the worker ends, even if another file has
+    // it by then.
     if (!isMainThread) fs.close(fd, () => {})
     callback(null, number, file)
   })
@@ -127,7 +128,7 @@ function findOpen (engine, absolute, callback) {
  * Calls fs.fstat(). The callback comes in a later turn; a synchronous call would wait for a file system on a network.
  *
  * @param {number} fd
- * @param {(stats: fs.Stats | null) => void} callback null: the system does not say
+ * @param {(stats: fs.Stats | null) => void} callback null: fstat() has failed
  */
 function statFile (fd, callback) {
   fs.fstat(fd, (error, stats) => callback(error === null ? stats : null))

@@ -66,7 +66,7 @@ function learnField (name) {
   return field
 }
 
-/** Node's own setHeader() if the short way does the same; null: it does not, and is not used. */
+/** Node's own setHeader(); null: the short way would not do the same, and is not used. */
 const stockSetHeader = learnField('Content-Type') === undefined ? null : setHeader
 
 /** Whether a response's values are checked as http.validateHeaderValue() does. @param {import('node:http').OutgoingMessage} res */

@@ -151,7 +151,7 @@ Object.defineProperty(EngineServerResponse.prototype, 'constructor', {
 })
 Object.setPrototypeOf(EngineServerResponse, ServerResponse)
 
-// Drops arguments that were left out: code that replaced end() may count them.
+// Drops arguments that the caller left out: code that has replaced end() may count its arguments.
 /** @param {...unknown} args @returns {unknown[]} without `undefined` at the end */
 function given (...args) {
   while (args.length !== 0 && args[args.length - 1] === undefined) args.pop()

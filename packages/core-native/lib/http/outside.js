@@ -13,7 +13,7 @@ const kResourceOptions = { requireManualDestroy: true }
 /** @type {AsyncResource | null} */
 let outside = null
 
-/** Remembers the empty context. Must be called from a record of a lane, where none is entered. */
+/** Remembers the empty context. Must be called from a record of a lane, where no context is entered. */
 function rememberOutside () {
   if (outside !== null) return
   outside = new AsyncResource('HTTPSYSOUTSIDE', kResourceOptions)

@@ -2,8 +2,8 @@
 
 // fs.createReadStream(…).pipe(res): a lane reads and sends the file instead of the stream, without a visible difference.
 //
-// No function of Node is changed. Two members of one stream are: the table of functions that it opens, reads and closes its file with, and,
-// until its first read, the method for that read. So 'open', 'ready', 'error', 'close', destroy(), autoClose and abort signals remain Node's.
+// No function of Node is changed, only two members of the one stream: the table of functions with which it opens, reads and closes its file,
+// and, until its first read, the method for that read. So 'open', 'ready', 'error', 'close', destroy(), autoClose and abort signals remain Node's.
 // The first read decides. By then the file is open, and the application's code after pipe() has run. From there on the lane's reports
 // move `bytesRead`, and Node continues to read if something unusual happens: another destination, a pause, another writer.
 
@@ -93,7 +93,7 @@ class PipedFile {
     setReader(stream, firstRead)
   }
 
-  // -- What the stream calls -----------------------------------------------------------------------
+  // -- Called by the stream ------------------------------------------------------------------------
 
   /** @param {string | Buffer} path @param {string | number} flags @param {number} mode @param {(error: Error | null, fd?: number) => void} callback */
   open (path, flags, mode, callback) {
@@ -292,7 +292,7 @@ class PipedFile {
     this.#resource = new AsyncResource('FSREQCALLBACK', kResourceOptions)
   }
 
-  // -- What the lane reports -----------------------------------------------------------------------
+  // -- Reports of the lane -------------------------------------------------------------------------
 
   /** @param {number} bytes */
   windowDropped (bytes) {
@@ -312,7 +312,7 @@ class PipedFile {
   /** @param {number} bytes @param {number} errno */
   windowLeft (bytes, errno) {
     const windows = this.#windows
-    // The window was out behind one that has failed.
+    // This window was given to the lane after one that has failed.
     if (windows === null) return
     if (this.#res.finished) this.#isCut = true
     this.#count(bytes)

@@ -100,7 +100,7 @@ Object.assign(prototype, {
   getCipher () { return this.destroyed ? null : this[kTls].cipher },
   /** @this {EngineSecureSocket} */
   isSessionReused () { return this.destroyed ? null : this[kTls].isReused },
-  /** Not for a server that must not see the client's certificate, which the session contains. @this {EngineSecureSocket} */
+  /** Undefined for a server that must not see the client's certificate: the session contains it. @this {EngineSecureSocket} */
   getSession () { return this[kTls].isForeign ? undefined : ask(this, Question.kSession) },
   /** Undefined, as on Node: only a client has a ticket. */
   getTLSTicket () { return undefined },

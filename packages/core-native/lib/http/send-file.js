@@ -53,7 +53,7 @@ function coded (code, Base, message) {
 function readRange (options) {
   if (typeof options !== 'object' || options === null) throw wrongType('options', 'of type object', options)
   refuseUnknown('sendFile()', options, ['start', 'end'])
-  const { start, end } = /** @type {{ start?: number, end?: number }} */ (options) // What is no number is refused below.
+  const { start, end } = /** @type {{ start?: number, end?: number }} */ (options) // Values that are no numbers are refused below.
   for (const [name, value] of Object.entries({ start, end })) {
     if (value !== undefined) readInteger(`options.${name}`, value, 0)
   }

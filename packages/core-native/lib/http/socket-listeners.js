@@ -16,9 +16,9 @@ const { kLane, kListener, kReceiving, kSlot, kState, kTls } = require('./symbols
 
 // Events whose listeners do the work on Node that records do here. Our sockets get empty listeners, so that listenerCount() is as on Node.
 const kCounted = ['data', 'end', 'resume', 'pause']
-/** The same for a socket with TLS: listeners of tls.Server, which remain after an upgrade. */
+/** Events for which a socket with TLS gets further empty listeners, in place of those of tls.Server; they remain after an upgrade. */
 const kCountedTls = ['close', 'close', '_tlsError', 'error', 'secure']
-/** Further ones of a socket with TLS until its handshake is done. */
+/** Events for which a socket with TLS has further empty listeners until its handshake is done. */
 const kCountedHandshake = ['error', 'timeout']
 const { on } = EventEmitter.prototype // on() of Readable would start to read.
 

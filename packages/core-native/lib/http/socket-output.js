@@ -254,7 +254,7 @@ function holdRest (socket, write) {
   hold(socket, write)
 }
 
-/** Bytes of a stream were sent: completes a write that has waited for nothing else. @param {EngineSocket} socket */
+/** Completes a write of which all bytes are published, when bytes of its stream were sent. @param {EngineSocket} socket */
 function finishCopied (socket) {
   const held = socket[kHeldWrite]
   if (held === null || held.chunks.length !== 0 || held.block !== kNoBlock) return

@@ -189,7 +189,7 @@ class Methods extends /** @type {EngineSocketBase} */ (net.Socket) {
     return super.setEncoding(encoding)
   }
 
-  // -- What a handshake does with an upgraded socket, which need not be a stream for it -----------------
+  // -- Methods that a handshake calls on an upgraded socket, without making it a stream -----------------
 
   // The type of a listener is open, as in Node's types: it may be one of any event.
   /** @param {string | symbol} event @param {(...args: any[]) => void} listener */

@@ -19,7 +19,10 @@ module.exports = /** @type {typeof import('../../types/internal')} */ ({
   kRequestCount: Symbol('httpsys.requestCount'),
   kOutgoingData: Symbol('httpsys.outgoingData'),
   kOnClosed: Symbol('httpsys.onClosed'),
-  /** On a socket that the application has asked to close: runs the server's end in the context of that call; otherwise null. */
+  /**
+   * On a socket that the application has asked to close: a function that runs another one in the context of that call, in which the server's
+   * 'close' is emitted; otherwise null.
+   */
   kEndsIn: Symbol('httpsys.endsIn'),
   kUnref: Symbol('httpsys.unref'),
   kHoldsLoop: Symbol('httpsys.holdsLoop'),
