@@ -124,8 +124,8 @@ function joinOthers (server, plan, { port, backlog = 0 }, inUse, done) {
     if (meeting.found === kOurs) native.leave(port)
     return done(inUse(), [])
   }
-  // Use another queue than workers that got the port from the primary, unless the application names a queue: as on Node, the port is
-  // then in use for this worker.
+  // Use another queue than workers that got the port from the primary: as on Node, the port is then in use for this worker. A queue that the
+  // application has named is shared with these workers.
   const { queueName, isImplied } = listener.sharing
   joinPort(server, { ...plan, port, inUse, ...(isImplied && { queueName: `${queueName}, joined` }) }, backlog, (error, opened) => {
     if (error === null) endWithPrimary(listener)
@@ -195,7 +195,7 @@ function disconnected (listener, closed) {
  * @param {ListenServer} server
  * @param {Wanted & { isFed?: boolean }} wanted
  * @param {BoundHandle} handle
- * @param {(sockets: number[]) => boolean} isShared true: the engine need not accept on the handle. Owns the descriptors
+ * @param {(sockets: number[]) => boolean} isShared owns the descriptors; returns whether another member accepts, so that the engine need not
  * @param {Done} done
  */
 function join (server, wanted, handle, isShared, done) {

@@ -31,10 +31,10 @@ const { kBegin, kGiveToNode, kListener } = require('../http/symbols')
 /**
  * @typedef {object} Plan
  * @property {Endpoint[]} endpoints
- * @property {{ id: number, port: number, text: string }[]} prefixes a port without any: everything on its sockets
- * @property {boolean} isPlain listen(port)
+ * @property {{ id: number, port: number, text: string }[]} prefixes for a port without any, the server gets all requests on the port's sockets
+ * @property {boolean} isPlain made by listen(port), without prefixes
  * @property {import('../options/stand-in').Mapping} [mapping] the entry of HTTPSYS_LISTEN by which the program's port became prefixes
- * @property {boolean} [isKnownToPrimary] in a worker of node:cluster: the primary is to hear that this mapped server listens
+ * @property {boolean} [isKnownToPrimary] in a worker of node:cluster: the primary must be informed that this mapped server listens
  * @property {number} [fd] a bound socket of one of the ports
  *
  * @typedef {object} Opened
@@ -313,7 +313,7 @@ function openPort (server, group, backlog, done, deadline = performance.now() + 
  *
  * @param {ListenServer} server
  * @param {Group} group
- * @param {typeof meet | null} meets takes the port's name, or returns the result if that has happened; null: the port is not shared
+ * @param {typeof meet | null} meets takes the port's name, or returns the result if the name was taken before; null: the port is not shared
  * @param {Done} done runs before openOwn() returns, unless the port is shared
  */
 function openOwn (server, group, meets, done) {
@@ -360,8 +360,8 @@ function bindAll ({ endpoints, isPlain, isMember }) {
 }
 
 /**
- * Joins the members of a port: uses their sockets if the addresses match, and binds others. An endpoint whose connections a program that
- * is no member accepts, and gives to members that pass them on, gets a handle without a socket.
+ * Joins the members of a port: uses their sockets if the addresses match, and binds others. An endpoint gets a handle without a socket if a
+ * program that is no member accepts there and gives the connections to members, which pass them on.
  *
  * @param {ListenServer} server
  * @param {Group} group
@@ -600,7 +600,7 @@ function closeUnneeded (server, gone) {
   }
   const next = beside.first()
   if (next === undefined || isNeeded(ownEndpoint(server))) return
-  // The first socket beside it becomes server._handle, which address() reports and close() closes.
+  // The first of the server's other sockets becomes server._handle, which address() reports and close() closes.
   const handle = /** @type {ListenHandle} */ (handleOf(server)) // A server that listens has a handle.
   beside.delete(next)
   setHandle(server, next.handle)

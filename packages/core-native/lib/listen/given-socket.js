@@ -1,7 +1,7 @@
 'use strict'
 
 // listen({ prefix, fd }), where fd is a socket bound by another program, such as a systemd socket unit. It replaces the sockets
-// that the server would bind on that port, and is shared with other processes like them.
+// that the server would bind on that port, and is shared with other processes as these are.
 
 const fs = require('node:fs')
 const { ListenArgsError } = require('../base/errors')
@@ -13,8 +13,8 @@ const { listenError } = require('./listen-error')
 /** @import { Endpoint } from './listen-args' */
 
 /**
- * Handles by descriptor, kept from listen() until one for that descriptor succeeds. After a failure the handle stays open for the
- * next attempt: closing it would close the application's descriptor.
+ * Handles by descriptor. Each is kept until a listen() with its descriptor succeeds. After a failure the handle stays open for the next
+ * attempt: closing it would close the application's descriptor.
  *
  * @type {Map<number, { handle: ListenHandle, identity: string }>}
  */

@@ -107,9 +107,9 @@ function refuseIgnoredByListen ([first, ...others], isSecure) {
   }
 }
 
-// Reads the queue of a server. Workers of a node:cluster share an implied queue, and on a port also a named one without queueMode; with
-// `exclusive` a worker's server has a queue of its own, as on Node. Servers of a process that HTTPSYS_LISTEN maps share an implied
-// queue, too: on stock Node they may listen on several addresses of one port.
+// Reads the queue of a server. Workers of a node:cluster share an implied queue; with listen(port) they share a named queue, too, even
+// without queueMode. With `exclusive` a worker's server has a queue of its own, as on Node. Servers of a process that HTTPSYS_LISTEN maps
+// share an implied queue, too: on stock Node they may listen on several addresses of one port.
 /** @param {Pick<GivenOptions, 'queueName' | 'queueMode' | 'exclusive'>} options @param {{ isPort?: boolean, isShared?: boolean }} [form] @returns {SharingOptions} */
 function readSharing ({ queueName, queueMode, exclusive }, { isPort = false, isShared = cluster.isWorker } = {}) {
   if (queueName !== undefined && (typeof queueName !== 'string' || queueName === '' || queueName.length > kQueueNameMax || isImpliedQueue(queueName))) {
@@ -223,7 +223,7 @@ function readRest (rest, parsed) {
   /** @type {Record<string, unknown>} */
   const options = {}
   for (const arg of given) {
-    // listen(port, host) of a program whose port is configured to be a prefix.
+    // A program calls listen(port, host), and its port is configured to be a prefix.
     if (typeof arg === 'string') options.host = arg
     else if (typeof arg === 'object' && arg !== null) Object.assign(options, withInherited(arg))
     else throw new ListenArgsError(`after a prefix come options and a callback, not ${String(arg)}`)

@@ -11,7 +11,7 @@ const { planOf, readPrefix } = require('./listen-args')
 
 const kVariable = 'HTTPSYS_LISTEN'
 const kPortMax = 65535
-/** Stands before a prefix whose path is to be removed from its requests' URLs. */
+/** Written before a prefix whose path must be removed from its requests' URLs. */
 const kStrip = 'strip:'
 
 /** @param {string} problem @returns {never} @throws ERR_HTTPSYS_ENVIRONMENT */
@@ -24,14 +24,14 @@ function isPort (text) {
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= kPortMax
 }
 
-/** Returns the problem without an error's text about listen(), which the user has not called. @param {unknown} error */
+/** Returns the problem that an error names, without the text about listen(), which the user has not called. @param {unknown} error */
 function problemOf (error) {
   const { message, problem = message } = /** @type {Error & { problem?: string }} */ (error)
   return problem
 }
 
 /**
- * @param {string} place of the options, for an error; '' has none
+ * @param {string} place of the options in the variable, for an error; '' = no particular place
  * @param {[place: string, text: unknown][]} given prefixes, with or without "strip:"
  * @param {Record<string, unknown>} options of listen()
  * @returns {Mapping}

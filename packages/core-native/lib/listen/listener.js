@@ -149,7 +149,7 @@ class Listener {
     /** Options object for the constructor of each response, reused. */
     this.responseOptions = { highWaterMark: 0, rejectNonStandardBodyWrites: false }
     this.own = takeEngineOptions(options)
-    /** Options that were given. Defaults of some of the others apply only to servers with prefixes: Node has no such limits. */
+    /** Names of our options that were given. Some others have their default only on servers with prefixes: Node has no such limits. */
     this.given = new Set(Object.keys(kEntries).filter((name) =>
       options[/** @type {keyof ServerOptions} */ (name)] !== undefined))
     /** kSendRateMs, or less in tests. */
@@ -180,8 +180,11 @@ class Listener {
     this.sockets = new Set()
     /** Local address of the latest connection, shared with later connections to the same address. @type {EngineListener['near']} */
     this.near = undefined
-    // If the application removes one of them, Node's own code serves the server.
-    /** Our listeners that replace Node's for connections. @type {[event: string, listener: ConnectionListener][]} */
+    /**
+     * Our listeners that replace Node's for connections. If the application removes one, Node's own code serves the server.
+     *
+     * @type {[event: string, listener: ConnectionListener][]}
+     */
     this.ownListeners = []
     /** Event of the first of `ownListeners` that is no longer registered; undefined: none is missing. @type {string | undefined} */
     this.removedEvent = undefined
@@ -199,8 +202,11 @@ class Listener {
     this.idleMs = 0
     /** Whether the lanes close idle connections once the server is closed. False if one of its own handlers called close(), as on Node. */
     this.endsIdle = true
-    // The idle connections without TLS of the closed server move to the other members of these ports.
-    /** Ports that the server shared with other members when it was closed. @type {Set<number>} */
+    /**
+     * Ports that the server shared with other members when it was closed: its idle connections without TLS move to these members.
+     *
+     * @type {Set<number>}
+     */
     this.successorPorts = new Set()
     /** True if listen(port) runs in a cluster's worker, which asks its primary. */
     this.asksPrimary = false
@@ -337,7 +343,7 @@ class Listener {
 
   /**
    * @param {Sources} sources
-   * @param {import('../prefixes/url-prefix').UrlPrefix[]} bound those with bound certificates; for a port, its implied prefix
+   * @param {import('../prefixes/url-prefix').UrlPrefix[]} bound prefixes with bound certificates; for a port, its implied prefix
    */
   #follow (sources, bound) {
     const prefixes = () => {
@@ -481,7 +487,7 @@ class Listener {
     theEngine().native.reserve(port, prefixes)
   }
 
-  /** @param {number[]} ports @param {{ id: number }[]} prefixes @returns {Promise<unknown>} resolves when the other members of the ports know */
+  /** @param {number[]} ports @param {{ id: number }[]} prefixes @returns {Promise<unknown>} resolves when the other members of the ports know of it */
   unregister (ports, prefixes) {
     const ids = prefixes.map(({ id }) => id)
     const isKnown = ports.filter((port) => this.ports.has(port))
@@ -517,7 +523,7 @@ class Listener {
     this.forgetIfUnused()
   }
 
-  // After a failed listen(), tells the lanes that a server that was closed before it is still closed.
+  // Must be called when a listen() has failed or was cancelled. If the server was closed before it, tells the lanes that it still is.
   #stayClosed () {
     if (this.isClosed && this.id !== 0) this.configure()
   }

@@ -46,7 +46,7 @@ class Opening {
     this.listener.origin = null
     /** Error found before anything was opened. */
     this.failure = this.listener.failure
-    /** True until run() returns; false in answers of other processes. */
+    /** True until run() returns; false when answers of other processes arrive later. */
     this.isWithinListen = true
     this.listener.failure = null
   }
@@ -61,7 +61,7 @@ class Opening {
     if (this.failure !== null) return this.refuse(this.failure)
     if (isServedByNode(this.server)) return this.listen()
     const isPort = typeof fd !== 'number' && addressType !== -1
-    // Pipes, sockets that another program has bound, and handles of a cluster's primary.
+    // The server listens on a pipe, on a socket that another program has bound, or on a handle of a cluster's primary.
     if (handleOf(this.server) || !isPort) return this.onForeignHandle()
     const plan = this.listener.plan ?? planForPort(
       this.server, this.bound.address, /** @type {number} */ (this.bound.port), this.bound.flags)

@@ -1,6 +1,6 @@
 'use strict'
 
-// The name of a port, under which its processes meet. If another user's process has taken the name, a server that can do without
+// Takes the name under which the processes of a port meet. If another user's process has taken the name, a server that can do without
 // sharing listens alone, with a warning; any other listen() fails at once with an error that names the process.
 
 const path = require('node:path')

@@ -116,7 +116,7 @@ function register (listener, wanted, callback) {
 }
 
 /**
- * Takes prefixes back.
+ * Withdraws registered prefixes.
  *
  * @param {import('../backend/engine').Engine} engine
  * @param {Listener} listener

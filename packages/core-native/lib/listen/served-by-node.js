@@ -1,7 +1,7 @@
 'use strict'
 
-// Decides which servers of the engine Node's own code serves: servers that ask for Node's lenient parser, and servers whose own
-// 'connection' (or 'secureConnection') listener was removed, because then the program reads its connections itself.
+// Decides whether Node's own code must serve a server of the engine: if the server asks for Node's lenient parser, or if our 'connection' (or
+// 'secureConnection') listener was removed, because then the program reads its connections itself.
 
 const { isParsedByNode } = require('../options/lenient')
 const { kListener } = require('../http/symbols')

@@ -1,7 +1,7 @@
 'use strict'
 
 // A server's handle without a socket of its own. A program that is no member of the port has the socket (a cluster's primary, say), and
-// the members to which it gives connections pass them on. If they end, no process accepts, so the handle keeps looking for a socket.
+// the members to which it gives connections pass them on. If all of these end, no process accepts, so the handle keeps looking for a socket.
 
 const net = require('node:net')
 const { clearInterval, setInterval } = require('node:timers')

@@ -74,7 +74,7 @@ function nearestFolder (missing) {
 }
 
 /**
- * Serves a folder. Throws what is wrong with the arguments, and rejects as addPrefix() and listen() do.
+ * Serves a folder. Throws if an argument is wrong; rejects as addPrefix() and listen() do.
  *
  * @param {PrefixServer} server
  * @param {unknown} where

@@ -1,6 +1,6 @@
 'use strict'
 
-// Listening with the operating system's own HTTP server (HTTP.SYS), which takes URLs instead of sockets. Node's
+// Listens with the operating system's own HTTP server (HTTP.SYS), which takes URLs instead of sockets. Node's
 // listen() has run up to the point where it would bind; a UrlHandle replaces the libuv handle.
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // Cast as in node-internals.js.
