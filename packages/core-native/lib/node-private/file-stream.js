@@ -1,7 +1,7 @@
 'use strict'
 
-// Functions for the undocumented members of fs.ReadStream. They are looked for when the first file is piped into a response, because most
-// programs never load Node's file streams. If one is missing or was replaced (isFileStream(), patchOf()), files go through Node's streams
+// Functions for the undocumented members of fs.ReadStream. This file looks for the members when the first file is piped into a response, because most
+// programs never load Node's file streams. If a member is missing or was replaced (isFileStream(), patchOf()), files go through Node's streams
 // alone.
 
 const fs = require('node:fs')
@@ -38,7 +38,7 @@ let isNode = false
 /** @type {FileStreams | null | undefined} null: this Node's streams are unknown; undefined: no file was piped so far */
 let known
 
-/** @param {unknown} value @returns {string} the source of a function; empty where it is none */
+/** @param {unknown} value @returns {string} the source of a function; empty for other values */
 function sourceOf (value) {
   return typeof value === 'function' ? Function.prototype.toString.call(value) : ''
 }

@@ -181,7 +181,7 @@ function collect () {
     refusesManyHeaders: refusesManyHeaders(),
     contextsAreFrames,
     copyTlsSettings,
-    // By version number: a test would need a real connection.
+    // Whether `maxConnections` 0 allows no connection. Decided by version number, because a test would need a real connection.
     zeroIsALimit: Number(process.versions.node.split('.')[0]) >= 21,
     handshakeTimeoutOf: (server) => tlsSetting(server, 'handshake-timeout'),
     sniCallbackOf: (server) => tlsSetting(server, 'snicallback'),

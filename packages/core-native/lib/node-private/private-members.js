@@ -38,7 +38,7 @@ const kPlainServerFields = [
   'connectionsCheckingInterval', 'highWaterMark', 'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'maxHeaderSize',
   'noDelay', 'rejectNonStandardBodyWrites', 'requireHostHeader'
 ]
-/** Such properties that older versions lack: shouldUpgradeCallback since 22.21, httpValidation since 24. */
+/** Undocumented properties of an http.Server that older versions lack: shouldUpgradeCallback since 22.21, httpValidation since 24. */
 const kNewServerFields = ['httpValidation', 'shouldUpgradeCallback']
 /** An undocumented switch of an http.Server. */
 const kServerSwitches = ['httpAllowHalfOpen']
@@ -140,7 +140,7 @@ const kUnusedNames = new Set([
 ])
 
 /**
- * Names that ESLint refuses as members of a variable with this name; elsewhere they are options, or words of our own.
+ * By name of a variable: names that ESLint refuses as members of that variable; elsewhere they are options, or words of our own.
  *
  * @type {Map<string, Set<string>>}
  */
