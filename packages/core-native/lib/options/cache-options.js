@@ -21,7 +21,7 @@ const table = require('./table')
  * `prefixes`: canonical; empty = all prefixes of the server
  */
 
-/** The engine's cache has both rule sets, HTTP.SYS only the second. */
+/** Values of the option `rules`. The engine's cache has both rule sets, HTTP.SYS only the second. */
 const kRules = table.cache.rules.choices
 const kDurationMax = table.cache.duration.most
 
@@ -88,7 +88,7 @@ function readCompress (value, capabilities) {
     if (typeof name !== 'string') throw wrongType('options.cache.compress', 'a list of strings', name)
     if (!kCodings.includes(name)) throw wrongValue('options.cache.compress', `a list of '${kCodings.join("', '")}'`, name)
   }
-  if (!capabilities.cacheRules) return 0 // refuseIncapable() refuses it.
+  if (!capabilities.cacheRules) return 0 // refuseIncapable() refuses the option.
   const wanted = kCodings.reduce((bits, name, bit) => list.includes(name) ? bits | 1 << bit : bits, 0)
   if (value === true) return wanted & capabilities.cacheCodings
   const missing = kCodings.filter((_, bit) => (wanted & ~capabilities.cacheCodings & 1 << bit) !== 0)

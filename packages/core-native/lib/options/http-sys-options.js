@@ -9,7 +9,7 @@ const table = require('./table')
 
 /** Bits of authentication schemes: Windows' HTTP_AUTH_ENABLE_… @type {Record<string, number>} */
 const kSchemes = { basic: 1, digest: 2, ntlm: 4, negotiate: 8, kerberos: 16 }
-/** By the values of Windows' HTTP_LOGGING_ROLLOVER_TYPE. */
+/** Values of the option `rollover`; the index of each is its number in Windows' HTTP_LOGGING_ROLLOVER_TYPE. */
 const kRollovers = table.httpSys.logging.options.rollover.choices
 // Longest timeout that HTTP.SYS can store, in seconds (16 bits). 0 means its own default.
 const kSecondsMax = 2 ** 16 - 1

@@ -50,7 +50,7 @@ function readOption (name, { type, default: byDefault, least = 0, most, orZero, 
  * @template {Table} T
  * @param {T} table
  * @param {object} given other names are ignored
- * @param {string} [where] they are, for messages
+ * @param {string} [where] place of the options, for messages
  * @returns {Taken<T>}
  * @throws ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE, ERR_HTTPSYS_OPTION
  */

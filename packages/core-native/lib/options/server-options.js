@@ -17,7 +17,7 @@ const kEntries = table.server
  *
  * @param {unknown} option true, false, an object, or undefined
  * @throws ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_HTTPSYS_OPTION
- * @returns {{ isWanted: boolean | undefined, settings: import('../../types/binding').Http2Settings }} undefined: HTTP/2 only if TLS negotiates it
+ * @returns {{ isWanted: boolean | undefined, settings: import('../../types/binding').Http2Settings }} isWanted undefined: HTTP/2 only if TLS negotiates it
  */
 function takeHttp2 (option) {
   const isObject = typeof option === 'object' && option !== null
