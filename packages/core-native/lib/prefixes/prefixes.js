@@ -66,7 +66,7 @@ class Prefixes {
   paths = []
   /** Bits of Way of the prefixes by id. @type {number[]} */
   ways = []
-  /** Bits of Way of a prefix that is added without any. */
+  /** Bits of Way for prefixes that are added without bits of their own. */
   #way
   /** @type {Map<string, { id: number, parsed: UrlPrefix }>} */
   #entries = new Map()
@@ -76,7 +76,7 @@ class Prefixes {
   #lost = new Map()
   /** Ports and addresses of all prefixes, including lost ones: the server has sockets there. */
   places = new Places()
-  /** The same prefixes, grouped by scheme, host and port. */
+  /** All prefixes, including lost ones, grouped by scheme, host and port. */
   #hosts = new Groups(hostOf)
   #lostPlaces = new Places()
   /** Changes that the lanes do not know yet, by id; '' = the id is no longer in use. @type {Map<number, string>} */
@@ -109,7 +109,7 @@ class Prefixes {
     return [...this.#entries.values()].map(({ parsed }) => parsed)
   }
 
-  /** The list, or the implied prefix of a server that was given a port. @returns {UrlPrefix[]} */
+  /** Returns list(), or for a server that was given a port its implied prefix. @returns {UrlPrefix[]} */
   held () {
     if (!this.isImplied) return this.list()
     return this.implied === null ? [] : [this.implied]

@@ -30,7 +30,8 @@ function programName () {
 
 /** @returns {string} the main script; without one, such as with --eval, the program that runs it */
 function mainFile () {
-  // pm_exec_path: PM2 starts a file of its own. process.mainModule is set even in modules that are loaded before the main script.
+  // PM2 starts a file of its own, and names the program's in pm_exec_path. process.mainModule is set even in modules that are loaded before
+  // the main script.
   return process.env.pm_exec_path || process.mainModule?.filename || process.argv[1] || process.execPath
 }
 

@@ -182,7 +182,7 @@ function addReservation (prefix, rights, { as } = {}) {
 }
 
 /**
- * Deletes a reservation; reservations below it stay. Needs the same right as to make it.
+ * Deletes a reservation; reservations below it stay. Needs the same right as addReservation().
  *
  * @param {string} prefix
  * @param {{ as?: Who }} [options] by default as the administrator, who owns the file
