@@ -13,7 +13,7 @@ const { Word } = R
 
 // Size, bytes, of the ArrayBuffer with which takeBlock() makes V8 look at foreign memory: up to 64 bytes it would be in V8's heap.
 const kCountedBytes = 128
-// Bytes of blocks taken over between two such looks. V8 itself looks at 32 MiB.
+// takeBlock() makes V8 look at foreign memory whenever it has taken over blocks of so many bytes. V8 by itself looks at 32 MiB.
 const kForeignBytes = 2 * 1024 * 1024
 
 /** @import { BlockOwner, EngineSocket, SocketChannel, SocketWrite } from '../../types/internal' */
@@ -35,7 +35,7 @@ class Lane {
     this.receiveBlocks = new ReceiveBlocks(native, index)
     this.writer = new ReplyWriter(native, index, memory.control, opensTurns)
     /**
-     * Sockets by slot. A WebSocket whose socket is unused has its channel here.
+     * Sockets by slot. A WebSocket whose socket is unused has its channel here instead.
      *
      * @type {(EngineSocket | SocketChannel | undefined)[]}
      */
@@ -51,7 +51,7 @@ class Lane {
     this.extras = 0
     /** The slot of the socket that has sent a large piece last. */
     this.largeSlot = -1
-    /** Bytes of blocks taken over since V8 has looked at them. */
+    /** Bytes of blocks taken over since takeBlock() last made V8 look at foreign memory. */
     this.foreignBytes = 0
     /** The client's address of the connection opened last. */
     this.remoteAddress = ''
@@ -81,7 +81,7 @@ class Lane {
     return Buffer.from(block)
   }
 
-  // Handles kIntern: the lane names this field and value by their id from now on.
+  // Handles kIntern: from now on the lane names this field and value by an id.
   /** @param {Views} views @param {number} at */
   define ({ words, bytes }, at) {
     const w = at >>> 2
@@ -96,7 +96,7 @@ class Lane {
   }
 
   /**
-   * The header lines of a record as `rawHeaders` has them.
+   * Returns the header lines of a record in the form of `rawHeaders`.
    *
    * @param {Int32Array} words
    * @param {number} w index of the first line's words

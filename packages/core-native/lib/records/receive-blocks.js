@@ -1,14 +1,14 @@
 'use strict'
 
 // Memory into which a lane receives large pieces of bodies. JavaScript allocates it and lends it in advance, because
-// V8 frees its own memory with less work than foreign memory, and applications can transfer only such memory to a worker.
-// Their number grows with demand from none, so that only a lane that receives uploads has any. A piece that finds no
+// V8 frees its own memory with less work than foreign memory, and applications can transfer only V8's own memory to a
+// worker. The number of lent blocks begins with none and grows with demand, so that only a lane that receives uploads has any. A piece that finds no
 // lent block is received into memory of the lane, and copied.
 
 const { Buffer } = require('node:buffer')
 const R = require('./records')
 
-// Received bytes of a block below which they are copied, so that the application does not keep memory that it cannot see.
+// A piece with fewer bytes is copied out of its block: the application, which may keep the piece, must not keep a partly empty block with it.
 const kCopyBelowBytes = R.kBlockBytes / 4 * 3
 
 class ReceiveBlocks {

@@ -56,7 +56,7 @@ class ReplyWriter {
     this.control = control
     /** True while dispatch() runs: wakes are then collected until its end. */
     this.batching = false
-    /** True between gather() and release(). */
+    /** True between gather() and release(): written replies are not yet visible to the lane. */
     this.isGathering = false
     /** Runs after each record once the process exits. @type {(() => void) | null} */
     this.afterPublish = null
@@ -326,7 +326,7 @@ class ReplyWriter {
   }
 
   /**
-   * Publishes a record: words from the fifth on, the number of bytes of `data`, and `data`.
+   * Publishes a record of these parts: `fields` (its words from the fifth on), the number of bytes of `data`, and `data`.
    *
    * @param {number} type
    * @param {number} slot
@@ -421,7 +421,7 @@ class ReplyWriter {
     const w = this.offset >>> 2
     words[w + Word.kRecordType] = type | (flags << Shift.kRecordFlags)
     words[w + Word.kRecordExtra] = 0
-    // Within dispatch(), the end of the current request record closes it.
+    // Within dispatch(), the broadcast is closed at the end of the current request record.
     if (!this.batching) nodeProcess.nextTick(closeBroadcast, this)
   }
 

@@ -13,7 +13,7 @@ const kEntriesMin = 16
 class SentBlocks {
   /** @type {number[]} */
   #ids = new Array(kEntriesMin).fill(0)
-  /** undefined: the entry is free. @type {(T | undefined)[]} */
+  /** Values of the entries; undefined: the entry is free. @type {(T | undefined)[]} */
   #values = new Array(kEntriesMin).fill(undefined)
   #mask = kEntriesMin - 1
   size = 0
