@@ -1,7 +1,7 @@
 'use strict'
 
-// Bindings of certificates to host and port, for all applications of this user (HTTP.SYS has them per machine). The bindings
-// file has only paths of certificates and keys, so that no key is copied; listening processes read those files.
+// Reads and changes the bindings of certificates to host and port, which all applications of this user share (with HTTP.SYS, all of the machine).
+// The bindings file has only paths of certificates and keys, so that no key is copied; listening processes read those files.
 
 const fs = require('node:fs')
 const path = require('node:path')

@@ -1,6 +1,6 @@
 'use strict'
 
-// Certificates in a folder, one per host: `shop.example.pem` has key and certificate, or `shop.example.key` and
+// Reads and watches a folder of certificates, one per host: `shop.example.pem` has key and certificate, or `shop.example.key` and
 // `shop.example.crt` have one each; `_.example` stands for `*.example`, `default` for every other host. A change
 // takes effect if all files are valid; otherwise there is a warning, and the previous certificates stay in use.
 

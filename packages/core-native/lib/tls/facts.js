@@ -1,6 +1,6 @@
 'use strict'
 
-// Facts about a connection's TLS, from a lane's record. They are parsed when the application reads them.
+// Facts about a connection's TLS, from a lane's record. Each is parsed when the application first reads it.
 
 const { Buffer } = require('node:buffer')
 const { X509Certificate } = require('node:crypto')

@@ -1,6 +1,6 @@
 'use strict'
 
-// Combines the TLS options for listen(): its own, the ones given to createServer() and createAdapter(), and certificates bound to host and port.
+// Combines the TLS options for listen(): its own options, the options of createServer() or createAdapter(), and certificates bound to host and port.
 
 const net = require('node:net')
 const { TlsCertificateError } = require('../base/errors')

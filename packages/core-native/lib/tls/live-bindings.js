@@ -1,7 +1,7 @@
 'use strict'
 
 // Applies changed bindings to running servers. A change by `httpsys add sslcert` or `delete sslcert`, or a renewed certificate file, takes
-// effect for new connections. If it is invalid, there is a warning, and the previous certificates stay in use.
+// effect for new connections. If the change is invalid, there is a warning, and the previous certificates stay in use.
 
 const fs = require('node:fs')
 const { clearTimeout, setTimeout } = require('node:timers')

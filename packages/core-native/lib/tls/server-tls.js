@@ -35,7 +35,7 @@ const kCopies = {
   logging: /** @type {WeakMap<object, unknown>} */ (new WeakMap())
 }
 
-/** Events of a tls.Server that change the lanes' handshakes while they have listeners: handshakes wait for them, or report secrets. */
+/** Events of a tls.Server. While one has listeners, the lanes' handshakes wait for these, or report secrets ('keylog'). */
 const kTlsEvents = ['newSession', 'resumeSession', 'OCSPRequest', 'keylog']
 
 /**
@@ -53,7 +53,7 @@ class ServerTls {
   /** Context for the lanes only: Node's own code uses and changes the server's context. @type {SecureContext | null} */
   #context = null
   #ticketKeys
-  /** The names of the kTlsEvents that had listeners when #context was made. */
+  /** Names of the events in kTlsEvents that had listeners when #context was made. */
   #heard = ''
   /** Hosts from the options, folders and bindings. @type {Sources['hosts']} */
   #sources = []
@@ -104,7 +104,7 @@ class ServerTls {
     if (kTrustOptions.some((name) => trust[name] !== this.#trust[name])) this.setHosts(this.#sources)
   }
 
-  /** Must be called when the owner got other settings than it was created with. @param {boolean} offersHttp2 */
+  /** Must be called when the owner, a tls.Server of Node's, got other settings than it was created with. @param {boolean} offersHttp2 */
   settingsChanged (offersHttp2) {
     this.offersHttp2 = offersHttp2
     this.#ticketKeys = ticketKeysFor(this.owner)
