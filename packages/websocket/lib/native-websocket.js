@@ -1,7 +1,7 @@
 'use strict'
 
-// A WebSocket of `ws` whose frames are read and written by the I/O threads. States, events and their order are
-// the members of ws' own websocket.js, whose code serves sockets that are not the engine's.
+// A WebSocket of `ws` whose frames are read and written by the I/O threads. States, events and their order are as in ws' own
+// websocket.js, whose code serves sockets that are not the engine's.
 
 const { Buffer, Blob } = require('node:buffer')
 const { clearTimeout, setTimeout } = require('node:timers')
@@ -50,7 +50,7 @@ const kStates = ['CONNECTING', 'OPEN', 'CLOSING', 'CLOSED']
  *   [kChannel]?: Channel, [kSocket]?: Duplex | null, [kPending]?: Pending | undefined, [kIsFirstFragment]?: boolean, [kLost]?: number, [kServer]?: WsServer
  * }} State
  */
-/** @typedef {State & { [kChannel]: Channel }} Native one with a channel */
+/** @typedef {State & { [kChannel]: Channel }} Native a WebSocket with a channel */
 
 /** @param {WebSocket} self @returns {State} */
 const hidden = (self) => self
@@ -97,7 +97,8 @@ class WebSocket extends ws.WebSocket {
     opened = this
   }
 
-  // The first listener of a server's WebSocket is the server's own, a function and its scope for each: not added, as emitClose() does its work.
+  // The first listener of a server's WebSocket is the server's own. It is not added, because each would cost a function and its scope;
+  // emitClose() does its work.
   /** @param {string | symbol} event @param {(...args: any[]) => void} listener any: of every event, as in Node's types */
   on (event, listener) {
     if (opened === this) {
@@ -294,7 +295,7 @@ function quietly (options) {
   return quiet
 }
 
-// -- What the I/O thread tells ---------------------------------------------------------------------
+// -- Events from the I/O thread --------------------------------------------------------------------
 
 /** @type {WebSocketHandlers<Native>} */
 const handlers = {
@@ -322,7 +323,7 @@ const handlers = {
   error (owner, kind, detail, zlibCode, zlibText) {
     const error = createReadError(kind, detail, zlibCode, zlibText)
     const wasEmitted = owner._errorEmitted
-    // From here on a sent close frame ends the socket.
+    // From here on close() ends the socket when its close frame was sent.
     owner._errorEmitted = true
     owner.close(closeCodeOf(kind))
     if (!wasEmitted) owner.emit('error', error)
@@ -419,7 +420,7 @@ function closePayload (code, data) {
   if (typeof code !== 'number' || !isCloseCode(code)) {
     throw new TypeError('First argument must be a valid error code number')
   }
-  const reason = /** @type {string | Uint8Array | undefined} */ (data) // What else it may be is refused below.
+  const reason = /** @type {string | Uint8Array | undefined} */ (data) // Other values are refused below.
   if (reason === undefined || !reason.length) {
     const payload = Buffer.allocUnsafe(2)
     payload.writeUInt16BE(code, 0)
@@ -449,7 +450,7 @@ function sendAfterClose (self, data, callback) {
   nodeProcess.nextTick(callback, error)
 }
 
-// -- Blobs: what is sent behind one waits until it has been read -----------------------------------
+// -- Blobs: frames that are sent after a Blob wait until it has been read --------------------------
 
 /** @param {Native} self @param {number} flags @param {Sent} data @param {Callback | undefined} callback */
 function enqueue (self, flags, data, callback) {

@@ -1,6 +1,6 @@
 'use strict'
 
-// The errors of ws' receiver for what the I/O thread refuses (src/websocket/message_reader.h has the numbers).
+// Makes the errors that ws' receiver would make for frames that the I/O thread refuses (src/websocket/message_reader.h has the numbers).
 
 const { constants } = require('node:zlib')
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// Reads the settings that an I/O thread needs of a WebSocket that `ws` has negotiated.
+// Reads the settings that an I/O thread needs for a WebSocket that `ws` has negotiated.
 
 const { constants } = require('node:zlib')
 const { extensionName, deflateOf } = require('./ws-internals')

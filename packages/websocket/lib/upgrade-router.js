@@ -15,7 +15,7 @@ const routers = new WeakMap()
 /**
  * @typedef {object} Route
  * @property {string} path begins and ends with `/`
- * @property {boolean} isWhole true: compared with the URL that the client has sent, not with what `stripPrefix` leaves of it
+ * @property {boolean} isWhole true: `path` is compared with the URL that the client has sent; false: with the part that `stripPrefix` leaves of it
  * @property {UpgradeHandler} handler
  */
 

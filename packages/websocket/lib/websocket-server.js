@@ -8,7 +8,7 @@ const { NativeWebSocket, whileUpgrading } = require('./native-websocket')
 const { completeUpgrade } = ws.WebSocketServer.prototype
 
 const kOpen = 1
-// The options of broadcast(). Others throw: a misspelt `filter` would send the message to all clients.
+// Options of broadcast(). Other names are refused: with a misspelt `filter` all clients would get the message.
 const kBroadcastOptions = ['filter', 'binary', 'compress', 'fin', 'mask']
 // Text above this length (characters) is converted to bytes once: sent by reference, it can be shared only as bytes.
 const kLongText = 16 * 1024
@@ -29,7 +29,7 @@ class WebSocketServer extends ws.WebSocketServer {
     Object.assign(this.options, { port: given.port, server: null })
   }
 
-  /** @param {...unknown} args the handshake's */
+  /** @param {...unknown} args of ws' completeUpgrade() */
   completeUpgrade (...args) {
     whileUpgrading(this, () => Reflect.apply(completeUpgrade, this, args))
   }
@@ -39,7 +39,7 @@ class WebSocketServer extends ws.WebSocketServer {
    *
    * @param {unknown} data which send() checks
    * @param {import('../types').BroadcastOptions} [options]
-   * @returns {number} of these clients
+   * @returns {number} number of clients that get the message
    */
   broadcast (data, options = {}) {
     core.internals.refuseUnknown('broadcast()', options, kBroadcastOptions)

@@ -30,8 +30,8 @@ const { Mask, Shift, Word } = R
 /** @typedef {{ data: string | Uint8Array, flags: number, bytes: number, callback: SendCallback | undefined }} Held */
 
 /**
- * An event for the application, and what it is about: a is a message, an opcode, a code or a kind; b is whether it is binary, a payload, a reason or a
- * detail; c and d are of an error alone.
+ * An event for the application, with the arguments of its handler (see tell()). `a` is the message, opcode, close code or kind of error; `b` says
+ * whether the message is binary, or is the payload, reason or detail; only an error has `c` and `d`.
  *
  * @typedef {{ type: number, a: Buffer | number | undefined, b: boolean | Buffer | number | undefined, c: number | undefined, d: string | undefined, cost: number }} Event
  */
@@ -52,9 +52,9 @@ const kLoopBytesMax = 48
 // Sent bytes that the lane might not have reported yet (limits.h: kCreditBytes).
 const kCreditStepBytes = 64 * 1024
 
-// Output and events of a channel that wait. Most channels never have a Backlog.
+// Waiting output and events of a channel. Most channels never have a Backlog.
 class Backlog {
-  /** Bytes of frames not accepted by the lane, or passed by reference and not sent. */
+  /** Bytes of frames that the lane has not accepted yet, or that it got by reference and has not sent. */
   buffered = 0
   /** Events that wait. @type {Event[] | null} */
   events = null
@@ -76,7 +76,7 @@ class WebSocketChannel {
      * @type {EngineSocket | WeakRef<EngineSocket>}
      */
     this.socket = socket
-    // The parts of the Addresses object, which is collected with an unused socket.
+    // Copied from the Addresses object, because that is collected together with an unused socket.
     const { near, remoteAddress, remotePort } = socket[kRemote]
     this.near = near
     this.remoteAddress = remoteAddress
@@ -88,7 +88,7 @@ class WebSocketChannel {
     this.owner = owner
     this.state = state
     this.unacknowledged = 0
-    /** Bytes accepted by the lane and not sent. */
+    /** Bytes that the lane has accepted and not sent. */
     this.unsent = socket[kUnsent]
     forgetExtra(socket)
     /** null until its first use. @type {Backlog | null} */
@@ -118,7 +118,7 @@ class WebSocketChannel {
     return this.keep(socket instanceof WeakRef ? socket.deref() ?? this.revive() : socket)
   }
 
-  /** Keeps a socket that is used. @param {EngineSocket} socket */
+  /** Keeps the socket alive from now on, because other code uses it. @param {EngineSocket} socket */
   keep (socket) {
     this.state &= ~kFresh
     this.socket = socket
@@ -428,7 +428,7 @@ class BlockWrite {
     this.leave()
     const { channel } = this
     const backlog = channel.more()
-    // Removes all frames that are done: one that other channels send, too, may be done later than those after it.
+    // Removes all frames that are done. A frame that other channels send, too, may be done later than frames after it.
     while (backlog.block !== null && backlog.block.isDone) backlog.block = backlog.block.previous
     for (let at = backlog.block; at !== null; at = at.previous) {
       while (at.previous !== null && at.previous.isDone) at.previous = at.previous.previous
