@@ -7,7 +7,7 @@ const { formatTable } = require('./table')
 /** @typedef {import('./context').Context} Context */
 /** @typedef {import('@httpsys/core-native/service-state').CacheMember} CacheMember */
 
-// Error codes of a port on which no process listens, or no longer.
+// Error codes that mean that no process listens on a port, or not any more.
 const kGone = ['ECONNREFUSED', 'ENOENT']
 const kPorts = { http: 80, https: 443 }
 

@@ -7,7 +7,7 @@ const { formatTable } = require('./table')
 /** @typedef {import('@httpsys/core-native/service-state').Member} Member */
 /** @typedef {{ port: number, code: string | undefined, message: string }} Problem */
 
-// Error codes of a port on which no process listens, or no longer.
+// Error codes that mean that no process listens on a port, or not any more.
 const kGone = ['ECONNREFUSED', 'ENOENT']
 
 const kColumns = [

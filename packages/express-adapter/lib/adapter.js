@@ -28,7 +28,7 @@ const kListenOptions = [
 class Adapter {
   /** @type {core.AlignedPrototypes | null} */
   #prototypes = null
-  /** The name of a TLS option that createAdapter() got; undefined: none. @type {string | undefined} */
+  /** Name of a TLS option that createAdapter() was given; undefined: none was given. @type {string | undefined} */
   #tlsName
 
   /** @param {Application} app @param {AdapterOptions} options as own properties */
@@ -41,7 +41,7 @@ class Adapter {
     const given = { ...options, ...alignment?.prototypes.constructors }
     this.server = this.#tlsName === undefined
       ? core.createServer(given, /** @type {RequestListener} */ (app))
-      // Cast: see types/index.d.ts.
+      // Cast: types/index.d.ts explains it.
       : /** @type {core.Server} */ (/** @type {unknown} */ (
           core.https.createServer({ ...given, [kAdapterTls]: true }, /** @type {RequestListener} */ (app))))
     if (alignment === null) return
@@ -52,7 +52,7 @@ class Adapter {
 
   /** @param {unknown[]} args @returns {core.Server} */
   listen (...args) {
-    // Installed once more: mounting may have put another application's prototypes above this one's since.
+    // Installed once more: since createAdapter(), mounting may have put another application's prototypes above this one's.
     this.#prototypes?.install()
     if (this.#tlsName !== undefined) refuseWithoutTls(this.#tlsName, args)
     // Cast: the server checks the arguments.
@@ -86,7 +86,8 @@ class Adapter {
 
 /**
  * @param {StaticFilesOptions} options
- * @returns {StaticFilesOptions} the options, with requests without a file left to the application. A value that is no object is refused elsewhere
+ * @returns {StaticFilesOptions} the options, by default with `fallthrough`: the application gets requests for which there is no file. serveFiles()
+ *   refuses a value that is no object
  */
 function withFallthrough (options) {
   if (typeof options !== 'object' || options === null || options.fallthrough !== undefined) return options
@@ -95,7 +96,7 @@ function withFallthrough (options) {
 
 /** @param {core.Server} server @param {core.AlignedPrototypes} prototypes */
 function watch (server, prototypes) {
-  // Replaces emit() instead of adding listeners, whose number is visible, and for 'upgrade' decides what a request means.
+  // Replaces emit() and adds no listeners: their number is visible, and with a listener of 'upgrade' Node would treat requests as upgrades.
   Object.defineProperty(server, 'emit', {
     configurable: true,
     writable: true,
@@ -108,7 +109,8 @@ function watch (server, prototypes) {
 }
 
 /**
- * Converts listen()'s arguments to the server's. Only `(port | path, options, callback)` is a form of the adapter's own. TLS options mean HTTPS.
+ * Converts the arguments of the adapter's listen() to arguments of the server's. Only the form `(port | path, options, callback)` is the
+ * adapter's own. With TLS options the adapter listens with HTTPS.
  *
  * @param {unknown[]} args
  * @returns {unknown[]}
@@ -127,7 +129,7 @@ function listenArgs (args) {
 }
 
 // Refuses TLS options in later arguments of listen(), where Node reads no options: the adapter reads them from one place.
-/** @param {unknown[]} args of listen() that are not read for options of TLS @throws ERR_HTTPSYS_OPTION */
+/** @param {unknown[]} args of listen() in which TLS options would be ignored @throws ERR_HTTPSYS_OPTION */
 function refuseTlsBehind (args) {
   for (const options of args) {
     if (typeof options !== 'object' || options === null) continue
@@ -157,7 +159,7 @@ function splitTls (options) {
   return { tls: Object.fromEntries(Object.entries(tls ?? {}).filter(([, value]) => value !== undefined)), others }
 }
 
-/** @param {string} name of an option of TLS @param {unknown[]} args of listen() @throws ERR_HTTPSYS_OPTION where none of them would use it */
+/** @param {string} name of an option of TLS @param {unknown[]} args of listen() @throws ERR_HTTPSYS_OPTION if the server would speak TLS nowhere */
 function refuseWithoutTls (name, [where]) {
   if (!isPrefixForm(where)) return
   const given = /** @type {string | PrefixListenOptions} */ (where)
