@@ -124,8 +124,8 @@ class AlignedPrototypes {
 }
 
 /**
- * Whether an object only adds properties to Node's prototype, as Express does. If it replaced one, constructors and the server
- * would use the replacement before the application has begun.
+ * Returns whether an object only adds properties to Node's prototype, as Express does. If the object replaced a property of Node's,
+ * constructors and the server would use the replacement before the application has begun.
  *
  * @template {object} T
  * @param {unknown} object

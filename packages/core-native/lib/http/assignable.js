@@ -64,7 +64,7 @@ function addSetter (layer, key) {
   }
   Object.defineProperty(layer, key, { configurable: true, enumerable: original.enumerable, get, set })
   return () => {
-    // Other code may have replaced the setter or the getter meanwhile; its functions stay.
+    // If other code has replaced the setter or the getter meanwhile, its function stays.
     const now = Object.getOwnPropertyDescriptor(layer, key)
     if (now?.set === set) Reflect.defineProperty(layer, key, now.get === get ? original : { ...now, set: undefined })
   }

@@ -81,7 +81,7 @@ function onRecord (lane, words, bytes, at) {
   }
   forgetContext()
   switch (type) {
-    // Cast: only a WebSocket, which gets no requests, has a channel there.
+    // Cast: `entry` is a channel only for a WebSocket, which gets no requests.
     case kRequest: return onRequest(lane, /** @type {EngineSocket} */ (entry), words, bytes, at)
     case kMessage: return /** @type {SocketChannel} */ (entry[kChannel]).onMessage(words, bytes, at)
     case kMessageBlock:
@@ -173,7 +173,7 @@ function onOpen (lane, slot, words, bytes, at) {
     publish(socket, R.ReplyType.kReset)
     return
   }
-  if (isPending) { // Only counted, so that close() waits for it.
+  if (isPending) { // The handshake is not done: the connection is only counted, so that close() waits for it.
     socket[kState] |= State.kFailed
     countConnection(server)
     server[kListener].sockets.add(socket)
@@ -466,7 +466,7 @@ function onCredit (socket, bytes, isTaken) {
   if ((socket[kState] & State.kStream) === 0) return resumeWrite(socket)
   try {
     resumeStreams(socket, resumeWrite)
-  } finally { // Also if a listener throws.
+  } finally { // The write must be completed even if a listener throws.
     finishCopied(socket)
   }
 }

@@ -412,7 +412,7 @@ function upgrade (server, socket, req, head) {
   req.complete = true
   req.push(null)
   const event = req.method === 'CONNECT' ? 'connect' : 'upgrade'
-  // For a WebSocket the lane hears later whether it must read bytes or frames: from _read(), or from openWebSocket().
+  // For a WebSocket, _read() or openWebSocket() later informs the lane whether it must read bytes or frames.
   const isUndecided = event === 'upgrade' && loadBinding().capabilities.nativeFrames && kWebSocketExpression.test(/** @type {string} */ (req.headers.upgrade))
   socket[kLane].writer.command(kUpgradeAccept, isUndecided ? R.kReplyUndecided : 0, socket[kSlot])
   // A WebSocket's socket stays light unless it is used as a stream.
@@ -495,7 +495,7 @@ function onBodyEnd (lane, socket, words, bytes, at) {
     limitLines(socket.server, raw)
     addHeaderLines(req, raw, raw.length)
   }
-  if ((socket[kState] & State.kReadPaused) !== 0) socket.resume() // For the next message.
+  if ((socket[kState] & State.kReadPaused) !== 0) socket.resume() // The next message must be read.
   const resource = /** @type {AsyncResource} */ (req[kResource])
   current = resource
   resource.runInAsyncScope(pushEnd, undefined, req)

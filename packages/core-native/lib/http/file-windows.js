@@ -58,7 +58,7 @@ class FileWindows {
   #socket
   #fd
   #id
-  /** Where the next window begins. */
+  /** Offset in the file at which the next window begins. */
   #at
   /** Size of a window, bytes; the last window may be smaller. */
   #size
@@ -219,7 +219,7 @@ class FileWindows {
     this.#owner.windowLeft(untold, errno)
   }
 
-  /** Lets other output continue when the last window is back. */
+  /** Must be called when the last window is back: lets other output of the connection continue. */
   end () {
     this.#socket[kState] &= ~State.kFileOut
     finishCopied(this.#socket) // Completes an end() of the socket that was called meanwhile.

@@ -11,8 +11,8 @@ const { captureContext } = require('./outside')
 const { State, publish } = require('./socket-state')
 const { kIncoming, kState } = require('./symbols')
 
-// Added to keepAliveTimeout before the connection is closed, so that a client that trusts the
-// advertised value does not meet the close (Node's own margin, ms).
+// Time (ms, Node's own margin) by which a connection stays open longer than keepAliveTimeout, so that a client that trusts the
+// advertised value does not meet the close.
 const kKeepAliveMarginMs = 1000
 // Least time from 'timeout' to the next question to the lane, ms. If the lane has given an answer meanwhile, a new silence has begun, which
 // needs a 'timeout' of its own.

@@ -1,6 +1,6 @@
 'use strict'
 
-// The object that keeps a response's headers until they are sent, and the short way into it.
+// Makes the object that keeps a response's headers until they are sent. Its fields are set by a short way, without Node's setHeader().
 
 const http = require('node:http')
 const { kOutHeaders, isLenientHeaderValidation, setHeader } = require('../node-private/node-internals')

@@ -226,7 +226,7 @@ class FileWrite {
   done () {
     const { res } = this
     countWaiting(res, -this.bytes)
-    // Set only now: until the file was sent, destroy() has to cut it off.
+    // Set after the file was sent and not earlier: until then, destroy() must cut it off.
     if (isLast(res) && res.socket !== null) res.socket[kState] |= State.kCloseSoon | State.kFinSent
     const resource = res.req[kResource]
     // 'finish' is emitted at once, because the next record may end the connection.

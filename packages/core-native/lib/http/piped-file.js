@@ -125,8 +125,8 @@ class PipedFile {
   }
 
   /**
-   * Called when the application looks at `fd`: opens another descriptor for it. It must not close the engine's, whose number another file
-   * could get.
+   * Called when the application looks at `fd`: opens another descriptor for the application. It must not get the engine's: if it closed that,
+   * another file could get the number.
    */
   show () {
     const fd = pinFile(this.#tableFd, this.#engine, this.#id)

@@ -1,7 +1,7 @@
 'use strict'
 
-// The listeners that Node adds to the socket of every HTTP connection, and those that it keeps on every socket with TLS. Our sockets get
-// them when they become streams: before that, none of these events can happen.
+// Adds the listeners that Node has on the socket of every HTTP connection, and on every socket with TLS. Our sockets get
+// these listeners when they become streams: before that, none of these events can happen.
 
 const { EventEmitter } = require('node:events')
 const http = require('node:http')
@@ -16,7 +16,7 @@ const { kLane, kListener, kReceiving, kSlot, kState, kTls } = require('./symbols
 
 // Events whose listeners do the work on Node that records do here. Our sockets get empty listeners, so that listenerCount() is as on Node.
 const kCounted = ['data', 'end', 'resume', 'pause']
-/** Events for which a socket with TLS gets further empty listeners, in place of those of tls.Server; they remain after an upgrade. */
+/** Events for which a socket with TLS gets further empty listeners, in place of the listeners of tls.Server; they remain after an upgrade. */
 const kCountedTls = ['close', 'close', '_tlsError', 'error', 'secure']
 /** Events for which a socket with TLS has further empty listeners until its handshake is done. */
 const kCountedHandshake = ['error', 'timeout']
@@ -63,7 +63,7 @@ function onSocketClose () {
 // Stands for the 'close' listener of a response that was assigned to a light socket.
 function onResponseClosed () {}
 
-/** Removes the stand-in for the listener of a response that was detached. @param {EngineSocket} socket */
+/** Removes onResponseClosed(), when the response for which it stands was detached. @param {EngineSocket} socket */
 function forgetResponse (socket) {
   socket.removeListener('close', onResponseClosed)
 }

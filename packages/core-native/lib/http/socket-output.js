@@ -1,6 +1,6 @@
 'use strict'
 
-// The output of a socket: bytes go out as reply records; credits bound what was accepted and is not sent yet.
+// Sends the output of sockets as reply records. Credits limit the bytes of a socket that were accepted and not sent yet.
 
 const { Buffer } = require('node:buffer')
 const { nodeProcess } = require('../node-private/node-process')
@@ -54,7 +54,7 @@ function mayHaveExtra (socket) {
   return true
 }
 
-/** Returns the extra credit of a socket that has few unsent bytes, is closed, or gives its output to a channel. @param {EngineSocket} socket */
+/** Takes the extra credit from a socket that has few unsent bytes, is closed, or gives its output to a channel. @param {EngineSocket} socket */
 function forgetExtra (socket) {
   if ((socket[kState] & State.kHasExtra) === 0) return
   socket[kState] &= ~State.kHasExtra
@@ -270,7 +270,7 @@ function resumeWrite (socket) {
   send(socket, held)
 }
 
-/** @param {Write} write @param {number} block that was sent or dropped; blocks end in order */
+/** Completes a write if its last block was sent or dropped, and nothing of it waits. @param {Write} write @param {number} block that has ended; blocks end in order */
 function blockDone (write, block) {
   if (write.block !== block) return
   write.block = kNoBlock

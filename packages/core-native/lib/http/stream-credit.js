@@ -150,7 +150,7 @@ function resumeStreams (stream, resume) {
   }
 }
 
-/** Returns the credit of a stream that has ended. @param {EngineSocket} stream @param {(stream: EngineSocket) => void} resume */
+/** Frees the shared credit of a stream that has ended, for the other streams. @param {EngineSocket} stream @param {(stream: EngineSocket) => void} resume */
 function forgetStream (stream, resume) {
   const credit = stream[kParent]?.[kStreamCredit]
   if (credit === undefined) return

@@ -56,12 +56,12 @@ module.exports = /** @type {typeof import('../../types/internal')} */ ({
   kBodyLimit: Symbol('httpsys.bodyLimit'),
 
   /**
-   * On a response of a server with a cache: the policy that setCachePolicy() has set, or null once the lane has been told the response's
+   * On a response of a server with a cache: the policy that setCachePolicy() has set, or null once the lane has got the response's
    * policy (see cache-policy.js).
    */
   kCachePolicy: Symbol('httpsys.cachePolicy'),
 
-  /** On a response: true once the lane has been told that it is complete. */
+  /** On a response: true once its end was passed to the lane. */
   kEnded: Symbol('httpsys.ended'),
   /** On an unfinished response of a stream: its neighbours on the connection, in the order of their requests; null: none. */
   kOlder: Symbol('httpsys.older'),
