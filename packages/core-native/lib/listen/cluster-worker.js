@@ -184,8 +184,8 @@ function takeShared (server, wanted, handle, done) {
   }), done)
 }
 
-// Ends a listen() under way when its handle is closed. Only worker.disconnect() passes a callback to close(); it closes handles
-// without their servers.
+// Must be called when a handle is closed. If worker.disconnect() has closed it (only that passes a callback to close()), ends the listen()
+// that is under way: worker.disconnect() does not close the server itself.
 /** @param {Listener} listener @param {unknown} closed the argument of close() */
 function disconnected (listener, closed) {
   if (typeof closed === 'function') listener.stopOpening()

@@ -52,7 +52,7 @@ const { outOfRange, readBoolean } = require('../base/validate')
  * @property {import('node:net').ListenOptions} options without port and host
  * @property {number} [fd] a bound socket of one of the ports
  * @property {import('../options/stand-in').Mapping} [mapping] the entry of HTTPSYS_LISTEN that replaced the program's port by the prefixes
- * @property {boolean} [isKnownToPrimary] mapped in a worker of node:cluster: the primary expects to hear that the worker listens
+ * @property {boolean} [isKnownToPrimary] mapped in a worker of node:cluster: the primary expects a message that the worker listens
  * @property {(number | undefined)[]} [ways] for each prefix, bits of Way (how its requests look); undefined = the default of createServer()
  * @property {GivenTlsOptions | null} tls options of TLS, null = none was given
  * @property {SharingOptions} sharing

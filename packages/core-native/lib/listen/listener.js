@@ -238,7 +238,7 @@ class Listener {
     this.ports = new Set()
     /** Pending registrations, about which other processes are being asked. @type {Map<number, number>} ports by token */
     this.asking = new Map()
-    /** The port whose socket listen({ prefix, fd }) was given; 0: none. */
+    /** Port of the socket that listen({ prefix, fd }) was given; 0: none was given. */
     this.givenPort = 0
     /** The sockets that the server listens on beside server._handle. */
     this.beside = new SocketsBeside()
@@ -401,7 +401,7 @@ class Listener {
       idleMs: this.idleMs,
       keepAliveMs: Math.max(0, Math.min(Math.floor(server.keepAliveTimeout) || 0, kMsMax)),
       maxRequestsPerSocket: Math.max(0, ~~(server.maxRequestsPerSocket ?? 0)),
-      // Also if the application listens for connections: it may listen for errors of their sockets.
+      // True also if the application listens for connections: it may then listen for errors of their sockets.
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||
         server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
       hearsUpgrades: server.listenerCount('upgrade') > 0,

@@ -175,7 +175,7 @@ function startChecking (server) {
   const listener = server[kListener]
   clearInterval(listener.checker)
   if (listener.id === 0) return
-  // In the next tick, because most applications set keepAliveTimeout after listen().
+  // Look in the next tick, because most applications set keepAliveTimeout after listen().
   nodeProcess.nextTick(() => listener.lookAtIdleTime())
   listener.checker = setInterval(() => {
     listener.lookAtIdleTime()

@@ -57,7 +57,7 @@ function warnOfLoss ({ prefix, pid }) {
 }
 
 // Ends a server's pending registrations with ECANCELED, as if the other members had answered so.
-/** @param {Listener} listener whose prefixes the engine has been told to forget */
+/** @param {Listener} listener whose prefixes the engine forgets */
 function withdraw ({ asking }) {
   for (const token of [...asking.keys()]) {
     pending.get(token)?.({ token, error: -ECANCELED, pid: 0, uid: 0, prefix: '', wanted: '', queue: '', reason: '', peerOldest: 0, peerNewest: 0, sockets: [], fed: [] })
