@@ -98,7 +98,7 @@ function withCure (error) {
   return error
 }
 
-/** Returns, for a prefix for every host, a URL that a browser accepts. @param {string} prefix */
+/** If a prefix is for every host, returns a hint with a URL that a browser on this machine accepts; otherwise ''. @param {string} prefix */
 function hintOf (prefix) {
   return /:\/\/[*+]:/.test(prefix) ? ` (here: ${prefix.replace(/:\/\/[*+]:/, '://localhost:')})` : ''
 }

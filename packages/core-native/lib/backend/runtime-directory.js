@@ -51,7 +51,7 @@ function readVariable () {
   // path.resolve() removes a final slash, with which lstat() would follow a symbolic link.
   const folder = path.resolve(value)
   requireSound(folder)
-  // Canonical, because several paths to one folder must give one meeting place.
+  // Return the canonical path, because several paths to one folder must give one meeting place.
   return fs.realpathSync(folder)
 }
 

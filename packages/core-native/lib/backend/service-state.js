@@ -20,7 +20,7 @@ const { useRuntimeDirectory } = require('./runtime-directory')
 
 const kProcNetUnix = '/proc/net/unix'
 const kOthersMax = 1000
-// Time limit (ms) of one question. The native side already gives up on the coordinator after one second.
+// Maximum time (ms) until a question is answered. The native side already gives up on the coordinator after one second.
 const kTimeoutMs = 3000
 /** Default of `limit`: the number of entries that each member lists. */
 const kListed = 1000

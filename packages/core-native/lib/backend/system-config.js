@@ -1,7 +1,7 @@
 'use strict'
 
-// Certificates and reservations of the operating system's HTTP server (HTTP.SYS), for the command line. A refusal is
-// thrown as an error that explains its code.
+// Lists and changes the certificates and reservations of the operating system's HTTP server (HTTP.SYS), for the command line. A refusal
+// is thrown as an error that explains its code.
 
 const { loadBinding } = require('./binding')
 const { CapabilityError } = require('../base/errors')

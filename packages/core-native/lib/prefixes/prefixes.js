@@ -204,7 +204,7 @@ class Prefixes {
     return id
   }
 
-  /** Must be called when a prefix is registered: if it was lost before, it no longer is. @param {UrlPrefix} parsed */
+  /** Must be called when a prefix is registered: a lost prefix is then no longer lost. @param {UrlPrefix} parsed */
   regain (parsed) {
     const lost = this.#lost.get(keyOf(parsed))
     if (lost === undefined) return

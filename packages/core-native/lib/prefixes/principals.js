@@ -1,6 +1,6 @@
 'use strict'
 
-// Principals, by which reservations name users and applications: `user:<name or uid>` and `app:<name>`. All processes on a port belong
+// Principals are the names of users and applications in reservations: `user:<name or uid>` and `app:<name>`. All processes on a port belong
 // to one user, so only the application's name, which each process chooses itself, distinguishes them.
 
 const os = require('node:os')

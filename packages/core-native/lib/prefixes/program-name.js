@@ -47,8 +47,8 @@ function nameOfUnit () {
   // All descendants of a service inherit its INVOCATION_ID, so check the main process. systemd before 248 does not set SYSTEMD_EXEC_PID.
   const isItsOwn = main === undefined ? process.ppid === kInit : [process.pid, process.ppid].includes(Number(main))
   if (invocation === undefined || !isItsOwn) return undefined
+  // The name must end its line: programs of a user session are below user@<uid>.service or in a scope, which must not match.
   const [, unit] = /\/([^/]+)\.service$/m.exec(controlGroups()) ?? []
-  // Anchored at the line's end: programs of a user session are below user@<uid>.service or in a scope, which must not match.
   return unit?.replace(kEscapeExpression, (_, code) => String.fromCharCode(parseInt(code, 16)))
 }
 

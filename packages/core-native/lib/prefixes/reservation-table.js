@@ -43,7 +43,7 @@ class ReservationTable {
     return this.get(prefix) ?? this.above(prefix)
   }
 
-  /** Finds the reservation that covers a prefix from above: as covering(), without the prefix itself. @param {string} prefix @returns {Reservation | undefined} */
+  /** Finds the longest reservation above a prefix, as covering() does, but not of the prefix itself. @param {string} prefix @returns {Reservation | undefined} */
   above (prefix) {
     const key = reservationKey(prefix)
     const root = key.indexOf('/', key.indexOf('://') + 3)

@@ -40,7 +40,7 @@ class ReceiveBlocks {
     }
     const block = this.#loans[id]
     if (bytes < kCopyBelowBytes) {
-      // Not a slice of Node's pool, whose memory the application would keep as well.
+      // The copy gets memory of its own: with a slice of Node's pool the application would keep the whole pool.
       const copy = Buffer.allocUnsafeSlow(bytes)
       block.copy(copy, 0, 0, bytes)
       this.#lend(id, block)

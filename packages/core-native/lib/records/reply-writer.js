@@ -19,7 +19,7 @@ const kFirst = R.kHeaderBytes >>> 2
 
 // Size of a segment, bytes: large enough for the largest inline piece. Two segments keep a busy lane supplied.
 const kSegmentBytes = 256 * 1024
-// Number of segments, those with the lowest ids, whose pages the lane keeps after reading them (limits.h: kReplySegmentsKept).
+// After reading, the lane keeps the pages of this many segments, the ones with the lowest ids (limits.h: kReplySegmentsKept).
 const kSegmentsKept = 8
 // The largest piece that is copied into a segment, bytes.
 const kInlineBytesMax = 64 * 1024
@@ -58,7 +58,7 @@ class ReplyWriter {
     this.batching = false
     /** True between gather() and release(): written replies are not yet visible to the lane. */
     this.isGathering = false
-    /** Runs after each record once the process exits. @type {(() => void) | null} */
+    /** Called after each published record once the process exits; null before. @type {(() => void) | null} */
     this.afterPublish = null
     this.published = 0
     this.unsignalled = 0
@@ -70,11 +70,11 @@ class ReplyWriter {
     this.free = []
     this.segment = this.#addSegment()
     this.offset = 0
-    /** The payload of the last frame: the next frame, if it has the same, begins a broadcast. @type {string | Uint8Array | null} */
+    /** Payload of the last frame. If the next frame has the same payload, it begins a broadcast. @type {string | Uint8Array | null} */
     this.lastData = null
     this.lastFlags = 0
     this.lastSlot = 0
-    /** A broadcast that is being written: how many slots it has, and the bytes of its payload. */
+    /** Number of slots of the broadcast that is being written (0: there is none), and bytes of its payload. */
     this.broadcastSlots = 0
     this.broadcastBytes = 0
   }
@@ -295,7 +295,7 @@ class ReplyWriter {
     return total
   }
 
-  // Writes the words of a record whose payload stands behind them already, and publishes it.
+  // Writes the words of a record, whose payload is already in place behind them, and publishes it.
   /** @param {number} type kData or kTrailers @param {number} slot @param {number} flags @param {number} total bytes of the payload @param {number} idleMs */
   #endData (type, slot, flags, total, idleMs) {
     const { words } = this.segment

@@ -49,7 +49,7 @@ const kGone = 1 << 4 // Closed: handlers.closed() follows the waiting events.
 const kFresh = 1 << 5 // Opened in this turn, and the socket was not used since.
 // Up to this number of bytes a loop is faster than a call that copies.
 const kLoopBytesMax = 48
-// Sent bytes that the lane might not have reported yet (limits.h: kCreditBytes).
+// The lane reports sent bytes when there are this many (limits.h: kCreditBytes): fewer might be sent, and not reported yet.
 const kCreditStepBytes = 64 * 1024
 
 // Waiting output and events of a channel. Most channels never have a Backlog.
