@@ -1,9 +1,10 @@
 /* eslint strict: "off" -- This code is sloppy: only a sloppy function can ask whether strict code has called it. */
 
-// A program around an application may assign to any property of a request before the application gets the request; on Node this makes
-// an own property. If the request has the application's prototype from the beginning, an accessor without a setter (Express' req.ip)
-// would refuse the assignment. The setters of this file make the own property. Once Express has the request, they do what Node does
-// without a setter: strict code gets an error, and sloppy code nothing.
+// Makes properties of requests assignable until Express has the request. On Node, a program around an application may assign to any
+// property before the application gets the request: this makes an own property. If the request has the application's prototype from the
+// beginning, an accessor without a setter (Express' req.ip) would refuse the assignment, so the setters of this file make the own property.
+// Once Express has the request, they do what Node does without a setter: strict code gets an error, and an assignment by sloppy code has no
+// effect.
 
 const http = require('node:http')
 const { untilUnpinned } = require('./insert-prototype')

@@ -1,8 +1,8 @@
 'use strict'
 
-// req.maxRequestBodySize: the longest body that one request may have. The lane enforces the limit of the server, which is the
-// highest one that a request can get; this file enforces lower ones. A request has a BodyLimit only if its limit was set, or if
-// its server has a ceiling and its body may be longer than maxRequestBodySize. All other requests cost nothing here.
+// Implements req.maxRequestBodySize: the length of the longest body that one request may have. The lane enforces the limit of the server,
+// which is the highest limit that a request can get; this file enforces lower limits. A request has a BodyLimit only if its limit was set,
+// or if its server has a ceiling and its body may be longer than maxRequestBodySize. All other requests cost nothing here.
 
 const http = require('node:http')
 const R = require('../records/records')

@@ -1,7 +1,7 @@
 'use strict'
 
-// The policy that a response has in the output cache. A lane decides whether to store a response when it gets the head, so the policy
-// is sent to the lane directly before the head. Until then the application may change it, even after writeHead().
+// Determines the policy of a response in the output cache, and sends it to the lane. A lane decides whether to store a response when it
+// gets the head, so the policy is sent directly before the head. Until then the application may change the policy, even after writeHead().
 
 const R = require('../records/records')
 const { loadBinding } = require('../backend/binding')

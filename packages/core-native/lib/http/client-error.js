@@ -1,8 +1,8 @@
 'use strict'
 
-// The error object of 'clientError'. The lane alone decides that a message is refused; the details
-// (HPE_* code, reason, bytesParsed, rawPacket) come from Node's own parser, run over the bytes that the
-// lane read last, so that they agree with Node's. The object is built only when it is needed.
+// Makes the error object of 'clientError'. The lane alone decides whether a message is refused. Node's own parser, run over the bytes that
+// the lane read last, gives the details (HPE_* code, reason, bytesParsed, rawPacket), so that they agree with Node's. The object is made
+// only when it is needed.
 
 const http = require('node:http')
 const { Buffer } = require('node:buffer')

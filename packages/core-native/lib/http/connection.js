@@ -1,8 +1,8 @@
 'use strict'
 
-// Handles the records of a connection. With exchange.js this is the part of Node's _http_server.js that stands
-// between the parser and the application, over records instead of a parser. The order of events, the
-// moments at which they come and the default answers follow Node; tests compare the two.
+// Handles the records of a connection. With exchange.js this replaces the part of Node's _http_server.js between the parser and the
+// application: events come from records instead of a parser. Their order and moments, and the default answers, follow Node; tests compare
+// the two.
 
 const { Buffer } = require('node:buffer')
 const diagnosticsChannel = require('node:diagnostics_channel')

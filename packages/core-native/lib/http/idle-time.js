@@ -1,9 +1,9 @@
 'use strict'
 
-// Limits how long a connection may be silent. The lane counts the time between two requests. JavaScript counts if the application has set a
-// timeout or listens to 'timeout', by Node's timer. This timer does not see every byte: the lane gives answers of its own (files, the cache,
-// other members of a port), and sends later what it was given. So when the timer fires, JavaScript asks the lane how long the connection has
-// been silent.
+// Limits how long a connection may be silent. The lane measures the time between two requests. If the application has set a timeout or
+// listens to 'timeout', JavaScript measures by Node's timer. This timer does not notice every byte: the lane gives answers of its own
+// (files, the cache, other members of a port), and sends bytes later than JavaScript has written them. So when the timer fires, JavaScript
+// asks the lane how long the connection has been silent.
 
 const net = require('node:net')
 const R = require('../records/records')
@@ -21,8 +21,8 @@ const kLookMs = 1000
 /** @import { EngineServer, EngineSocket } from '../../types/internal' */
 
 /**
- * Sockets whose timer has fired since setTimeout() was called last. `run` calls listeners in the timer's context; `told` and `seen` are the
- * beginnings of the silence that was last reported by 'timeout', and last seen, by the lane's clock.
+ * Sockets whose timer has fired since setTimeout() was called last. `run` calls listeners in the timer's context. By the lane's clock,
+ * `told` is the beginning of the silence that 'timeout' has reported last, `seen` of the silence that the lane has reported last.
  *
  * @type {WeakMap<EngineSocket, { run: (run: () => void) => void, told?: number, seen?: number }>}
  */

@@ -4,7 +4,7 @@
 //
 // No function of Node is changed, only two members of the one stream: the table of functions with which it opens, reads and closes its file,
 // and, until its first read, the method for that read. So 'open', 'ready', 'error', 'close', destroy(), autoClose and abort signals remain Node's.
-// The first read decides. By then the file is open, and the application's code after pipe() has run. From there on the lane's reports
+// The stream's first read decides. By then the file is open, and the application's code after pipe() has run. From there on the lane's reports
 // move `bytesRead`, and Node continues to read if something unusual happens: another destination, a pause, another writer.
 
 const fs = require('node:fs')

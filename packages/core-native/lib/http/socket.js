@@ -498,8 +498,9 @@ function isUnread (socket) {
   return isLight(socket) || (socket.readableFlowing === null && socket.listenerCount('readable') === 0)
 }
 
-// Whether received bytes have no reader left: the destination of the socket's pipe has ended, and there is no other reader. On Node, bytes
-// that were sent before the destination's end arrive before it. Here they come through the lane, and that end may overtake them.
+// Returns whether received bytes have no reader left: the destination of the socket's pipe has ended, and there is no other reader. On
+// Node, bytes that the client sent before the destination ended arrive before that end. Here they come through the lane, and the end may
+// overtake them.
 /** @param {EngineSocket} socket upgraded, whose writing side has ended @returns {boolean} */
 function hasLostReader (socket) {
   return (socket[kState] & State.kReaderGone) !== 0 && socket.readableFlowing === false &&

@@ -1,8 +1,8 @@
 'use strict'
 
-// The credit for unsent output of HTTP/2: how many bytes the streams of one connection may have accepted and not sent. Each
-// stream has a small credit of its own, so that no stream waits for another one. Anything above it comes out of a sum that
-// all streams share. A connection has up to a hundred streams, so a stream that its client does not read must not use up the sum.
+// Limits the unsent output of HTTP/2: how many bytes the streams of one connection may have accepted and not sent. Each stream has a small
+// credit of its own, so that no stream waits for another one. Further credit comes out of a sum that all streams share. A connection has up
+// to a hundred streams, so a stream that its client does not read must not use up the sum.
 
 const { nodeProcess } = require('../node-private/node-process')
 const { State } = require('./socket-state')
@@ -26,8 +26,8 @@ const kSharedFreely = 256 * 1024
 const kSentPart = 4
 // Sent bytes of one stream that the lane might not have reported yet: it reports at least so many together (limits.h: kStreamCreditBytes).
 const kUntoldBytes = 8 * 1024
-// With more unsent bytes of all streams than this, their client is behind: a write on a stream that it does not read is done only when bytes of the
-// stream were sent, so that Node's buffers count them. A client that reads nothing costs this beside those buffers.
+// If all streams together have more unsent bytes than this, their client is behind. A write on a stream that the client does not read is then
+// done only when bytes of the stream were sent, so that Node's buffers count them. A client that reads nothing costs this beside Node's buffers.
 const kAheadBytes = 128 * 1024
 // While the client is behind, a piece above this size (bytes) stays in the application's memory; a smaller one costs less as a copy.
 const kCopiedBytesMax = 4 * 1024

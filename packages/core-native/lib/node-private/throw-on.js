@@ -6,8 +6,8 @@ const { nodeProcess } = require('./node-process')
 
 /** The members of Node's JSStream that are used here. @typedef {{ onreadstart: () => void, readStart: () => void }} Caller */
 
-// Makes a JSStream of Node, or returns null. readStart() calls onreadstart() at once, and an error thrown there becomes an uncaught exception
-// whose message names the place of the throw. Node-API's message would name the place where the error was created.
+// Makes a JSStream of Node, or returns null. Its readStart() calls onreadstart() at once, and an error thrown there becomes an uncaught
+// exception whose message names the place of the throw. Node-API's message would name the place where the error was created.
 function findCaller () {
   const { noDeprecation } = nodeProcess
   try {

@@ -1,9 +1,9 @@
 'use strict'
 
-// Memory into which a lane receives large pieces of bodies. JavaScript allocates it and lends it in advance, because
-// V8 frees its own memory with less work than foreign memory, and applications can transfer only V8's own memory to a
-// worker. The number of lent blocks begins with none and grows with demand, so that only a lane that receives uploads has any. A piece that finds no
-// lent block is received into memory of the lane, and copied.
+// Manages the memory into which a lane receives large pieces of bodies. JavaScript allocates it and lends it in advance, because V8 frees
+// its own memory with less work than foreign memory, and applications can transfer only V8's own memory to a worker. The number of lent
+// blocks begins with none and grows with demand, so that only a lane that receives uploads has any. A piece that finds no lent block is
+// received into memory of the lane, and copied.
 
 const { Buffer } = require('node:buffer')
 const R = require('./records')

@@ -46,7 +46,7 @@ class TlsFacts {
 
   /**
    * Returns the facts as a server may see them. A server that does not ask for client certificates must not see a certificate that the
-   * client has shown to another server on the same connection, because it was checked by that server's rules.
+   * client has shown to another server on the same connection, because the certificate was checked by the other server's rules.
    *
    * @param {{ readonly asksForCertificate: boolean } | null | undefined} own TLS settings of the server; null if the system has the certificates
    * @returns {TlsFacts | ForeignFacts}
