@@ -31,7 +31,7 @@ function holderOf (address, port, { tables = ['/proc/net/tcp', '/proc/net/tcp6']
   const deadline = performance.now() + kLookMs
   const own = process.geteuid?.()
   const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
-  // sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode
+  // The columns are: sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode
   const listening = new RegExp(`^ *\\d+: ([\\dA-F]{8}|[\\dA-F]{32}):${hexPort} \\S+ 0A \\S+ \\S+ \\S+ +(\\d+) +\\d+ +(\\d+)`, 'gm')
   /** @type {Holder | null} */
   let found = null

@@ -51,7 +51,7 @@ class Alignment {
   #isLearned = false
   /** True: the prototypes stay as they are until the server's listeners change. */
   #isOver = true
-  /** The first listener of 'request'; used if it is the only one. @type {unknown} */
+  /** The first listener of 'request'; used if there is no other. @type {unknown} */
   #only = null
 
   /** @param {Pick<EngineListener, 'IncomingMessage' | 'ServerResponse'>} listener its two classes are set by this object */
@@ -67,7 +67,7 @@ class Alignment {
     this.#last = null
     this.#only = listeners[0]
     this.count = 0
-    // With two listeners nothing is aligned: the other one would see the application's methods and getters.
+    // With two listeners nothing is aligned: the second one would see the application's methods and getters.
     this.#isOver = kWanted === 0 || listeners.length !== 1
     if (this.#isOver) return
     const pair = this.#ownPair()
@@ -102,7 +102,7 @@ class Alignment {
     const request = Object.getPrototypeOf(req)
     const response = Object.getPrototypeOf(res)
     if (this.#aligned !== null) {
-      // An application that is mounted below this one leaves its own prototypes on the request.
+      // An application that is mounted below this one leaves its own prototypes on the request: that is no reason to change anything.
       const own = this.#isLearned ? null : this.#ownPair()
       if (own !== null && own.request === this.request && own.response === this.response) return
       this.#construct(null)

@@ -121,7 +121,7 @@ function limitBody (req, bytes) {
 
 // -- Reading.
 
-/** Replaces read() of a request with a limit. @this {EngineRequest} @param {...unknown} args */
+/** The method read() of a request with a limit. @this {EngineRequest} @param {...unknown} args */
 function read (...args) {
   const limit = /** @type {BodyLimit} */ (this[kBodyLimit])
   if (!limit.hasBegun && !isDumped(this) && !this.destroyed) begin(this, limit)
@@ -207,7 +207,7 @@ function fail (socket, req, error) {
   if (ownMessage(socket)?.req === req) return onSocketError.call(socket, error)
   if (socket.server.listenerCount('clientError') === 0) logRefusedBody(socket, false)
   socket.destroy(error)
-  // The end of the connection destroys only requests that still wait for their response.
+  // The end of the connection destroys requests that still wait for their response. Others are destroyed here.
   const incoming = socket[kIncoming]
   const isWaiting = Array.isArray(incoming) ? incoming.includes(req) : incoming === req
   if (!isWaiting) req.destroy(connectionReset())

@@ -49,7 +49,7 @@ function policyOf (res, { server }) {
   const { cache } = server[kListener]
   if (cache === null || cache.rules === 'rfc9111') return null
   const { cacheDuration: seconds } = res
-  // Any other value counts as not set, as in httpsys.
+  // Any other value counts as not set (docs/cache.md).
   if (typeof seconds !== 'number' || !Number.isInteger(seconds) || seconds < 0 || seconds > kSecondsMax) return null
   return seconds === 0 ? { policy: R.kCacheNothing, seconds } : { policy: R.kCacheTimeToLive, seconds }
 }

@@ -131,7 +131,7 @@ function listenAgain (server, start) {
   }
 }
 
-/** The server listens again: unfinished responses keep their connections. @param {EngineListener} listener */
+/** Must be called when a server listens again: unfinished responses then do not end their connections. @param {EngineListener} listener */
 function goOn (listener) {
   for (const socket of listener.sockets) {
     for (const res of unfinished(socket)) goOnAfter(res)

@@ -81,7 +81,7 @@ function answerEnds (connection, res) {
   res[kOlder] = undefined
   if (older !== null) older[kNewer] = newer
   if (newer !== null) {
-    // kOlder and kNewer are set together.
+    // Cast: `newer` is a response, because kOlder and kNewer are set together.
     /** @type {EngineResponse} */ (newer)[kOlder] = older
     return
   }

@@ -163,7 +163,7 @@ function onOpen (lane, slot, words, bytes, at) {
   lane.keyLog = null
   updateLoop(socket)
   // A connection of a shared port comes with its request, and no other process has it: it is served even if this server does not
-  // listen yet, or was closed and the other processes have not heard of it.
+  // listen yet, or was closed and the other processes do not know that yet.
   const isShared = (flags & R.kFlagShared) !== 0
   const isPending = (flags & R.kFlagPending) !== 0
   // The server was closed before kOpen: reset the connection, as the kernel resets connections that were not accepted. A closed server
@@ -179,7 +179,7 @@ function onOpen (lane, slot, words, bytes, at) {
     server[kListener].sockets.add(socket)
     return
   }
-  // maxConnections is not for a closed server, which still gets connections that it accepted before.
+  // maxConnections does not limit a closed server, which still gets connections that it accepted before.
   if (server.listening && isFull(server)) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kDestroy)

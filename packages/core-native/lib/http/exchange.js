@@ -194,7 +194,7 @@ function onRequest (lane, socket, words, bytes, at) {
     res = resource.runInAsyncScope(begin, undefined, server, socket, req, flags & ~R.kFlagComplete, body)
     isThrown = false
   } finally {
-    // A listener threw. The message is complete, and the connection remains usable.
+    // A listener has thrown. If the message is complete, the connection remains usable.
     if (isThrown && (flags & R.kFlagComplete) !== 0) socket[kReceiving] = null
   }
   if (res === null || (flags & R.kFlagComplete) === 0) return

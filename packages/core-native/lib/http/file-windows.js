@@ -51,7 +51,7 @@ const left = new WeakMap()
 class FileWindows {
   /** Number of windows that are out. */
   out = 0
-  /** Bytes of the part that are in no window so far. */
+  /** Bytes of the file's part that are in no window so far. */
   left
 
   #res
@@ -227,7 +227,7 @@ class FileWindows {
   }
 }
 
-/** Reports a short response that was sent to its owner. @param {EngineSocket} socket */
+/** Reports to the owner that a short response was sent. @param {EngineSocket} socket */
 function tellLeft (socket) {
   const windows = left.get(socket)
   if (windows === undefined) return

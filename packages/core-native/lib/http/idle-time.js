@@ -122,7 +122,7 @@ function timeoutNow (socket, flags) {
 function onSilence (socket, silentMs, since, flags) {
   if (socket.destroyed) return
   if ((flags & R.kFlagUnasked) !== 0) {
-    // If the socket has a timeout, JavaScript counts itself.
+    // If the socket has a timeout, JavaScript measures the silence itself.
     if (!socket.timeout) socket.emit('timeout', socket)
     return
   }

@@ -70,7 +70,7 @@ function untilUnpinned (object, undo) {
   changed.add(new WeakRef(object))
 }
 
-/** insertPrototype() until setPinning(false). Idempotent. @param {object} from @param {object} between @param {object} below as there */
+/** Does what insertPrototype() does, until setPinning(false). Idempotent. @param {object} from @param {object} between @param {object} below as there */
 function pinPrototype (from, between, below) {
   const top = objectAbove(from, between, below)
   if (top === null || pinned.has(top)) return

@@ -108,7 +108,7 @@ function openFile (at, flags, mode, engine, callback) {
     callback(null, number, file)
   })
   if (mayOpen()) return open()
-  // When a place is free, another call may have opened the same file.
+  // By the time that this call may begin, another call may have opened the same file.
   waiting.push(AsyncResource.bind(() => { if (!findOpen(engine, absolute, callback)) open() }, 'FSREQCALLBACK'))
 }
 

@@ -59,7 +59,7 @@ const EngineServerResponse = function ServerResponse (req, options) {
   // Node's constructor treats 2.0 as older than 1.1 and reads the field TE, which makes the object of all headers. A minor version 1 avoids it.
   const isHttp2 = req[kResource] !== undefined && req.httpVersionMajor === 2 && !responseCreated.hasSubscribers
   if (isHttp2) req.httpVersionMinor = 1
-  // EventEmitter would make a dictionary. If an object exists, it sets kShapeMode (keys are never deleted), which is reset below.
+  // EventEmitter would make a dictionary. If `_events` exists, EventEmitter sets kShapeMode (keys are never deleted), which is reset below.
   this._events = new Events()
   this._eventsCount = 0
   Reflect.apply(StockServerResponse, this, [req, options])

@@ -74,7 +74,7 @@ class PipedFile {
   #isStopped = false
   /** True once the application has ended the response: bytes that are sent later do not count as read. */
   #isCut = false
-  /** Closes the file once the windows are back. @type {(() => void) | null} */
+  /** Function that closes the file once the windows are back; null: none is needed. @type {(() => void) | null} */
   #closeLater = null
   /** The system's error if a window was not sent; 0: all were sent. */
   #errno = 0
@@ -205,7 +205,7 @@ class PipedFile {
     })
   }
 
-  /** The descriptor that the file is read with. */
+  /** Descriptor with which the file is read. */
   get #fd () {
     return this.#id === kOwn ? /** @type {number} */ (this.#stream.fd) : this.#tableFd
   }
@@ -401,7 +401,7 @@ function readError (errno) {
  * @param {object} methods the prototype that has the engine's own methods of a response
  */
 function onPipe (res, source, methods) {
-  // A stream that is piped again: its first read looks at the destinations.
+  // If a stream is piped again, its first read looks at the destinations.
   if (!isFileStream(source) || operationsOf(source) instanceof PipedFile) return
   const refusal = loadBinding().capabilities.sendsFiles ? sourceRefusal(source) || responseRefusal(res, methods) : 'backend'
   if (refusal === '') new PipedFile(source, res, methods) // eslint-disable-line no-new -- The stream has it.

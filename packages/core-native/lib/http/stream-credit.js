@@ -96,7 +96,7 @@ function creditOf (stream) {
 
 /** @param {EngineSocket} stream of which kStreamBytesMin or more are unsent */
 function hasStreamCredit (stream) {
-  // Relayed by another process: this one does not know the other streams of the client's connection.
+  // Another process relays the stream: this process does not know the other streams of the client's connection.
   if (stream[kParent] === undefined) return false
   return creditOf(stream).has(stream)
 }
@@ -121,7 +121,7 @@ function settleStream (stream) {
   if (stream[kUnsent] > kUntoldBytes) creditOf(stream).settle(stream)
 }
 
-/** Lets a stream's write wait until resumeStreams() lets it go on. @param {EngineSocket} stream */
+/** Lets a stream's write wait until resumeStreams() continues it. @param {EngineSocket} stream */
 function waitForCredit (stream) {
   if (stream[kParent] !== undefined) creditOf(stream).waiting.add(stream)
 }
@@ -144,7 +144,8 @@ function resumeStreams (stream, resume) {
       resume(waiting)
       isOver = true
     } finally {
-      // A listener of 'drain' has thrown. The other streams must not wait for the next credit, which may never come.
+      // If a listener of 'drain' has thrown, continue in the next tick: the other streams must not wait for the next credit, which might never
+      // come.
       if (!isOver) nodeProcess.nextTick(resumeStreams, stream, resume)
     }
   }

@@ -94,7 +94,7 @@ function openAsWorker (server, plan, query, done) {
     if (errno !== 0) {
       const settled = (/** @type {Error | null} */ error, /** @type {Opened[]} */ opened) => {
         done(error, opened)
-        // After 'listening': without the handle Node would not report that event to the primary.
+        // Drop the handle after 'listening': without it Node would not report that event to the primary.
         setImmediate(dropHandle, handle)
       }
       if (errno === kErrnoEADDRINUSE) return joinOthers(server, plan, query, inUse, settled)

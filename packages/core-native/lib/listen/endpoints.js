@@ -588,7 +588,7 @@ function closeUnneeded (server, gone) {
   const { beside, givenPort, prefixes: { places } } = server[kListener]
   const isNeeded = (/** @type {Endpoint} */ endpoint) =>
     places.needs(endpoint) || (endpoint.port === givenPort && places.hasPort(givenPort))
-  // Look at all sockets of the port if it has a wildcard socket, which makes the narrower ones superfluous, or no prefix at all.
+  // Look at all sockets of the port if it has no prefix at all, or a wildcard socket, which makes the narrower sockets superfluous.
   const isAll = places.hasWildcard(gone.port) || !places.hasPort(gone.port)
   const mayGo = isAll
     ? beside.ofPort(gone.port)

@@ -152,7 +152,7 @@ class Listener {
     /** Names of our options that were given. Some others have their default only on servers with prefixes: Node has no such limits. */
     this.given = new Set(Object.keys(kEntries).filter((name) =>
       options[/** @type {keyof ServerOptions} */ (name)] !== undefined))
-    /** kSendRateMs, or less in tests. */
+    /** Time (ms) over which minSendRate is averaged: kSendRateMs, or less in tests. */
     this.sendRateMs = kSendRateMs
     this.http2 = takeHttp2(options.http2)
     this.kernel = takeHttpSys(options.httpSys)

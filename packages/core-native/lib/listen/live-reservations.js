@@ -18,7 +18,7 @@ let stopWatching = null
 
 /** @param {Listener} listener with registered prefixes */
 function watch (listener) {
-  // The file may have changed since the registration was asked for.
+  // The file may have changed since the registration was requested, so look at it again.
   if (!listeners.has(listener)) postponed.add(listener)
   listeners.add(listener)
   stopWatching ??= watchReservations(onChange)

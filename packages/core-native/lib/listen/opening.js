@@ -149,7 +149,7 @@ class Opening {
     const { handle } = own
     if (plan.isPlain) listener.prefixes.implied = impliedBy(plan, handle)
     if (listener.ports.size > 0 && !isAnyPort(plan)) watchReservations(listener)
-    // `opening` is cleared here and no earlier: without it configure() treats a server that was closed before as still closed.
+    // `opening` is cleared here and no earlier: while it is null, configure() treats a server that was closed before as still closed.
     listener.opening = null
     setHandle(server, handle)
     if (!bound.address && !listener.asksPrimary) {

@@ -190,7 +190,7 @@ function registrationError (result, wanted, queueName) {
     case EADDRINUSE: {
       const text = conflictText(result, wanted, queueName)
       if (!isPlain) return withText(text)
-      // Node's own error, because people and programs look for it, with `pid` of the process that has the port.
+      // Use Node's own error, because people and programs look for it, and add the `pid` of the process that has the port.
       const error = wanted.inUse?.() ?? listenError(errno, endpoints[0].host ?? '::', port, { isMember: true })
       if (result.reason !== 'plain') error.message += `: ${text}`
       return Object.defineProperties(error, { prefix: { value: prefix }, pid: { value: pid } })

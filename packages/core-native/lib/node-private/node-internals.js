@@ -144,7 +144,7 @@ function copyTlsSettings (from, to) {
   }
 }
 
-/** Reads a setting of a tls.Server that has no public name. @template T @param {object} server @param {string} description of its symbol @returns {T} */
+/** Reads a setting for which a tls.Server has no public property. @template T @param {object} server @param {string} description of its symbol @returns {T} */
 function tlsSetting (server, description) {
   return Reflect.get(server, findSymbol(server, description, 'tls.Server'))
 }

@@ -53,7 +53,7 @@ class Lane {
     this.largeSlot = -1
     /** Bytes of blocks taken over since takeBlock() last made V8 look at foreign memory. */
     this.foreignBytes = 0
-    /** The client's address of the connection opened last. */
+    /** Address of the client whose connection was opened last. */
     this.remoteAddress = ''
     /** TLS secrets of the connection that the next record opens. @type {{ slot: number, lines: string } | null} */
     this.keyLog = null

@@ -1,7 +1,7 @@
 'use strict'
 
 // Reads and changes the bindings of certificates to host and port, which all applications of this user share (with HTTP.SYS, all of the machine).
-// The bindings file has only paths of certificates and keys, so that no key is copied; listening processes read those files.
+// The bindings file has only paths of certificates and keys, so that no key is copied; listening processes read the files themselves.
 
 const fs = require('node:fs')
 const path = require('node:path')

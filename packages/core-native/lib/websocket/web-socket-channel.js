@@ -91,7 +91,7 @@ class WebSocketChannel {
     /** Bytes that the lane has accepted and not sent. */
     this.unsent = socket[kUnsent]
     forgetExtra(socket)
-    /** null until its first use. @type {Backlog | null} */
+    /** Waiting output and events; null until the first use. @type {Backlog | null} */
     this.backlog = null
   }
 
@@ -377,7 +377,7 @@ class WebSocketChannel {
     this.keepSocket().destroy()
   }
 
-  /** Ends this direction behind everything that was sent. */
+  /** Ends our direction of the connection after everything that was sent. */
   end () {
     if ((this.state & kClosed) !== 0) return
     if (this.held !== null) this.state |= kEnding
@@ -445,7 +445,7 @@ class BlockWrite {
   }
 }
 
-/** Set in the class that webSocketOpener() derives. @type {Handlers} */
+/** Handlers of events; the class that webSocketOpener() derives has its own. @type {Handlers} */
 WebSocketChannel.prototype.handlers = /** @type {Handlers} */ (/** @type {unknown} */ (null))
 
 /** The own keys of a socket to which the application has added none. @type {Set<string | symbol> | undefined} */
