@@ -50,7 +50,7 @@ async function serve ({ out, untilStopped }, folder, prefix = kDefaultPrefix, op
   if (options.devCert === true && scheme === 'http') throw mistake(`--dev-cert needs an https:// prefix, and ${at} is none`)
   refuseUseless(options)
   const server = http.createServer()
-  // Add the folder before listen(), so that no request finds the server without it.
+  // Add the folder before listen(), so that no request finds the server without the folder.
   await server.serveFiles('/', folder, filesOptions(options))
   try {
     server.listen(at, options.devCert === true ? { devCert: true } : {})

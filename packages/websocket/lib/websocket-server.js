@@ -46,7 +46,7 @@ class WebSocketServer extends ws.WebSocketServer {
     const { filter, ...how } = options
     if (!this.clients) throw new Error('broadcast() needs the option clientTracking')
     let count = 0
-    // Converted once for all clients, so that the message is framed once.
+    // Convert the data once for all clients, so that the message is framed once.
     let bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : typeof data === 'number' ? String(data) : data
     let sendOptions = Object.keys(how).length === 0 ? undefined : how
     if (typeof bytes === 'string' && bytes.length > kLongText) {

@@ -142,7 +142,7 @@ class Engine {
     return batches
   }
 
-  // Delivers one batch per call of next(). A generator, because a crash prints the place of the throw: V8 keeps that place in a
+  // Delivers one batch per call of next(). It is a generator so that a crash prints the place of the throw: V8 keeps that place in a
   // `finally`, even while the generator is suspended there, but not in a `catch`.
   /** @returns {Generator<boolean, void, Batch>} */
   * #deliverBatches () {

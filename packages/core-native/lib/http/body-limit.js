@@ -66,7 +66,7 @@ function isBeingRead (req) {
   const limit = req[kBodyLimit]
   if (limit !== undefined && limit.hasBegun) return true
   if (req.readableDidRead || req.readableFlowing === true) return true
-  // The number of bytes of text that was decoded already is unknown.
+  // Decoded text counts as being read, because the number of its bytes is unknown.
   if (req.readableEncoding !== null && req.readableLength !== 0) return true
   // A request without a body may be consumed before its handler begins, but it has ended then.
   return isConsumed(req) && !req.readableEnded

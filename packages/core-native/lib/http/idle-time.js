@@ -130,7 +130,8 @@ function onSilence (socket, silentMs, since, flags) {
   if (entry === undefined) return // setTimeout() was called meanwhile.
   if (silentMs === R.kSilenceUnknown) return entry.run(() => socket.emit('timeout'))
   const timeout = timeoutNow(socket, flags) || 0
-  // Waiting output gets a whole timeout more if some of it was sent since the timer fired last, or at the first look: Node does so.
+  // A socket with unsent output gets one more timeout if bytes were sent since the timer fired last, or if it fires for the first time: Node
+  // does so.
   const isUnsent = (flags & R.kFlagUnsent) !== 0
   const isOver = timeout !== 0 && silentMs >= timeout && !(isUnsent && entry.seen !== since)
   const isTold = isOver && entry.told !== since

@@ -189,7 +189,7 @@ class PipedFile {
     if (refusal !== '') return this.#leave(refusal)
     if (this.#id === kOwn && this.#stream.pos === undefined && hasMoved(this.#fd, this.#engine, isHeard(this.#stream))) return this.#leave('position of a descriptor')
     const size = this.#size
-    // A floating-point number is a heap object, which would be kept for as long as the client is slow.
+    // Forget the size: a floating-point number is a heap object, which would be kept for as long as the client is slow.
     this.#size = null
     const announced = this.#announced()
     if (announced !== null && (size === null || size >= this.#start + announced)) return this.#begin(announced)

@@ -134,7 +134,7 @@ function noop () {}
 /** @this {EngineSocket} @param {Error & { code?: string }} error */
 function onSocketError (error) {
   this.removeListener('error', onSocketError)
-  // destroy() emits the error again, which must find a listener. Others, such as that of on-finished, may be removed before.
+  // destroy() emits the error again, which must find a listener. Other listeners, such as the one of on-finished, may be removed before.
   if (this.listenerCount('error', noop) === 0) this.on('error', noop)
   if (this.server.emit('clientError', error, this)) return
   const res = ownMessage(this)

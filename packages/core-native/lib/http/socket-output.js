@@ -163,7 +163,7 @@ function publish (socket, write) {
       write.next++
       continue
     }
-    // The response has ended for the lane: the client would take these bytes for the next one.
+    // The response has ended for the lane: the client would take these bytes for the next response.
     if ((socket[kState] & State.kFileEnds) !== 0) return Sent.excess
     if ((socket[kState] & State.kFileOut) !== 0 || !hasCredit(socket)) return Sent.some
     const end = isStream ? 0 : endOfJoined(chunks, write.next)

@@ -81,7 +81,7 @@ function socketConstructor () {
     this._httpMessage = undefined // Undefined before the first request, as on Node. For a connection with streams, answerBegins() sets it.
     this.server = /** @type {EngineServer} */ (server)
     this._server = /** @type {EngineServer} */ (server)
-    // Both are as EventEmitter leaves them before the first listener; `_events` is an accessor, see below.
+    // These two members are as EventEmitter leaves them before the first listener; `_events` is an accessor, see below.
     this._eventsCount = 0
     this._maxListeners = undefined
   }
@@ -306,7 +306,7 @@ class Methods extends /** @type {EngineSocketBase} */ (net.Socket) {
   /** @param {Error | null} error @param {(error?: Error | null) => void} callback */
   _destroy (error, callback) {
     const { _server } = this
-    // net.Socket's _destroy() subtracts the socket from the connections of its `_server`. An HTTP/2 stream is not counted among them.
+    // net.Socket's _destroy() subtracts the socket from the number of connections of its `_server`, which does not include HTTP/2 streams.
     if ((this[kState] & State.kCounted) === 0) this._server = null
     this[kState] &= ~State.kCounted
     this._handle = new ClosingHandle(this, error)

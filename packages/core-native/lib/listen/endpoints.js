@@ -191,7 +191,7 @@ function hasSocket (handle) {
 
 /** Closes whatever a primary has sent in place of a handle; Node may have made a socket or a server of it. @param {unknown} handle */
 function dropHandle (handle) {
-  // Prefer destroy(): the close() of such a socket calls a method that it does not have.
+  // Prefer destroy(): if Node has made a socket of the handle, close() of the socket calls a method that it does not have.
   const given = /** @type {{ destroy?: unknown, close?: unknown } | null | undefined} */ (handle)
   const end = given?.destroy ?? given?.close
   if (typeof end === 'function') end.call(handle)
@@ -226,7 +226,7 @@ function openAll (server, { endpoints, prefixes, isPlain, fd }, backlog, done) {
     openPort(server, group, backlog, (error, more) => {
       opened.push(...more)
       if (error !== null) {
-        // The socket that listen({ fd }) was given stays open for the next listen().
+        // Do not close the socket that listen({ fd }) was given: the next listen() may use it.
         for (const { endpoint, handle } of opened) if (handle !== endpoint.given) handle.close()
         server[kListener].unregister(registered, prefixes)
         return done(error, [])

@@ -120,7 +120,7 @@ function theEngine () {
       process.emitWarning(`The backend ${capabilities.name} is experimental`, 'ExperimentalWarning')
     }
     reportRefusals(binding, wantsLines)
-    // Name this program to the members of shared ports. HTTP.SYS finds out by itself.
+    // Name this program to the members of shared ports. HTTP.SYS finds the name by itself.
     if (capabilities.listensOnSockets) introduce(engine)
   }
   return engine
@@ -212,7 +212,7 @@ class Listener {
     this.asksPrimary = false
     /** True in a worker whose primary did not open the socket: the server must be closed when the worker disconnects. */
     this.endsWithPrimary = false
-    // Set while a closed server may still get requests of connections that JavaScript does not know yet. `holdsClose`: 'close' waits for
+    // `leaving` is set while a closed server may still get requests of connections that JavaScript does not know yet. `holdsClose`: 'close' waits for
     // them, at most until the next listen(). `endsIn` runs 'close' in the async context of the last connection's end.
     /** @type {EngineListener['leaving']} */
     this.leaving = null
@@ -598,7 +598,7 @@ class Listener {
     let isThrough = engine.drain(kLeaveMs, 'handled')
     const look = () => {
       if (this.leaving !== leaving) return // The server listens again.
-      // Drain again if it timed out: on an overloaded machine a lane might not have run at all.
+      // Call drain() again if it timed out: on an overloaded machine a lane might not have run at all.
       if (!isThrough && ++attempts <= kLeaveAttempts) isThrough = engine.drain(kLeaveMs, 'handled')
       if ((!isThrough && attempts < kLeaveAttempts) || engine.native.hasUnread()) {
         setImmediate(look)

@@ -247,8 +247,8 @@ function methodsOf (Base) {
       for (const socket of Array.from(listener?.sockets ?? [])) {
         if (!closeIfIdle(socket)) continue
         isAny = true
-        // Async context of the connection's end. Node ends an idle connection within this call, and a closed server with its last
-        // connection; so the first call that finds a connection idle decides.
+        // Remember the async context in which the connection must end. Node ends an idle connection within this call, and a closed server
+        // with its last connection; so the first call that finds a connection idle decides.
         if (socket[kEndsIn] === null || !listener.isClosed) socket[kEndsIn] = endsIn ??= captureContext()
       }
       // As on Node, the connections are closed when this method returns: a client in this process could otherwise reuse one.
@@ -403,7 +403,7 @@ function listenOnPrefixes (server, plan, Base) {
   }
   listener.givenPort = 0
   const { host, port, ipv6Only } = plan.endpoints[0]
-  // exclusive keeps Node from asking a cluster's primary: a worker shares the port like any other process.
+  // `exclusive` keeps Node from asking a cluster's primary: a worker shares the port like any other process.
   const options = { ...plan.options, port, exclusive: true }
   if (host !== undefined) options.host = host
   if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
