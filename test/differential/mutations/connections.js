@@ -150,7 +150,7 @@ module.exports = [
   {
     name: 'end-waits-for-a-reader',
     file: 'lib/http/connection.js',
-    find: "socket.read(0) // 'end' also for a socket that nobody reads.",
+    find: "socket.read(0) // Emits 'end' even if nothing reads the socket.",
     replace: '',
   },
   {
