@@ -144,7 +144,7 @@ const cache = {
       'only with `httpsys`: lifetime in seconds of responses that name none, under the [conditions below](cache.md#the-default-lifetime)'),
     harmlessFields: option({ type: 'special', ts: 'string[]', shown: 'none', rules: 'httpsys' },
       'only with `httpsys` and `duration`: further request fields on which no response depends'),
-    // As long as proxies usually wait for the servers behind them.
+    // The default is the time for which proxies usually wait for the servers behind them (60 s).
     refreshTimeout: option({ type: 'number', default: 60_000, least: 1, most: kTimerMax, needs: 'cacheRules' },
       'ms, at least 1: how long JavaScript may work on a [refresh request](cache.md#refreshes-in-the-background)'),
     coalesceTimeout: option({ type: 'number', default: 5_000, most: kTimerMax, needs: 'cacheRules' },

@@ -73,7 +73,8 @@ CodingSet CodingsOf(uint32_t bits) {
 
 bool IsCompressible(std::string_view content_type) {
   const std::string_view type = semantics::Trim(content_type.substr(0, content_type.find(';')));
-  // Not event streams: clients read events as they come, and an encoder would delay them.
+  // Event streams are not compressed: clients read events as they come, and an encoder would delay
+  // them.
   if (EqualsIgnoringCase(type, "text/event-stream")) return false;
   constexpr auto kTypes = std::to_array<std::string_view>(
       {"application/ecmascript", "application/javascript", "application/json", "application/rtf",

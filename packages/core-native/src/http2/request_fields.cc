@@ -181,7 +181,7 @@ bool RequestFields::AddLine(const HeaderLine& line, bool* has_length) {
       break;
     }
     case KnownField::kExpect:
-      // As on HTTP/1.1, one of several lines is enough.
+      // A request expects 100 (Continue) if one of its Expect lines says so, as on HTTP/1.1.
       if (http1::ExpectsContinue(line.value)) {
         head_.expect = http1::Expectation::kContinue;
       } else if (head_.expect == http1::Expectation::kNone) {

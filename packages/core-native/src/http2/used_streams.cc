@@ -5,7 +5,7 @@
 namespace httpsys::http2 {
 
 UsedStreams::Verdict UsedStreams::OnFrame(int32_t id, bool is_headers) {
-  // Not checked here: nghttp2 refuses even stream ids, stream 0, and DATA before HEADERS.
+  // nghttp2 itself refuses even stream ids, stream 0, and DATA before HEADERS.
   if (id % 2 == 0) return Verdict::kFine;
   if (id > newest_) {
     if (!is_headers) return Verdict::kFine;

@@ -127,7 +127,8 @@ const std::string* PortRules::FindOwnScheme(size_t index) {
 PortRules::Found PortRules::FindConflict(const StateEntry& candidate) {
   Found found;
   if ((wanted_.flags & peer::kEntryPlain) != 0) {
-    // Not cached: for a whole port, the candidate's key matters, too (ShareAPort()).
+    // The result for a whole port is not cached: it depends on the candidate's key, too
+    // (ShareAPort()).
     found = FindByPlace(candidate);
   } else {
     const auto [known, is_new] = by_place_.try_emplace(PlaceOf(candidate.parsed));

@@ -123,7 +123,7 @@ size_t UnitsOfSegment(std::string_view path, bool is_utf8, size_t* end) {
     const int byte = EscapedByte(path.substr(at));
     if (path[at] != '%' || byte < 0) {
       units += 1;
-      // The other escapes are %uXXXX, one UTF-16 unit.
+      // An escape that is not %XX is HTTP.SYS' %u with four hexadecimal digits: one UTF-16 unit.
       at += path[at] == '%' ? 6 : 1;
       continue;
     }

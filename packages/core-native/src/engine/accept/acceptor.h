@@ -6,11 +6,11 @@
 // connections wait in the backlog, and the acceptor pauses before it tries again; node:http would
 // accept and close them.
 //
-// Of several processes on a socket, one is on duty: it holds a lock on the socket, which the kernel
-// releases when the process ends. Another process that is woken accepts the waiting connections
-// once. Then, as long as there is load, it only checks the queue now and then (Standby) and leaves
-// connections to the process on duty, which can accept them in batches. If the process on duty is
-// stopped, connections wait until the next check.
+// If several processes accept on one socket, one of them is on duty: it holds a lock on the socket,
+// which the kernel releases when the process ends. Another process that is woken accepts the
+// waiting connections once. Then, as long as there is load, it only checks the queue now and then
+// (Standby) and leaves connections to the process on duty, which can accept them in batches. If the
+// process on duty is stopped, connections wait until the next check.
 //
 // There may be thousands of listeners, one for each address, so only calls that concern all
 // listeners, such as Stop(), iterate over them.

@@ -21,11 +21,11 @@
 
 namespace httpsys::engine {
 
-// Of simultaneous misses with the same key, the first one leads: it goes to JavaScript. The others
-// wait, and are looked up again when the leader's answer is stored. They go to JavaScript together
-// if the answer is not stored, or if it takes longer than CacheTerms::coalesce_ms. If no answer
-// comes, the oldest of them leads. The leader may be a request of another lane of the process. Only
-// requests whose answer will probably be stored wait and lead. Thread: the lane.
+// The first of several simultaneous cache misses with one key leads: it goes to JavaScript. The
+// others wait, and are looked up again when the leader's answer is stored. They go to JavaScript
+// together if the answer is not stored, or if it takes longer than CacheTerms::coalesce_ms. If no
+// answer comes, the oldest of them leads. The leader may be a request of another lane of the
+// process. Only requests whose answer will probably be stored wait and lead. Thread: the lane.
 class WaitingMisses {
  public:
   // How to handle a request that no entry answers.

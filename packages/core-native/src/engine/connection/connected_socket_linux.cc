@@ -1,7 +1,7 @@
 // Facts of the kernel about a socket on Linux.
 
 #include <linux/sock_diag.h>
-#include <linux/tcp.h>  // Not <netinet/tcp.h>, whose tcp_info has no tcpi_bytes_acked.
+#include <linux/tcp.h>  // tcp_info of <netinet/tcp.h> has no tcpi_bytes_acked.
 #include <netinet/in.h>
 #include <sys/socket.h>
 

@@ -46,7 +46,7 @@ struct TimerNode {
 // The action that follows once all output has been given to the socket.
 enum class AfterOutput : uint8_t { kNothing, kShutdown, kClose };
 
-// Which directions of one connection or stream have ended. Only Endings writes it.
+// The ended directions of one connection or stream. Only Endings writes this state.
 class EndState {
  public:
   AfterOutput after_output() const { return after_output_; }

@@ -51,7 +51,8 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
     if (table_->IsOpening(next)) continue;
     if (next.member != 0 ? !links_->IsBlocked(next.member) : !is_settled && !MustLeave())
       return &next;
-    // It is this member's turn, but it is blocked: it lends the connection to the next free owner.
+    // This member is next in turn, but its JavaScript is blocked: it lends the connection to the
+    // next free owner.
     if (next.member == 0) is_lending_ = true;
   }
   // All owners are blocked: prefer the owner here. Requests that JavaScript has not begun move when

@@ -99,7 +99,8 @@ class OwnerChoice {
   uint64_t BlockedMs();
   // True if JavaScript is blocked for so long that other owners should get new requests.
   bool IsBlocked() { return BlockedMs() >= limits::kBlockedMs; }
-  // As IsBlocked(), for a request that looks for its owner. If true, calls OnBlocked().
+  // Returns true if a request that looks for its owner must leave, because IsBlocked(). In that
+  // case also calls OnBlocked().
   bool MustLeave();
   // Must be called when JavaScript was found blocked: informs members that get requests from here.
   void OnBlocked();

@@ -64,7 +64,7 @@ class KeptRequests {
 
  private:
   std::string bytes_;
-  std::vector<size_t> begins_;  // Where kept requests begin in bytes_.
+  std::vector<size_t> begins_;  // Offsets of the kept requests in bytes_.
   size_t missing_ = 0;          // The number of earlier requests that are not kept.
 };
 
